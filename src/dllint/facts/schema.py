@@ -1,0 +1,186 @@
+"""The vocabulary of facts: everything that a file says, as plain data.
+
+**Expressions** are nested lists whose first item is a tag. Nothing is left out but positions, comments and types:
+
+    ["const", 3]                          None, bool, int, float, str
+    ["bytes", 12]                         a bytes literal, by length
+    ["name", "x"]
+    ["attr", E, "shape"]                  E.shape
+    ["item", E, I]                        E[I]; a slice is ["slice", lo, hi, step] with null for what is absent
+    ["call", 7]                           file.calls[7]
+    ["lambda", 4]                         file.scopes[4]
+    ["list" | "tuple" | "set", [E, ...]]  an element may be ["star", E]
+    ["dict", [[K, V], ...]]               K is null for `**V`
+    ["ifexp", TEST, A, B]                 A if TEST else B
+    ["and" | "or", [E, ...]]              chains are flattened
+    ["not", E]
+    ["unary", "-", E]                     a negative number literal is folded into "const"
+    ["binop", "+", L, R]
+    ["compare", L, [["is not", R], ...]]
+    ["fstring", [E, ...]]                 literal pieces are "const"
+    ["comp", "list" | "set" | "dict" | "generator", [E] or [K, V], [[TARGET, ITERABLE, [IF, ...]], ...]]
+    ["star", E]  ["await", E]  ["yield", E or null]  ["walrus", "x", E]
+    ["unknown"]
+
+A string that is written in several adjacent pieces is one "const". A template string is "unknown".
+
+**Scopes** are the module (index 0), functions, classes and lambdas, in source order. A comprehension is none:
+its targets count as assigned in the scope around it (as a "for" event), and so are its calls.
+
+**Events** are the statements of a scope in source order. `target`, `value` and `detail` by kind:
+
+    kind       target        value               detail
+    "assign"   E             E or null           null, ["op", "+"] for `+=`, ["ann", E] for an annotation
+    "for"      E             the iterable        null, "async", or "comp" (in a comprehension)
+    "with"     E or null     the context         null or "async"
+    "except"   ["name", x]   the type or null    null
+    "return" "yield" "raise" "expr" "assert" null, E or null, null   (a yield at any depth gives an event of its own)
+    "delete"   E             null                null
+    "import"   null          null                [MODULE, NAME, ASNAME, LEVEL], one event an alias:
+                                                 `import a.b as c` ["a.b", null, "c", 0]; `from ..m import n` ["m", "n", null, 2];
+                                                 `from . import *` ["", "*", null, 1]
+    "def" "class" null       null                the index of the new scope
+    "global"   null          null                the list of names ("nonlocal" likewise)
+
+`a = b = v` is two events. Events inside `if`, `for`, `try` … belong to the same scope and name their **region**.
+A lambda's body is one "return" event of the lambda's scope. A walrus gives an "assign" event of its own.
+
+**Regions** say under what an event or a call stands; they chain by `parent` up to 0, the body of the scope itself:
+
+    "if"       expr is the test, `holds` whether it is true here. What follows a branch that always leaves
+               (return, raise, continue, break, sys.exit) stands in a region of the same test with the other truth.
+               Likewise the branches of a conditional expression, and the right sides of `and` and `or`, for the calls in them.
+    "while"    expr is the test
+    "for"      expr is the iterable; a comprehension's element and tests too
+    "with"     expr is the context; one region an item
+    "try" "handler" "tryelse" "finally"    expr of a handler is its type
+    "loopelse"
+    "case"     expr is the subject of the `match`
+
+**Calls** are numbered through the file in the order in which they are evaluated as written (arguments before the call
+is not required: source order of the start). Decorators and bases are evaluated in the scope around the definition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional
+
+from dllint.span import Span
+
+FACTS_VERSION = 1
+"""Raised whenever what is extracted, or how it is written down, changes."""
+
+Expr = list[Any]
+"""An expression as described above."""
+
+
+class Argument(NamedTuple):
+    """One argument of a call or class statement.
+
+    `keyword` is null for a positional one, "*" and "**" for unpacked ones. `span` covers the whole argument
+    (`num_workers=4`), `value_span` its value.
+    """
+
+    keyword: Optional[str]
+    value: Expr
+    span: Span
+    value_span: Span
+
+
+class Call(NamedTuple):
+    """A call expression. `span` runs from the start of the callee to the closing parenthesis; `statement` is the
+    span of the simple statement, or of the header of the compound one, that it stands in."""
+
+    func: Expr
+    args: list[Argument]
+    span: Span
+    scope: int
+    region: int
+    statement: Span
+
+
+class Region(NamedTuple):
+    parent: int
+    kind: str
+    expr: Optional[Expr]
+    holds: bool
+    span: Span
+
+
+class Event(NamedTuple):
+    """A statement. `span` is the whole simple statement, or the header of a compound one (`with …:`);
+    `value_span` the span of `value` where there is one."""
+
+    kind: str
+    span: Span
+    region: int
+    target: Optional[Expr]
+    value: Optional[Expr]
+    detail: Any
+    value_span: Optional[Span]
+
+
+class Param(NamedTuple):
+    """A parameter. `kind` is "positional" (before `/`), "normal", "var" (`*args`), "keyword" (after `*`) or "kw" (`**kwargs`)."""
+
+    name: str
+    kind: str
+    default: Optional[Expr]
+    annotation: Optional[Expr]
+    span: Span
+
+
+class Decorator(NamedTuple):
+    expr: Expr
+    span: Span
+
+
+@dataclass
+class Scope:
+    """A module, function, class or lambda.
+
+    Attributes:
+        kind: "module", "function", "class" or "lambda".
+        name: "<module>", the name, or "<lambda>".
+        parent: index of the scope around it; -1 for the module.
+        region: region of the definition in the parent.
+        span: from the first decorator (or `def`/`class`/`lambda`) to the end of the body.
+        header: from `def`/`async def`/`class`/`lambda` to the name's end (a lambda: the whole expression).
+        bases: arguments of a class statement (`metaclass=` among them).
+    """
+
+    kind: str
+    name: str
+    parent: int
+    region: int
+    span: Span
+    header: Span
+    decorators: list[Decorator] = field(default_factory=list)
+    params: list[Param] = field(default_factory=list)
+    bases: list[Argument] = field(default_factory=list)
+    is_async: bool = False
+    is_generator: bool = False
+    events: list[Event] = field(default_factory=list)
+
+
+@dataclass
+class FileFacts:
+    """All that one file says.
+
+    Attributes:
+        scopes: `scopes[0]` is the module.
+        regions: `regions[0]` is a placeholder for "no region".
+        called: the last name of each callee (`b` for `a.b()`, `f` for `f()`) → indices of the calls.
+            A callee that is itself a call or subscript has no name and is listed under "".
+        loaded: names and attribute names that are read without being called at once → indices of the scopes
+            that read them (a function passed on, a class bound to a variable, a decorator without a call).
+        lines: number of lines.
+    """
+
+    scopes: list[Scope]
+    calls: list[Call]
+    regions: list[Region]
+    called: dict[str, list[int]]
+    loaded: dict[str, list[int]]
+    lines: int

@@ -1,0 +1,138 @@
+"""What a rule reports, and what can be done about it. Plain data: no syntax tree, no source text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Union
+
+from dllint.span import Span
+
+Severity = Literal["error", "warning", "info"]
+Applicability = Literal["safe", "unsafe", "suggestion"]
+Confidence = Literal["high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
+"""From mildest to worst."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A related place: one hop of a trace, or another part of the story, with a few words on its role."""
+
+    path: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True)
+class SetArgument:
+    """Give the call at `call` the keyword argument `keyword=value`, replacing one that is there."""
+
+    path: str
+    call: Span
+    keyword: str
+    value: str
+
+
+@dataclass(frozen=True)
+class RemoveArgument:
+    """Take the keyword argument `keyword` away from the call at `call`."""
+
+    path: str
+    call: Span
+    keyword: str
+
+
+@dataclass(frozen=True)
+class ReplaceExpression:
+    """Put the expression `code` in the place of the expression at `span`."""
+
+    path: str
+    span: Span
+    code: str
+
+
+@dataclass(frozen=True)
+class InsertStatement:
+    """Insert `code` (one or more lines, not indented) before or after the statement that holds `anchor`.
+
+    With `toplevel`, the statement meant is the module-level one (its decorators included) around `anchor`;
+    without it the innermost one, whose indentation the new lines take. Blank lines around a new module-level
+    `def` follow PEP 8.
+    """
+
+    path: str
+    anchor: Span
+    code: str
+    where: Literal["before", "after"] = "before"
+    toplevel: bool = False
+
+
+@dataclass(frozen=True)
+class AddImport:
+    """Make sure that `import module` (or `from module import name`) is in force; nothing is added where it is.
+
+    It goes after the module's last top-of-file import, or after the docstring and `__future__` imports.
+    """
+
+    path: str
+    module: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class ReplaceComment:
+    """Put `text` in the place of the comment at `span`; an empty text takes the comment and the blanks before it away."""
+
+    path: str
+    span: Span
+    text: str
+
+
+Edit = Union[SetArgument, RemoveArgument, ReplaceExpression, InsertStatement, AddImport, ReplaceComment]
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One way to mend a finding: all of its edits or none.
+
+    A `suggestion` has a title only (no edits), or edits that are shown and never applied.
+    """
+
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A hazard at a place.
+
+    Rules give `code`, `path`, `span`, the key of a message template of the rule's page and the values that
+    fill it. `name`, `severity`, `text`, `help` and `url` are filled in from the page by the linter.
+
+    Attributes:
+        trace: how control comes here, one hop an entry, from the launcher to the place.
+        related: other parts of the story (the dataset's lambda, a second loader with the same cause).
+        start_methods: the start methods under which the hazard holds; empty when it holds under all.
+        statement: the whole statement around the place; a suppression on its first or last line counts.
+        severity: what the rule found by what the project shows; `None` takes the page's.
+    """
+
+    code: str
+    path: str
+    span: Span
+    message: str = "main"
+    values: Mapping[str, str | int] = field(default_factory=dict)
+    severity: Severity | None = None
+    confidence: Confidence = "high"
+    start_methods: tuple[str, ...] = ()
+    trace: tuple[Place, ...] = ()
+    related: tuple[Place, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    statement: Span | None = None
+    cell: int | None = None
+    name: str = ""
+    text: str = ""
+    help: str = ""
+    url: str = ""

@@ -1,0 +1,27 @@
+"""Where something stands in a source text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A range of text: lines and columns count from 1, columns in Unicode code points, the end is exclusive.
+
+    A leading byte-order mark belongs to no column.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def covers(self, other: Span) -> bool:
+        """Whether `other` lies inside this span."""
+        return (self.line, self.column) <= (other.line, other.column) and (other.end_line, other.end_column) <= (
+            self.end_line,
+            self.end_column,
+        )
+
+
+WHOLE_FILE = Span(1, 1, 1, 1)
