@@ -1,0 +1,443 @@
+"""Rule pages: the Markdown files that define each rule's name, messages, options and examples.
+
+A page is called `DLL101-loader-inherits-start-method.md` and reads, from top to bottom:
+
+    # DLL101 loader-inherits-start-method
+
+    ```toml
+    code, name, severity, fix, since, summary, apis, [preview]
+    [messages]  key = "template with {placeholders}"
+    [help]      key = "template"; the message's own key, or "main" for all others
+    [[options]] name, type, default, doc
+    ```
+
+    ## What it does
+    ## Why it is bad
+    ## Examples
+    ### Bad: a few words          each example holds files: the path in backticks alone on a line, then a fence;
+    ### Good: a few words         `# DLL101` (or `# DLL101 DLL301`) ends a line where a finding is expected
+    ## Fixed                      where `fix` is safe or unsafe: under a bad example's title, its files after the fix
+    ## Limits
+    ## See also
+
+`apis` lists pieces of source text that the rule is about; every good example holds one, so that it is a near miss.
+Only the TOML block is read when pages are loaded; the rest is taken apart when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from string import Formatter
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from dllint.finding import SEVERITIES, Severity
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FixKind = Literal["safe", "unsafe", "suggestion", "none"]
+FIX_KINDS: tuple[FixKind, ...] = get_args(FixKind)
+HEADINGS = ("What it does", "Why it is bad", "Examples", "Fixed", "Limits", "See also")
+OPTION_TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, "string": str, "strings": list}
+
+_FILE_NAME = re.compile(r"(DLL\d{3})-([a-z0-9]+(?:-[a-z0-9]+)*)\.md\Z")
+_MARK = re.compile(r"(?:^|[ \t]+)# (DLL\d{3}(?: DLL\d{3})*)$")
+_EXAMPLE = re.compile(r"### (Bad|Good): (\S.*)\Z")
+_PATH_LINE = re.compile(r"`([^`]+)`:?\Z")
+_TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
+
+
+class CatalogError(ValueError):
+    """A page does not follow the format. Its text is one line, `path:line: what is wrong`."""
+
+    def __init__(self, path: str, line: int, reason: str) -> None:
+        super().__init__(f"{path}:{line}: {reason}")
+        self.path, self.line, self.reason = path, line, reason
+
+
+class Mark(NamedTuple):
+    """An expected finding: `line` counts from 1 in the example's file."""
+
+    path: str
+    line: int
+    code: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A small project that a rule flags (`bad`) or must leave alone.
+
+    Attributes:
+        title: the words after `Bad:` or `Good:`, unique in the page.
+        files: relative POSIX path → text, without the marks.
+        marks: every finding that a check of these files gives, over all rules, in order.
+        line: line of the heading in the page, from 1.
+    """
+
+    title: str
+    bad: bool
+    files: Mapping[str, str]
+    marks: tuple[Mark, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Option:
+    """A key of `[tool.dllint.rules.<code>]`; `type` is one of `OPTION_TYPES`."""
+
+    name: str
+    type: str
+    default: Any
+    doc: str
+
+
+@dataclass(frozen=True)
+class RulePage:
+    """One page.
+
+    Attributes:
+        severity: what a finding has when the rule does not say otherwise.
+        fix: the strongest kind of fix that the rule offers.
+        since: the version of this program that first had the rule.
+        summary: one sentence.
+        apis: pieces of source text that the rule is about.
+        messages: key → template of the finding's text.
+        help: key → template of the remedy.
+        path: where the page was found.
+        text: the whole page.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    fix: FixKind
+    preview: bool
+    since: str
+    summary: str
+    apis: tuple[str, ...]
+    messages: Mapping[str, str]
+    help: Mapping[str, str]
+    options: tuple[Option, ...]
+    path: str
+    text: str
+    body_line: int
+
+    def render(self, key: str, values: Mapping[str, str | int]) -> str:
+        """The message `key` filled with `values`; more values than placeholders are fine.
+
+        Raises:
+            ValueError: the page has no such message, or a placeholder has no value.
+        """
+        if key not in self.messages:
+            raise ValueError(f"{self.code} has no message {key!r}, only {', '.join(self.messages)}")
+        return self._fill(self.messages[key], values)
+
+    def remedy(self, key: str, values: Mapping[str, str | int]) -> str:
+        """The help text for a message: the one that the value `remedy` names, else the message's own, else "main".
+
+        Raises:
+            ValueError: `remedy` names no help text of the page, or a placeholder has no value.
+        """
+        chosen = str(values.get("remedy", key if key in self.help else "main"))
+        if chosen not in self.help:
+            raise ValueError(f"{self.code} has no help {chosen!r}, only {', '.join(self.help)}")
+        return self._fill(self.help[chosen], values)
+
+    def _fill(self, template: str, values: Mapping[str, str | int]) -> str:
+        try:
+            return template.format_map(values)
+        except KeyError as error:
+            raise ValueError(f"{self.code}: no value for {{{error.args[0]}}} in {template!r}") from None
+
+    @property
+    def body(self) -> str:
+        """The page below its TOML block."""
+        return "\n".join(self.text.splitlines()[self.body_line - 1 :]).strip("\n") + "\n"
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """Heading → the Markdown under it.
+
+        Raises:
+            CatalogError: a heading is missing, unknown, out of order or without text.
+        """
+        return {heading: "\n".join(lines).strip("\n") for heading, (_, lines) in self._sections.items()}
+
+    @cached_property
+    def _sections(self) -> dict[str, tuple[int, list[str]]]:
+        found: dict[str, tuple[int, list[str]]] = {}
+        fence = False
+        for number, line in enumerate(self.text.splitlines()[self.body_line - 1 :], self.body_line):
+            if line.startswith("```"):
+                fence = not fence
+            if line.startswith("## ") and not fence:
+                heading = line[3:]
+                after = list(found)[-1:]
+                if heading not in HEADINGS:
+                    raise CatalogError(self.path, number, f"unknown heading {heading!r}; known: {', '.join(HEADINGS)}")
+                if after and HEADINGS.index(heading) <= HEADINGS.index(after[0]):
+                    raise CatalogError(self.path, number, f"heading {heading!r} cannot follow {after[0]!r}")
+                found[heading] = (number + 1, [])
+            elif found:
+                found[next(reversed(found))][1].append(line)
+            elif line.strip():
+                raise CatalogError(self.path, number, "text before the first heading")
+        end = len(self.text.splitlines())
+        if fence:
+            raise CatalogError(self.path, end, "a fence is not closed")
+        wanted = [heading for heading in HEADINGS if heading != "Fixed" or self.fix in ("safe", "unsafe")]
+        for heading in wanted:
+            if heading not in found:
+                raise CatalogError(self.path, end, f"there is no heading {heading!r}")
+        for heading, (number, lines) in found.items():
+            if not any(line.strip() for line in lines):
+                raise CatalogError(self.path, number - 1, f"nothing under {heading!r}")
+        return found
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        """The examples in the page's order.
+
+        Raises:
+            CatalogError: an example is malformed, a bad one has no mark of this rule or a good one has.
+        """
+        examples: list[Example] = []
+        for number, heading, body in self._parts("Examples"):
+            match = _EXAMPLE.match(heading)
+            if not match:
+                raise CatalogError(self.path, number, "expected '### Bad: …' or '### Good: …'")
+            bad, title = match[1] == "Bad", match[2]
+            if any(example.title == title for example in examples):
+                raise CatalogError(self.path, number, f"a second example is called {title!r}")
+            texts, marks = {}, []
+            for path, lines in self._files(body, number):
+                for index, line in enumerate(lines):
+                    if mark := _MARK.search(line):
+                        marks += [Mark(path, index + 1, code) for code in mark[1].split()]
+                        lines[index] = line[: mark.start()]
+                texts[path] = "".join(line + "\n" for line in lines)
+            if bad != any(mark.code == self.code for mark in marks):
+                raise CatalogError(self.path, number, f"{'no' if bad else 'a'} mark of {self.code} in this example")
+            examples.append(Example(title, bad, texts, tuple(sorted(marks)), number))
+        return tuple(examples)
+
+    @cached_property
+    def fixed(self) -> dict[str, dict[str, str]]:
+        """Title of a bad example → path → text of the files that the fix changes.
+
+        Raises:
+            CatalogError: a heading names no bad example, or a file that the example does not have.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for number, heading, body in self._parts("Fixed") if "Fixed" in self._sections else ():
+            title = heading[4:]
+            example = next((one for one in self.examples if one.bad and one.title == title), None)
+            if example is None:
+                raise CatalogError(self.path, number, f"no bad example is called {title!r}")
+            found[title] = {}
+            for path, lines in self._files(body, number):
+                if path not in example.files:
+                    raise CatalogError(self.path, number, f"the example {title!r} has no file {path!r}")
+                found[title][path] = "".join(line + "\n" for line in lines)
+        return found
+
+    def _parts(self, section: str) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
+        """The `###` parts of a section: line, heading and numbered lines. Text before the first one is prose."""
+        start, lines = self._sections[section]
+        part: tuple[int, str, list[tuple[int, str]]] | None = None
+        fence = False
+        for number, line in enumerate(lines, start):
+            if line.startswith("```"):
+                fence = not fence
+            if line.startswith("### ") and not fence:
+                if part:
+                    yield part
+                part = (number, line, [])
+            elif part:
+                part[2].append((number, line))
+            elif fence:
+                raise CatalogError(self.path, number, f"a fence before the first '### …' of {section!r}")
+        if not part:
+            raise CatalogError(self.path, start - 1, f"no '### …' under {section!r}")
+        yield part
+
+    def _files(self, body: list[tuple[int, str]], start: int) -> list[tuple[str, list[str]]]:
+        """The named fences of a part."""
+        found: list[tuple[str, list[str]]] = []
+        named: str | None = None
+        fence = False
+        for number, line in body:
+            if line.startswith("```"):
+                fence = not fence
+                if fence:
+                    if named is None:
+                        raise CatalogError(self.path, number, "a fence needs its path in backticks on a line before it")
+                    found.append((named, []))
+                    named = None
+            elif fence:
+                found[-1][1].append(line)
+            elif match := _PATH_LINE.match(line):
+                named = match[1]
+                if named.startswith("/") or "\\" in named or ".." in named.split("/"):
+                    raise CatalogError(self.path, number, f"{named!r} is no path inside the example")
+                if any(path == named for path, _ in found):
+                    raise CatalogError(self.path, number, f"a second file is called {named!r}")
+            elif line.strip():
+                named = None
+        if not found:
+            raise CatalogError(self.path, start, "no file under this heading")
+        return found
+
+
+def parse(text: str, path: str) -> RulePage:
+    """Reads the head of a page; `path` is what errors name, and its last part must be `<code>-<name>.md`.
+
+    Raises:
+        CatalogError: the title or the TOML block is not as described in this module.
+    """
+    named = _FILE_NAME.search(path)
+    if not named:
+        raise CatalogError(path, 1, "a page is called DLL<three digits>-<name>.md")
+    code, name = named.groups()
+    lines = text.splitlines()
+    if lines[:1] != [f"# {code} {name}"]:
+        raise CatalogError(path, 1, f"the first line must be '# {code} {name}'")
+    start = next((index for index, line in enumerate(lines[1:], 1) if line.strip()), len(lines))
+    if lines[start : start + 1] != ["```toml"]:
+        raise CatalogError(path, min(start, len(lines) - 1) + 1, "a ```toml block must follow the title")
+    end = next((index for index, line in enumerate(lines[start:], start) if line == "```"), None)
+    if end is None:
+        raise CatalogError(path, start + 1, "the ```toml block is not closed")
+    try:
+        head = tomllib.loads("\n".join(lines[start + 1 : end]))
+    except tomllib.TOMLDecodeError as error:
+        at = _TOML_LINE.search(str(error))
+        line = start + 1 + int(at[1]) if at and at[1] else end + 1
+        raise CatalogError(path, line, _TOML_LINE.sub("", str(error))) from None
+    reader = _HeadReader(head, lines[: end + 1], path)
+    for key, value in (("code", code), ("name", name)):
+        if reader.take(key, str) != value:
+            raise reader.wrong(key, f"must be {value!r} as in the file's name")
+    messages, remedies = reader.templates("messages"), reader.templates("help")
+    for key in messages:
+        if key not in remedies and "main" not in remedies:
+            raise reader.wrong("help", f"neither {key!r} nor 'main' here, so the message {key!r} has no remedy")
+    page = RulePage(
+        code=code,
+        name=name,
+        severity=cast(Severity, reader.one_of("severity", SEVERITIES)),
+        fix=cast(FixKind, reader.one_of("fix", FIX_KINDS)),
+        preview=reader.take("preview", bool, False),
+        since=reader.take("since", str),
+        summary=reader.take("summary", str),
+        apis=reader.strings("apis"),
+        messages=messages,
+        help=remedies,
+        options=reader.options(),
+        path=path,
+        text=text,
+        body_line=end + 2,
+    )
+    reader.finish()
+    return page
+
+
+class _HeadReader:
+    """Takes the keys of a page's TOML block one by one, and names the line of what is wrong."""
+
+    def __init__(self, head: dict[str, Any], lines: list[str], path: str) -> None:
+        self.head, self.lines, self.path = head, lines, path
+
+    def wrong(self, key: str, reason: str) -> CatalogError:
+        pattern = re.compile(rf"\s*(?:\[\[?)?{re.escape(key)}\b")
+        at = next((number for number, text in enumerate(self.lines, 1) if pattern.match(text)), len(self.lines))
+        return CatalogError(self.path, at, f"{key}: {reason}")
+
+    def take(self, key: str, kind: type, default: Any = None) -> Any:
+        value = self.head.pop(key, default)
+        if value is None:
+            raise self.wrong(key, "missing")
+        if type(value) is not kind or value == "":
+            raise self.wrong(key, f"must be a {kind.__name__}, and not empty")
+        return value
+
+    def one_of(self, key: str, known: tuple[str, ...]) -> str:
+        value = self.take(key, str)
+        if value not in known:
+            raise self.wrong(key, f"{value!r} is none of {', '.join(known)}")
+        return cast(str, value)
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        values = self.take(key, list)
+        if not values or not all(isinstance(value, str) and value for value in values):
+            raise self.wrong(key, "must be a list of strings, and not empty")
+        return tuple(values)
+
+    def templates(self, key: str) -> dict[str, str]:
+        table = self.take(key, dict)
+        if not table:
+            raise self.wrong(key, "empty")
+        for name, template in table.items():
+            if not isinstance(template, str) or not template.strip():
+                raise self.wrong(name, "must be a text")
+            try:
+                pieces = list(Formatter().parse(template))
+            except ValueError as error:
+                raise self.wrong(name, str(error)) from None
+            for _, field, spec, conversion in pieces:
+                if field is not None and (not field.isidentifier() or spec or conversion):
+                    raise self.wrong(name, "a placeholder is a plain name in braces, as {where}")
+        return cast("dict[str, str]", table)
+
+    def options(self) -> tuple[Option, ...]:
+        found: list[Option] = []
+        for table in self.take("options", list, []):
+            if not isinstance(table, dict) or set(table) != {"name", "type", "default", "doc"}:
+                raise self.wrong("options", "each has name, type, default and doc, and nothing else")
+            if table["type"] not in OPTION_TYPES:
+                raise self.wrong("options", f"type {table['type']!r} is none of {', '.join(OPTION_TYPES)}")
+            if type(table["default"]) is not OPTION_TYPES[table["type"]]:
+                raise self.wrong("options", f"the default of {table['name']!r} is no {table['type']}")
+            found.append(Option(**table))
+        return tuple(found)
+
+    def finish(self) -> None:
+        for key in self.head:
+            raise self.wrong(key, "unknown key")
+
+
+@lru_cache(maxsize=1)
+def pages() -> tuple[RulePage, ...]:
+    """All pages, by code: those of the installed package, or of the repository that it is run from.
+
+    Raises:
+        CatalogError: as `load`.
+    """
+    # Not by importlib.resources, whose readers take longer to import than all pages to read.
+    package = Path(__file__).parent
+    folder = package / "rule_pages"
+    return load(folder if folder.is_dir() else package.parents[1] / "rules")
+
+
+def load(folder: Path) -> tuple[RulePage, ...]:
+    """The pages of a folder, by code; files that are not called `DLL…` are left alone.
+
+    Raises:
+        CatalogError: a page is malformed, two have the same code, or there is none.
+    """
+    found: dict[str, RulePage] = {}
+    for path in sorted(folder.glob("DLL*")):
+        page = parse(path.read_text(encoding="utf-8"), str(path))
+        if page.code in found:
+            raise CatalogError(page.path, 1, f"{page.code} is also the code of {found[page.code].path}")
+        found[page.code] = page
+    if not found:
+        raise CatalogError(str(folder), 1, "there are no rule pages here")
+    return tuple(found.values())

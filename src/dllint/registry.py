@@ -1,0 +1,120 @@
+"""The rules: each page joined with the module that finds what the page describes.
+
+The module of a rule is called as its page, with underscores: `dllint.rules.loader_inherits_start_method`. It has
+
+    def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]
+
+where `options` holds a value for every option that the page declares. DLL0xx have no module: what they report is
+seen before there is a project. A module is imported when its rule first runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from dllint import config
+from dllint.catalog import RulePage, pages
+
+if TYPE_CHECKING:
+    from dllint.finding import Finding
+    from dllint.project import Project
+
+    Check = Callable[[Project, Mapping[str, Any]], Iterable[Finding]]
+
+_SELECTOR = re.compile(r"DLL\d{0,3}\Z")
+
+
+class RegistryError(RuntimeError):
+    """Pages and rule modules do not fit together: a fault of this program, told in one line."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    page: RulePage
+
+    @property
+    def code(self) -> str:
+        return self.page.code
+
+    @property
+    def module(self) -> str | None:
+        """Full name of the rule's module; `None` for the rules about the check itself."""
+        return None if self.code.startswith("DLL0") else f"dllint.rules.{self.page.name.replace('-', '_')}"
+
+    @cached_property
+    def check(self) -> Check | None:
+        """The function that yields the rule's findings; `None` for the rules about the check itself.
+
+        Raises:
+            RegistryError: the page has no module, or the module no `check`.
+        """
+        if self.module is None:
+            return None
+        if find_spec(self.module) is None:
+            raise RegistryError(f"{self.code}: the page {self.page.path} has no module {self.module}")
+        check: Check | None = getattr(import_module(self.module), "check", None)
+        if check is None:
+            raise RegistryError(f"{self.code}: {self.module} has no function `check`")
+        return check
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The page's options with the user's values (already validated) over the defaults."""
+        return {option.name: given.get(option.name, option.default) for option in self.page.options}
+
+
+@lru_cache(maxsize=1)
+def rules() -> tuple[Rule, ...]:
+    """All rules, by code.
+
+    Raises:
+        CatalogError: a page is malformed.
+    """
+    return tuple(Rule(page) for page in pages())
+
+
+@lru_cache(maxsize=1)
+def _by_code() -> dict[str, Rule]:
+    return {rule.code: rule for rule in rules()}
+
+
+def find(code_or_name: str) -> Rule | None:
+    """The rule with this code ("DLL101") or name ("loader-inherits-start-method")."""
+    return _by_code().get(code_or_name) or next((rule for rule in rules() if rule.page.name == code_or_name), None)
+
+
+def expand(selector: str) -> tuple[str, ...]:
+    """The codes that a selector means: "DLL201" one rule, "DLL2" a family, "DLL" all, "lambda-in-dataset" one by name.
+
+    Empty when there is no such rule.
+    """
+    if _SELECTOR.match(selector):
+        return tuple(code for code in _by_code() if code.startswith(selector))
+    rule = find(selector)
+    return (rule.code,) if rule else ()
+
+
+def nearest(code: str) -> str | None:
+    """The code, or the name, that is closest to what somebody wrote; `None` when nothing is close."""
+    return config.nearest(code, [*_by_code(), *(rule.page.name for rule in rules())])
+
+
+def unpaired() -> list[str]:
+    """What does not fit together, a line each: pages without a module, modules without a page."""
+    import dllint.rules
+
+    have = {f"dllint.rules.{module.name}" for module in iter_modules(dllint.rules.__path__)}
+    want = {rule.module: rule for rule in rules() if rule.module is not None}
+    return [
+        *(f"{want[name].page.path}: no module {name}" for name in sorted(want.keys() - have)),
+        *(
+            f"{name}: no page DLL…-{name.rpartition('.')[2].replace('_', '-')}.md"
+            for name in sorted(have - want.keys())
+        ),
+    ]
