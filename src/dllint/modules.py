@@ -1,0 +1,154 @@
+"""Which file an import statement means: dotted module names to paths, by the layout of the files alone.
+
+A directory without an `__init__.py` may stand on `sys.path` (a checkout's top, a `src/` layout, the folder of a
+script that is started there), so absolute imports are matched against every such directory, the importer's own first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+_INSTALLED = frozenset(
+    "torch torchvision torchaudio numpy cv2 lmdb h5py PIL pandas scipy lightning pytorch_lightning transformers"
+    " accelerate monai dgl torch_geometric webdataset".split()
+)
+"""Packages that a lone project file of the same name (`models/torch.py`) hardly ever stands for."""
+
+
+class ModuleIndex:
+    """The modules that a set of paths makes up. Paths come back exactly as they were given."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._path: dict[str, str] = {}
+        self._by_suffix: dict[str, list[tuple[str, str]]] = {}
+        self._root: dict[str, str] = {}
+        for path in sorted(paths):
+            plain = path.replace("\\", "/")
+            if plain.endswith(".py"):
+                self._path[plain] = path
+        for plain in self._path:
+            package = plain.endswith("/__init__.py")
+            parts = (plain[: -len("/__init__.py")] if package else plain[: -len(".py")]).split("/")
+            name = ""
+            for at in range(len(parts) - 1, -1, -1):
+                if not parts[at].isidentifier():
+                    break
+                name = f"{parts[at]}.{name}" if name else parts[at]
+                self._by_suffix.setdefault(name, []).append(("/".join(parts[:at]), plain))
+
+    def resolve(self, importer: str, module: str, level: int = 0) -> list[str]:
+        """The files that importing `module` in the file `importer` runs: the packages' `__init__.py`, then the module.
+
+        `level` counts the leading dots; with dots and an empty `module` it is the package itself. Empty when no file
+        of the index is that module (an installed package, an attribute, a package without `__init__.py`).
+        """
+        plain = importer.replace("\\", "/")
+        directory = _parent(plain)
+        if level:
+            for _ in range(level - 1):
+                directory = _parent(directory)
+            found = self._at(directory, module)
+            return (
+                [self._path[name] for name in self._packages(directory, module)] + [self._path[found]] if found else []
+            )
+        roots = self._roots_of(plain, directory, module)
+        if not roots:
+            return []
+        root, found = roots
+        return [self._path[name] for name in self._packages(root, module)] + [self._path[found]]
+
+    def module_name(self, path: str) -> str:
+        """The dotted name under which the file is imported from the nearest directory that is no package."""
+        plain = path.replace("\\", "/")
+        root = self._root_of(_parent(plain))
+        inner = plain[len(root) :].lstrip("/")
+        for ending in ("/__init__.py", ".py"):
+            if inner.endswith(ending):
+                inner = inner[: -len(ending)]
+                break
+        return inner.replace("/", ".")
+
+    def _at(self, directory: str, module: str) -> str | None:
+        base = _join(directory, module.replace(".", "/"))
+        package = _join(base, "__init__.py")
+        if package in self._path:
+            return package
+        return base + ".py" if module and base + ".py" in self._path else None
+
+    def _packages(self, directory: str, module: str) -> list[str]:
+        """The `__init__.py` files of the packages between `directory` and `module`."""
+        found = []
+        for part in module.split(".")[:-1]:
+            directory = _join(directory, part)
+            if _join(directory, "__init__.py") in self._path:
+                found.append(_join(directory, "__init__.py"))
+        return found
+
+    def _root_of(self, directory: str) -> str:
+        known = self._root.get(directory)
+        if known is None:
+            if directory and directory != "/" and _join(directory, "__init__.py") in self._path:
+                known = self._root_of(_parent(directory))
+            else:
+                known = directory
+            self._root[directory] = known
+        return known
+
+    def _roots_of(self, importer: str, directory: str, module: str) -> tuple[str, str] | None:
+        """The nearest root under which `module` exists, and the module's file."""
+        own = self._root_of(directory)
+        top, _, rest = module.partition(".")
+        shadowing = top in sys.stdlib_module_names
+        best: tuple[tuple[int, int, int, str, bool], str, str] | None = None
+        for root, path in self._by_suffix.get(module, ()):
+            if path == importer and module != self.module_name(importer):
+                continue
+            if shadowing and not (root == directory == own):
+                continue
+            if top in _INSTALLED and not (rest or path.endswith("/__init__.py")):
+                continue
+            if root == own:
+                rank = 0
+            elif root == directory:
+                rank = 1
+            elif self._root_of(root) == root:
+                rank = 2
+            elif rest:
+                rank = 3
+            else:
+                continue
+            near = _shared(root, directory)
+            key = (
+                rank,
+                -near,
+                root.count("/") + 1 - near,
+                path.removesuffix(".py").removesuffix("/__init__"),
+                not path.endswith("/__init__.py"),
+            )
+            if best is None or key < best[0]:
+                best = (key, root, path)
+        return best and (best[1], best[2])
+
+
+def _parent(path: str) -> str:
+    head, slash, _ = path.rpartition("/")
+    return head or ("/" if slash else "")
+
+
+def _join(directory: str, name: str) -> str:
+    if not directory or not name:
+        return directory or name
+    return directory + name if directory == "/" else f"{directory}/{name}"
+
+
+def _shared(one: str, other: str) -> int:
+    """The number of leading directories that two paths have in common."""
+    if not one:
+        return 0
+    count = 0
+    for left, right in zip(one.split("/"), other.split("/")):
+        if left != right:
+            break
+        count += 1
+    return count
