@@ -1,0 +1,629 @@
+"""Source text to `FileFacts`: one libcst parse and one walk over its nodes in source order.
+
+Together with its expression half this is the only reader of a syntax tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+import libcst as cst
+
+from dllint.facts.extract_expressions import ABSENT, Expressions, OutOfStep
+from dllint.facts.schema import Decorator, Expr, FileFacts
+from dllint.facts.tokens import Tokens, tokens_around
+from dllint.span import Span
+
+_MOST_BRACKETS = 200
+"""Open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
+_LONGEST_CHAIN = 5000
+"""Operands, attributes, `elif`s or the like in a row; a level takes libcst at most 8 KiB of stack, measured with 1.9."""
+_DEEP_BRACKETS, _DEEP_CHAIN = 30, 100
+"""Beyond these the work is done on a stack of its own, and nested expressions are cut at `_DEEPEST_EXPRESSION`."""
+_DEEPEST_EXPRESSION = 60
+_STACK_BYTES = 128 << 20
+_FRAMES = 40_000
+_EXITS = (
+    ["attr", ["name", "sys"], "exit"],
+    ["attr", ["name", "os"], "_exit"],
+    ["attr", ["name", "os"], "abort"],
+    ["name", "exit"],
+    ["name", "quit"],
+)
+
+
+class SyntaxProblem(Exception):
+    """A text that is not Python. `message` is one line; `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"{message} (line {line}, column {column})")
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def extract(source: str) -> FileFacts:
+    """The facts of a source text, with any line ends and with or without a byte-order mark.
+
+    Raises:
+        SyntaxProblem: if it is not valid Python, or nested beyond what Python itself accepts.
+    """
+    source = source.removeprefix("\ufeff")
+    null = source.find("\0")
+    if null >= 0:
+        before = Tokens(source[:null]).lines
+        raise SyntaxProblem("null byte in the source", len(before), null - before[-1] + 1)
+    tokens = Tokens(source)
+    if tokens.brackets > _MOST_BRACKETS or tokens.chain > _LONGEST_CHAIN:
+        place = tokens.span(tokens.deepest, tokens.deepest)
+        raise SyntaxProblem("nested too deeply to be parsed", place.line, place.column)
+    deep = tokens.brackets > _DEEP_BRACKETS or tokens.chain > _DEEP_CHAIN
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        if deep or threading.current_thread() is not threading.main_thread():
+            return _on_a_large_stack(lambda: _facts(source, tokens, deep))
+        try:
+            return _facts(source, tokens, deep)
+        except RecursionError:
+            return _on_a_large_stack(lambda: _facts(source, tokens, True))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
+    try:
+        tree = cst.parse_module(source)
+    except cst.ParserSyntaxError as problem:
+        raise _problem(source, problem) from None
+    try:
+        walk = _Statements(tokens)
+        walk.module(tree)
+    except (OutOfStep, IndexError):
+        walk = _Statements(_tokens_by_libcst(source, tree))
+        try:
+            walk.module(tree)
+        except (OutOfStep, IndexError):
+            raise SyntaxProblem("the text and its syntax tree disagree", 1, 1) from None
+    facts = FileFacts(
+        walk.scopes,
+        walk.calls,
+        walk.regions,
+        walk.called,
+        {name: list(scopes) for name, scopes in walk.loaded.items()},
+        len(tokens.lines) - (tokens.lines[-1] == len(source)),
+    )
+    if deep:
+        _cut_deep_expressions(facts)
+    return facts
+
+
+def _problem(source: str, problem: cst.ParserSyntaxError) -> SyntaxProblem:
+    """What is wrong, in Python's own words where Python finds it too: libcst names places only for some mistakes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        message = error.msg
+        line, column = error.lineno or 1, error.offset or 1
+    except (ValueError, RecursionError, MemoryError):
+        message, line, column = "", 1, 1
+    else:
+        message, line, column = "", 1, 1
+    if not message:
+        found = re.search(r"at (\d+):(\d+): (.*)", problem.message)
+        message = f"invalid syntax: {found[3]}" if found else problem.message
+        if found:
+            line, column = int(found[1]), int(found[2]) + 1
+    return SyntaxProblem(" ".join(message.split())[:200], max(line, 1), max(column, 1))
+
+
+def _on_a_large_stack(work: Callable[[], FileFacts]) -> FileFacts:
+    """Runs `work` in a thread that has room for deep recursion, in C and in Python."""
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            outcome.append(error)
+
+    frames = sys.getrecursionlimit()
+    stack = threading.stack_size(_STACK_BYTES)
+    try:
+        sys.setrecursionlimit(max(frames, _FRAMES))
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        threading.stack_size(stack)
+        thread.join()
+    except RuntimeError:
+        raise SyntaxProblem("nested too deeply for the memory that is left", 1, 1) from None
+    finally:
+        threading.stack_size(stack)
+        sys.setrecursionlimit(frames)
+    if isinstance(outcome[0], RecursionError):
+        raise SyntaxProblem("nested too deeply to be parsed", 1, 1)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    result: FileFacts = outcome[0]
+    return result
+
+
+def _tokens_by_libcst(source: str, tree: cst.Module) -> Tokens:
+    """Tokens from libcst's own positions of names and literals: slow, for the text that is read differently here."""
+    from libcst.metadata import MetadataWrapper, PositionProvider
+
+    literals = (cst.Name, cst.BaseNumber, cst.SimpleString, cst.FormattedString, cst.TemplatedString)
+    lines = tokens_around(source, []).lines
+    places: list[tuple[int, int]] = []
+    positions = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
+    for node, place in positions.items():
+        if isinstance(node, literals):
+            start, end = place.start, place.end
+            places.append((lines[start.line - 1] + start.column, lines[end.line - 1] + end.column))
+    places.sort(key=lambda pair: (pair[0], -pair[1]))
+    outermost: list[tuple[int, int]] = []
+    for pair in places:
+        if not outermost or pair[0] >= outermost[-1][1]:
+            outermost.append(pair)
+    return tokens_around(source, outermost)
+
+
+def _cut_deep_expressions(facts: FileFacts) -> None:
+    """Puts "unknown" in the place of what nests beyond `_DEEPEST_EXPRESSION`, so that no reader needs a deep stack."""
+    tops: list[Any] = [event for scope in facts.scopes for event in scope.events]
+    tops += facts.calls
+    tops += facts.regions
+    tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
+    waiting = [(value, 1) for top in tops for value in top if type(value) is list]
+    seen: set[int] = set()
+    while waiting:
+        node, depth = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if depth > _DEEPEST_EXPRESSION and node and type(node[0]) is str:
+            node[:] = ["unknown"]
+        else:
+            waiting += [(child, depth + 1) for child in node if type(child) is list or type(child).__name__ == "Argument"]
+
+
+class _Statements(Expressions):
+    """Walks statements. A statement's walk says whether control never comes out behind it."""
+
+    def module(self, node: cst.Module) -> None:
+        self.open_scope("module", "<module>")
+        self.scopes[0].parent = -1
+        self.statements(node.body)
+        count = len(self.texts)
+        if self.at != count:
+            raise OutOfStep("the end")
+        if count:
+            self.scopes[0].span = self.span(0, count - 1)
+
+    def statements(self, nodes: Sequence[Any]) -> bool:
+        leaves = False
+        for node in nodes:
+            if type(node) is cst.SimpleStatementLine:
+                leaves |= self.simple(node.body)
+            else:
+                leaves |= _COMPOUND[type(node)](self, node)
+        return leaves
+
+    def simple(self, nodes: Sequence[Any]) -> bool:
+        leaves = False
+        for node in nodes:
+            first = self.at
+            leaves |= bool(_SIMPLE[type(node)](self, node))
+            self.end_statement(self.tokens.span(first, self.at - 1))
+            if node.semicolon is not ABSENT:
+                self.step(";")
+        return leaves
+
+    def suite(self, node: Any, region: int) -> bool:
+        """Walks the body of a compound statement in `region`."""
+        outer, self.region = self.region, region
+        leaves = self.simple(node.body) if type(node) is cst.SimpleStatementSuite else self.statements(node.body)
+        self.region = outer
+        return leaves
+
+    def header(self, first: int) -> Span:
+        """Ends the header that began with the token `first`, at its colon."""
+        self.step(":")
+        span = self.tokens.span(first, self.at - 1)
+        self.end_statement(span)
+        return span
+
+    # Simple statements
+
+    def _expression(self, node: cst.Expr) -> bool:
+        value, span = self.spanned(node.value)
+        if value[0] != "yield":
+            self.add_event("expr", None, value, None, span)
+        return value[0] == "call" and self._new_calls[-1][1] in _EXITS
+
+    def _assign(self, node: cst.Assign) -> None:
+        targets = []
+        for part in node.targets:
+            targets.append(self.target(part.target))
+            self.step("=")
+        value, span = self.spanned(node.value)
+        for target in targets:
+            self.add_event("assign", target, value, None, span)
+
+    def _annotated(self, node: cst.AnnAssign) -> None:
+        target = self.target(node.target)
+        annotation = self.annotation(node.annotation)
+        value: Optional[Expr] = None
+        span = None
+        if node.value is not None:
+            self.step("=")
+            value, span = self.spanned(node.value)
+        self.add_event("assign", target, value, ["ann", annotation], span)
+
+    def _augmented(self, node: cst.AugAssign) -> None:
+        target = self.expr(node.target)
+        operator = self.texts[self.at]
+        self.at += 1
+        value, span = self.spanned(node.value)
+        self.add_event("assign", target, value, ["op", operator[:-1]], span)
+
+    def _return(self, node: cst.Return) -> bool:
+        self._valued("return", node.value)
+        return True
+
+    def _valued(self, kind: str, node: Any) -> None:
+        self.step(kind)
+        value, span = self.spanned(node) if node is not None else (None, None)
+        self.add_event(kind, None, value, None, span)
+
+    def _raise(self, node: cst.Raise) -> bool:
+        self._valued("raise", node.exc)
+        if node.cause is not None:
+            self.step("from")
+            self.expr(node.cause.item)
+        return True
+
+    def _assert(self, node: cst.Assert) -> None:
+        self._valued("assert", node.test)
+        if node.msg is not None:
+            self.step(",")
+            self.expr(node.msg)
+
+    def _delete(self, node: cst.Del) -> None:
+        self.step("del")
+        target = self.target(node.target)
+        for one in target[1] if target[0] == "tuple" else [target]:
+            self.add_event("delete", one, None, None, None)
+
+    def _leave(self, node: Any) -> bool:
+        self.at += 1
+        return True
+
+    def _pass(self, node: cst.Pass) -> None:
+        self.step("pass")
+
+    def _global(self, node: Any) -> None:
+        kind = "global" if type(node) is cst.Global else "nonlocal"
+        self.step(kind)
+        for item in node.names:
+            self.step(item.name.value)
+            if item.comma is not ABSENT:
+                self.at += 1
+        self.add_event(kind, None, None, [item.name.value for item in node.names], None)
+
+    def _dotted(self, node: Any) -> str:
+        if type(node) is cst.Attribute:
+            before = self._dotted(node.value)
+            self.at += 1
+            self.step(node.attr.value)
+            return f"{before}.{node.attr.value}"
+        self.step(node.value)
+        name: str = node.value
+        return name
+
+    def _alias(self, node: cst.ImportAlias) -> tuple[str, Optional[str]]:
+        name = self._dotted(node.name)
+        renamed = None
+        if node.asname is not None:
+            self.step("as")
+            renamed = self.target(node.asname.name)[1]
+        if node.comma is not ABSENT:
+            self.at += 1
+        return name, renamed
+
+    def _import(self, node: cst.Import) -> None:
+        self.step("import")
+        for alias in node.names:
+            module, renamed = self._alias(alias)
+            self.add_event("import", None, None, [module, None, renamed, 0], None)
+
+    def _import_from(self, node: cst.ImportFrom) -> None:
+        self.step("from")
+        level = dots = len(node.relative)
+        while dots > 0:
+            dots -= len(self.texts[self.at])
+            self.at += 1
+        module = self._dotted(node.module) if node.module is not None else ""
+        self.step("import")
+        if isinstance(node.names, cst.ImportStar):
+            self.step("*")
+            self.add_event("import", None, None, [module, "*", None, level], None)
+            return
+        bracketed = self.texts[self.at] == "("
+        self.at += bracketed
+        for alias in node.names:
+            name, renamed = self._alias(alias)
+            self.add_event("import", None, None, [module, name, renamed, level], None)
+        self.at += bracketed
+
+    def _type_alias(self, node: cst.TypeAlias) -> None:
+        self.step("type")
+        target = self.target(node.name)
+        self._type_parameters(node.type_parameters)
+        self.step("=")
+        value, span = self.spanned(node.value)
+        self.add_event("assign", target, value, None, span)
+
+    def _type_parameters(self, node: Any) -> None:
+        if node is None:
+            return
+        self.step("[")
+        for part in node.params:
+            param = part.param
+            self.at += type(param) is not cst.TypeVar
+            self.step(param.name.value)
+            if type(param) is cst.TypeVar and param.bound is not None:
+                self.step(":")
+                self.expr(param.bound)
+            if part.default is not None:
+                self.step("=")
+                self.at += bool(part.star)
+                self.expr(part.default)
+            if part.comma is not ABSENT:
+                self.at += 1
+        self.step("]")
+
+    # Definitions
+
+    def _decorators(self, nodes: Sequence[cst.Decorator]) -> list[Decorator]:
+        found = []
+        for node in nodes:
+            first = self.at
+            self.step("@")
+            expr = self.expr(node.decorator)
+            found.append(Decorator(expr, self.tokens.span(first, self.at - 1)))
+            self.end_statement(found[-1].span)
+        return found
+
+    def _define(self, node: Any) -> bool:
+        """Walks a function or class."""
+        first = self.at
+        kind, word = ("class", "class") if type(node) is cst.ClassDef else ("function", "def")
+        number = self.open_scope(kind, node.name.value)
+        scope = self.scopes[number]
+        scope.decorators = self._decorators(node.decorators)
+        begin = self.at
+        if word == "def" and node.asynchronous is not None:
+            self.step("async")
+            scope.is_async = True
+        self.step(word)
+        self.step(node.name.value)
+        scope.header = self.tokens.span(begin, self.at - 1)
+        self._type_parameters(node.type_parameters)
+        if word == "def":
+            self.step("(")
+            scope.params = self.parameters(node.params)
+            self.step(")")
+            if node.returns is not None:
+                self.annotation(node.returns)
+        elif self.texts[self.at] == "(":
+            self.at += 1
+            scope.bases = [self.argument(argument) for argument in (*node.bases, *node.keywords)]
+            self.step(")")
+        self.add_event(word, None, None, number, None)
+        self.header(begin)
+        around, self.scope = self.scope, number
+        self.suite(node.body, 0)
+        self.scope = around
+        scope.span = self.tokens.span(first, self.at - 1)
+        return False
+
+    # Control flow
+
+    def _if(self, node: cst.If) -> bool:
+        first = self.at
+        self.at += 1
+        test = self.expr(node.test)
+        header = self.header(first)
+        outer = self.region
+        yes = self.add_region(outer, "if", test, True, header)
+        leaves = self.suite(node.body, yes)
+        if node.orelse is None:
+            if leaves:
+                self.region = self.add_region(outer, "if", test, False, header)
+            return False
+        no = self.add_region(outer, "if", test, False, header)
+        after = no
+        if type(node.orelse) is cst.If:
+            self.region = no
+            other_leaves = self._if(node.orelse)
+            after = self.region
+        else:
+            other_leaves = self._otherwise(node.orelse, no)
+        self.region = outer
+        if leaves and not other_leaves:
+            self.region = after
+        elif other_leaves and not leaves:
+            self.region = yes
+        return leaves and other_leaves
+
+    def _otherwise(self, node: Any, region: int) -> bool:
+        self.at += 1
+        self.step(":")
+        return self.suite(node.body, region)
+
+    def _branch(self, node: Any, kind: str) -> bool:
+        """Walks an `else` or `finally` in a region of its own."""
+        if node is None:
+            return False
+        span = self.tokens.span(self.at, self.at + 1)
+        return self._otherwise(node, self.add_region(self.region, kind, None, True, span))
+
+    def _for(self, node: cst.For) -> bool:
+        first = self.at
+        self.at += 1 if node.asynchronous is None else 2
+        target = self.target(node.target)
+        self.step("in")
+        iterable, span = self.spanned(node.iter)
+        self.add_event("for", target, iterable, None if node.asynchronous is None else "async", span)
+        header = self.header(first)
+        self.suite(node.body, self.add_region(self.region, "for", iterable, True, header))
+        self._branch(node.orelse, "loopelse")
+        return False
+
+    def _while(self, node: cst.While) -> bool:
+        first = self.at
+        self.step("while")
+        test = self.expr(node.test)
+        header = self.header(first)
+        self.suite(node.body, self.add_region(self.region, "while", test, True, header))
+        self._branch(node.orelse, "loopelse")
+        return False
+
+    def _with(self, node: cst.With) -> bool:
+        first = self.at
+        outer = self.region
+        self.at += 1 if node.asynchronous is None else 2
+        bracketed = isinstance(node.lpar, cst.LeftParen)
+        self.at += bracketed
+        for item in node.items:
+            begin = self.at
+            value, span = self.spanned(item.item)
+            target = None
+            if item.asname is not None:
+                self.step("as")
+                target = self.target(item.asname.name)
+            self.add_event("with", target, value, None if node.asynchronous is None else "async", span)
+            self.region = self.add_region(self.region, "with", value, True, self.tokens.span(begin, self.at - 1))
+            if item.comma is not ABSENT:
+                self.at += 1
+        self.at += bracketed
+        self.header(first)
+        leaves = self.suite(node.body, self.region)
+        self.region = outer
+        return leaves
+
+    def _try(self, node: Any) -> bool:
+        first = self.at
+        self.step("try")
+        header = self.header(first)
+        leaves = self.suite(node.body, self.add_region(self.region, "try", None, True, header))
+        handled = True
+        for handler in node.handlers:
+            handled &= self._handler(handler, type(node) is cst.TryStar)
+        leaves |= self._branch(node.orelse, "tryelse")
+        return self._branch(node.finalbody, "finally") or (leaves and handled)
+
+    def _handler(self, node: Any, starred: bool) -> bool:
+        first = self.at
+        self.step("except")
+        self.at += starred
+        expr: Optional[Expr] = None
+        span = None
+        if node.type is not None:
+            expr, span = self.spanned(node.type)
+        outer, region = self.region, len(self.regions)
+        self.regions.append(None)
+        if node.name is not None:
+            self.step("as")
+            self.region = region
+            self.add_event("except", self.target(node.name.name), expr, None, span)
+            self.region = outer
+        self.regions[region] = self.regions[0]._replace(parent=outer, kind="handler", expr=expr, span=self.header(first))
+        return self.suite(node.body, region)
+
+    def _match(self, node: cst.Match) -> bool:
+        first = self.at
+        self.step("match")
+        subject = self.expr(node.subject)
+        self.header(first)
+        outer = self.region
+        for case in node.cases:
+            first = self.at
+            self.step("case")
+            region = len(self.regions)
+            self.regions.append(None)
+            self.region = region
+            self._pattern(case.pattern)
+            depth = 0
+            while depth or self.texts[self.at] not in ("if", ":"):
+                depth += (self.texts[self.at] in "([{") - (self.texts[self.at] in ")]}")
+                self.at += 1
+            if case.guard is not None:
+                self.step("if")
+                guard, span = self.spanned(case.guard)
+                self.region = self.add_region(region, "if", guard, True, span)
+            span = self.header(first)
+            self.regions[region] = self.regions[0]._replace(parent=outer, kind="case", expr=subject, span=span)
+            self.suite(case.body, self.region)
+            self.region = outer
+        return False
+
+    def _pattern(self, node: Any) -> None:
+        """Notes the names that a pattern binds and reads; its tokens are not taken."""
+        if isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
+            self.add_event("assign", ["name", node.name.value], ["unknown"], None, None)
+        elif isinstance(node, cst.MatchMapping) and node.rest is not None:
+            self.add_event("assign", ["name", node.rest.value], ["unknown"], None, None)
+        for child in node.children:
+            if isinstance(child, (cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement)) or isinstance(
+                child, (cst.MatchSequenceElement, cst.MatchMappingElement)
+            ):
+                self._pattern(child)
+            elif isinstance(node, (cst.MatchValue, cst.MatchClass)):
+                while isinstance(child, cst.Attribute):
+                    self.read(child.attr.value)
+                    child = child.value
+                if isinstance(child, cst.Name):
+                    self.read(child.value)
+
+
+_SIMPLE: dict[type, Callable[[Any, Any], Optional[bool]]] = {
+    cst.Expr: _Statements._expression,
+    cst.Assign: _Statements._assign,
+    cst.AnnAssign: _Statements._annotated,
+    cst.AugAssign: _Statements._augmented,
+    cst.Return: _Statements._return,
+    cst.Raise: _Statements._raise,
+    cst.Assert: _Statements._assert,
+    cst.Del: _Statements._delete,
+    cst.Continue: _Statements._leave,
+    cst.Break: _Statements._leave,
+    cst.Pass: _Statements._pass,
+    cst.Global: _Statements._global,
+    cst.Nonlocal: _Statements._global,
+    cst.Import: _Statements._import,
+    cst.ImportFrom: _Statements._import_from,
+    cst.TypeAlias: _Statements._type_alias,
+}
+_COMPOUND: dict[type, Callable[[Any, Any], bool]] = {
+    cst.FunctionDef: _Statements._define,
+    cst.ClassDef: _Statements._define,
+    cst.If: _Statements._if,
+    cst.For: _Statements._for,
+    cst.While: _Statements._while,
+    cst.With: _Statements._with,
+    cst.Try: _Statements._try,
+    cst.TryStar: _Statements._try,
+    cst.Match: _Statements._match,
+}

@@ -1,0 +1,220 @@
+"""The tokens of a source text with their places: one regular expression, no syntax.
+
+Positions come from here because asking libcst for them costs several times its parse. The walk over the tree takes
+these tokens in step with the nodes, so a token list that is out of step is noticed at the next name or literal.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from dllint.span import Span
+
+_INNER = r"\{(?:[^%s{}\n\r]|\{[^%s{}\n\r]*\})*\}"
+_PLAIN_FSTRING = "|".join(
+    rf"{quote}(?!{quote}{quote})(?:[^{quote}\\{{\n\r]|\\[^\r]|\{{\{{|{_INNER % (quote, quote)})*{quote}" for quote in "'\""
+)
+_STRING = r"'''(?:[^'\\]|\\.|'(?!''))*'''" r'|"""(?:[^"\\]|\\.|"(?!""))*"""' + "".join(
+    rf"|{quote}(?:[^{quote}\\\r\n]|\\\r\n|\\.)*{quote}" for quote in "'\""
+)
+_NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*"
+_TOKEN = re.compile(
+    r"(?:[ \t\f]+|\\\r?\n|\\\r|\#[^\r\n]*)*"
+    rf"(?:({_NAME}(?!['\"A-Za-z0-9_\x80-\U0010ffff])"
+    r"|0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+"
+    r"|(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][-+]?[0-9](?:_?[0-9])*)?[jJ]?"
+    rf"|(?:[bB][rR]?|[rR][bB]?|[uU])?(?:{_STRING})"
+    r"|\.\.\.|\*\*=|//=|>>=|<<=|->|[-:+*/%&|^@=<>!]=|\*\*|//|>>|<<|<>|[-+*/%&|^~@=<>.:!])"
+    r"|([()\[\]{},;])"
+    r"|([\r\n]+)"
+    rf"|((?:[fFtT][rR]?|[rR][fFtT])(?:{_PLAIN_FSTRING}))"
+    r"|((?:[fFtT][rR]?|[rR][fFtT])(?:'''|\"\"\"|'|\"))"
+    rf"|({_NAME}))",
+    re.DOTALL,
+)
+_WORD, _BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING, _TIGHT_WORD = 1, 2, 3, 4, 5, 6
+_STRING_AT = re.compile(rf"(?:[bB][rR]?|[rR][bB]?|[uU])?(?:{_STRING})", re.DOTALL)
+_FSTRING_AT = re.compile(r"(?:[fFtT][rR]?|[rR][fFtT])('''|\"\"\"|'|\")")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Tokens:
+    """The tokens of a text without comments and blanks.
+
+    Attributes:
+        texts: the tokens; an f-string is one.
+        starts, ends: their offsets in the text.
+        brackets: the deepest nesting of brackets.
+        deepest: the token at which the brackets or the chain are longest.
+        chain: the longest run of tokens without a separator, summed over the open brackets: no expression nests deeper.
+    """
+
+    __slots__ = ("brackets", "chain", "deepest", "ends", "lines", "starts", "texts")
+
+    def __init__(self, source: str) -> None:
+        self.texts: Sequence[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.lines = [0, *(match.end() for match in _LINE_END.finditer(source))]
+        self.brackets = 0
+        self.chain = 0
+        self.deepest = 0
+        self._read(source)
+
+    def _read(self, source: str) -> None:
+        texts: list[str] = []
+        starts, ends = self.starts, self.ends
+        open_runs: list[int] = []
+        base = longest = deepest = elifs = 0
+        first = 0
+        at: int | None = 0
+        while at is not None:
+            begin, at = at, None
+            for match in _TOKEN.finditer(source, begin):
+                group = match.lastindex
+                start, end = match.span(group or 0)
+                if group == _BRACKET:
+                    text = source[start]
+                    texts.append(text)
+                    starts.append(start)
+                    ends.append(end)
+                    run = len(texts) - first
+                    if base + run > longest:
+                        longest = base + run
+                        self.deepest = len(texts) - 1
+                    if text in "([{":
+                        open_runs.append(run)
+                        base += run
+                        if len(open_runs) > deepest:
+                            deepest = len(open_runs)
+                        first = len(texts)
+                    elif text in ",;":
+                        first = len(texts)
+                    elif open_runs:
+                        run = open_runs.pop()
+                        base -= run
+                        first = len(texts) - run - 1
+                elif group == _NEWLINE:
+                    if not open_runs:
+                        if len(texts) - first > longest:
+                            longest = len(texts) - first
+                            self.deepest = len(texts) - 1
+                        first = len(texts)
+                elif group == _FSTRING_OPENING:
+                    at = _end_of_fstring(source, end, match[group][-3:].lstrip("fFtTrR"))
+                    texts.append(source[start:at])
+                    starts.append(start)
+                    ends.append(at)
+                    break
+                elif group:
+                    text = match[group]
+                    texts.append(text)
+                    starts.append(start)
+                    ends.append(end)
+                    if text == "elif" or text == "lambda":
+                        elifs += 1
+        self.texts = texts
+        self.brackets = deepest
+        self.chain = max(longest, base + len(texts) - first) + elifs
+
+    def span(self, first: int, last: int) -> Span:
+        """The span from the token `first` to the token `last`, both included."""
+        lines = self.lines
+        start = self.starts[first]
+        end = self.ends[last]
+        line = bisect_right(lines, start)
+        begin = lines[line - 1]
+        if line < len(lines) and end > lines[line]:
+            end_line = bisect_right(lines, end)
+            if lines[end_line - 1] == end:
+                end_line -= 1
+            return Span(line, start - begin + 1, end_line, end - lines[end_line - 1] + 1)
+        return Span(line, start - begin + 1, line, end - begin + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a place given by its line from 1 and its column from 0."""
+        return self.lines[line - 1] + column
+
+
+def tokens_around(source: str, leaves: list[tuple[int, int]]) -> Tokens:
+    """The tokens of a text of which the places of all names and literals are known already (as pairs of offsets)."""
+    tokens = Tokens("")
+    tokens.lines = [0, *(match.end() for match in _LINE_END.finditer(source))]
+    texts: list[str] = []
+    done = 0
+    for start, end in [*sorted(leaves), (len(source), len(source))]:
+        between = Tokens(source[done:start])
+        texts += between.texts
+        tokens.starts += [done + offset for offset in between.starts]
+        tokens.ends += [done + offset for offset in between.ends]
+        if end > start:
+            texts.append(source[start:end])
+            tokens.starts.append(start)
+            tokens.ends.append(end)
+        done = end
+    tokens.texts = texts
+    return tokens
+
+
+def _end_of_fstring(source: str, at: int, quote: str) -> int:
+    """Where the f-string whose opening quotes end at `at` is over, with the nested quotes that PEP 701 allows."""
+    size = len(source)
+    while at < size:
+        char = source[at]
+        if char == "\\":
+            at += 2
+        elif source.startswith(quote, at):
+            return at + len(quote)
+        elif char == "{":
+            at = at + 2 if source.startswith("{{", at) else _end_of_field(source, at + 1, quote)
+        else:
+            at += 1
+    return size
+
+
+def _end_of_field(source: str, at: int, quote: str) -> int:
+    """Where the replacement field whose opening brace ends at `at` is over."""
+    size = len(source)
+    depth = 0
+    while at < size:
+        char = source[at]
+        if char in "'\"fFtTrRbBuU" and not (source[at - 1].isalnum() or source[at - 1] == "_"):
+            opening = _FSTRING_AT.match(source, at)
+            string = None if opening else _STRING_AT.match(source, at)
+            if opening:
+                at = _end_of_fstring(source, opening.end(), opening[1])
+                continue
+            if string:
+                at = string.end()
+                continue
+        if char in "([{":
+            depth += 1
+        elif char == "}" and not depth:
+            return at + 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "#":
+            end = _LINE_END.search(source, at)
+            at = end.start() if end else size
+        elif char == ":" and not depth:
+            return _end_of_format(source, at + 1, quote)
+        at += 1
+    return size
+
+
+def _end_of_format(source: str, at: int, quote: str) -> int:
+    """Where the replacement field whose format specification begins at `at` is over."""
+    size = len(source)
+    while at < size:
+        char = source[at]
+        if char == "{":
+            at = _end_of_field(source, at + 1, quote)
+        elif char == "}":
+            return at + 1
+        elif source.startswith(quote, at):
+            return at
+        else:
+            at += 1
+    return size
