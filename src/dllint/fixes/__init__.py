@@ -1,0 +1,12 @@
+"""Turns the declarative edits of a finding into text: the one source of `--fix`, `--diff`, and fixes in every report.
+
+text.py         text edits, line ends, applying edits
+tree.py         one parsed source: which node stands where
+arguments.py    SetArgument, RemoveArgument
+statements.py   InsertStatement
+imports.py      AddImport
+resolve.py      a fix → text edits; ReplaceExpression and ReplaceComment
+passes.py       many findings → new texts; repeated until nothing changes
+diff.py         new texts → diffs
+write.py        new texts → files, whole or not at all
+"""

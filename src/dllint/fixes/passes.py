@@ -1,0 +1,249 @@
+"""Fixes of many findings: what can be done at once is done in one pass, the rest waits for the next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dllint.finding import Finding, Fix, InsertStatement
+from dllint.fixes.resolve import read as read_source
+from dllint.fixes.resolve import resolve
+from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
+from dllint.fixes.tree import parse
+
+PASSES = 10
+"""How often a check is repeated at most."""
+
+_BINDS = re.compile(r"^(?:(?:async )?def|class) +(\w+)|^(\w+)(?: *:[^=\n]+)? *=(?!=)", re.MULTILINE)
+
+
+class Applied(NamedTuple):
+    """A fix that was carried out, and the finding that it mends."""
+
+    finding: Finding
+    fix: Fix
+
+
+class Failed(NamedTuple):
+    """A fix that could not be carried out, and why. `path` is the file that stood in its way."""
+
+    finding: Finding
+    fix: Fix
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FixResult:
+    """What one pass did.
+
+    Attributes:
+        texts: the new text of each file that changed.
+        applied: the fixes that were carried out.
+        waiting: fixes that touch the same places as others; the next pass may carry them out.
+        failed: fixes that cannot be carried out.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    applied: tuple[Applied, ...] = ()
+    waiting: tuple[Applied, ...] = ()
+    failed: tuple[Failed, ...] = ()
+
+
+@dataclass(frozen=True)
+class FixRun:
+    """What all passes did.
+
+    Attributes:
+        texts: text before and after of each file that changed in the end.
+        applied: the fixes that were carried out, in order.
+        failed: fixes that could not be carried out in the last pass.
+        findings: what the last check found.
+        stable: whether the last pass had nothing left to do.
+    """
+
+    texts: dict[str, tuple[str, str]]
+    applied: tuple[Applied, ...]
+    failed: tuple[Failed, ...]
+    findings: tuple[Finding, ...]
+    stable: bool
+
+
+class _Chosen(NamedTuple):
+    finding: Finding
+    fix: Fix
+    edits: list[TextEdit]
+
+
+def applicable(finding: Finding, unsafe: bool) -> Fix | None:
+    """The first fix of a finding that may be carried out; a suggestion never is, nor one in a notebook's cell."""
+    if finding.cell is not None:
+        return None
+    allowed = ("safe", "unsafe") if unsafe else ("safe",)
+    return next((fix for fix in finding.fixes if fix.edits and fix.applicability in allowed), None)
+
+
+def fix_files(findings: Iterable[Finding], read: Callable[[str], str], unsafe: bool = False) -> FixResult:
+    """One pass: the applicable fix of each finding, where it touches none that came before it.
+
+    Args:
+        findings: without the suppressed ones.
+        read: gives a file's text with its own line ends; may raise OSError or UnicodeError.
+        unsafe: whether unsafe fixes are wanted.
+    """
+    texts = _Texts(read)
+    taken = _Taken(texts)
+    chosen: list[_Chosen] = []
+    waiting: list[Applied] = []
+    failed: list[Failed] = []
+    for finding in findings:
+        fix = applicable(finding, unsafe)
+        if fix is None:
+            continue
+        try:
+            edits = resolve(fix, texts)
+        except Unresolvable as error:
+            failed.append(Failed(finding, fix, error.path, error.reason))
+            continue
+        if not edits:
+            failed.append(Failed(finding, fix, finding.path, "the text is already as the fix wants it"))
+        elif taken.take(fix, edits):
+            chosen.append(_Chosen(finding, fix, edits))
+        else:
+            waiting.append(Applied(finding, fix))
+    new = _new_texts(texts, chosen)
+    while broken := sorted(path for path, text in new.items() if not _parses(text)):
+        culprits = [item for item in chosen if _touches(item, broken[0]) and not _alone(texts, item, broken[0])]
+        culprits = culprits or [item for item in chosen if _touches(item, broken[0])]
+        reason = "the text would no longer parse"
+        failed += [Failed(item.finding, item.fix, broken[0], reason) for item in culprits]
+        chosen = [item for item in chosen if not any(item is culprit for culprit in culprits)]
+        new = _new_texts(texts, chosen)
+    applied = tuple(Applied(item.finding, item.fix) for item in chosen)
+    return FixResult(new, applied, tuple(waiting), tuple(failed))
+
+
+def fix_until_stable(
+    check: Callable[[Mapping[str, str]], Sequence[Finding]],
+    read: Callable[[str], str],
+    unsafe: bool = False,
+    passes: int = PASSES,
+) -> FixRun:
+    """Check and fix in turn until a pass changes nothing. No file is written.
+
+    Args:
+        check: gives the findings (without the suppressed ones) that hold when the files named in the
+            mapping have the texts given there, and all others are as they are on disk.
+        read: as for `fix_files`.
+        passes: how often fixes are applied at most.
+    """
+    originals: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    applied: list[Applied] = []
+
+    def current(path: str) -> str:
+        return texts[path] if path in texts else read(path)
+
+    findings = tuple(check({}))
+    result = FixResult()
+    stable = False
+    for _ in range(passes):
+        result = fix_files(findings, current, unsafe)
+        stable = not result.texts
+        if stable:
+            break
+        for path in result.texts:
+            originals.setdefault(path, current(path))
+        texts.update(result.texts)
+        applied += result.applied
+        findings = tuple(check(dict(texts)))
+    changed = {path: (originals[path], text) for path, text in texts.items() if text != originals[path]}
+    return FixRun(changed, tuple(applied), result.failed, findings, stable)
+
+
+class _Texts:
+    """Texts by path, each read once."""
+
+    def __init__(self, read: Callable[[str], str]) -> None:
+        self._read = read
+        self._texts: dict[str, str] = {}
+        self._lines: dict[str, Lines] = {}
+
+    def __call__(self, path: str) -> str:
+        if path not in self._texts:
+            self._texts[path] = read_source(self._read, path)
+        return self._texts[path]
+
+    def lines(self, path: str) -> Lines:
+        if path not in self._lines:
+            self._lines[path] = Lines(self(path))
+        return self._lines[path]
+
+
+class _Taken:
+    """The places and names that the fixes of this pass have taken so far."""
+
+    def __init__(self, texts: _Texts) -> None:
+        self._texts = texts
+        self._changes: dict[str, set[Change]] = {}
+        self._names: dict[tuple[str, str], str] = {}
+
+    def take(self, fix: Fix, edits: Sequence[TextEdit]) -> bool:
+        """Take what a fix needs, all or nothing."""
+        inserted = [edit for edit in fix.edits if isinstance(edit, InsertStatement)]
+        names = {(edit.path, name): edit.code for edit in inserted for name in _new_names(edit)}
+        if any(self._names.get(key, code) != code for key, code in names.items()):
+            return False
+        wanted = [(edit.path, self._texts.lines(edit.path).change(edit)) for edit in edits]
+        for path, change in wanted:
+            text = self._texts(path)
+            if any(_collide(text, change, other) for other in self._changes.get(path, ())):
+                return False
+        for path, change in wanted:
+            self._changes.setdefault(path, set()).add(change)
+        self._names.update(names)
+        return True
+
+
+def _new_names(edit: InsertStatement) -> list[str]:
+    """What new statements bind: two fixes must not give one name two meanings."""
+    return [first or second for first, second in _BINDS.findall(edit.code)]
+
+
+def _collide(text: str, one: Change, other: Change) -> bool:
+    """Whether two changes touch each other; inserted lines and equal changes go together."""
+    lines = whole_lines(text, one) + whole_lines(text, other)
+    if one == other or lines == 2:
+        return False
+    insertions = (one.start == one.end) + (other.start == other.end)
+    if insertions > lines:
+        return one.start <= other.end and other.start <= one.end
+    return one.start < other.end and other.start < one.end
+
+
+def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
+    changes: dict[str, dict[Change, None]] = {}
+    for item in chosen:
+        for edit in item.edits:
+            changes.setdefault(edit.path, {})[texts.lines(edit.path).change(edit)] = None
+    found = {path: apply_changes(texts(path), stack(texts(path), group)) for path, group in changes.items()}
+    return {path: text for path, text in found.items() if text != texts(path)}
+
+
+def _touches(item: _Chosen, path: str) -> bool:
+    return any(edit.path == path for edit in item.edits)
+
+
+def _alone(texts: _Texts, item: _Chosen, path: str) -> bool:
+    """Whether the file parses when only this fix is carried out."""
+    return _parses(_new_texts(texts, [item]).get(path, texts(path)))
+
+
+def _parses(text: str) -> bool:
+    try:
+        parse(text)
+    except Unresolvable:
+        return False
+    return True

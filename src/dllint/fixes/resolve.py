@@ -1,0 +1,182 @@
+"""From a declarative fix to the text edits that carry it out, with nothing changed beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Union
+
+import libcst as cst
+
+from dllint.finding import (
+    AddImport,
+    Edit,
+    Fix,
+    InsertStatement,
+    RemoveArgument,
+    ReplaceComment,
+    ReplaceExpression,
+    SetArgument,
+)
+from dllint.fixes.arguments import change_arguments
+from dllint.fixes.imports import add_import
+from dllint.fixes.statements import insert_statement
+from dllint.fixes.text import BLANKS, LINE_END, Change, Lines, TextEdit, Unresolvable, apply_changes, stack
+from dllint.fixes.tree import QUOTING, Tree, parse
+
+Sources = Union[Mapping[str, str], Callable[[str], str]]
+"""Texts by path, with their own line ends and byte-order marks: a mapping, or a function that reads them."""
+
+_ATOMS = (
+    cst.Name,
+    cst.Attribute,
+    cst.Call,
+    cst.Subscript,
+    cst.SimpleString,
+    cst.FormattedString,
+    cst.List,
+    cst.Dict,
+    cst.Set,
+    cst.ListComp,
+    cst.SetComp,
+    cst.DictComp,
+    cst.Ellipsis,
+)
+_DELIMITED = (
+    cst.Assign,
+    cst.AnnAssign,
+    cst.AugAssign,
+    cst.Return,
+    cst.Expr,
+    cst.Element,
+    cst.DictElement,
+    cst.Index,
+    cst.Lambda,
+    cst.Param,
+)
+
+
+def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
+    """The text edits of a fix, by file and place, none overlapping; empty where all is as the fix wants it.
+
+    Raises:
+        Unresolvable: a file cannot be read or parsed, an anchor is not there, or the edits contradict each other.
+    """
+    paths = dict.fromkeys(edit.path for edit in fix.edits)
+    found = []
+    for path in paths:
+        text = read(sources, path)
+        try:
+            tree = parse(text)
+            changes = _changes(tree, [edit for edit in fix.edits if edit.path == path])
+            changes = [change for change in changes if text[change.start : change.end] != change.content]
+            changes = stack(text, dict.fromkeys(changes))
+            apply_changes(text, changes)
+        except Unresolvable as error:
+            raise Unresolvable(error.reason, path) from None
+        found += [tree.lines.edit(path, change) for change in changes]
+    return found
+
+
+def read(sources: Sources, path: str) -> str:
+    """
+    Raises:
+        Unresolvable: there is no such source, or it cannot be read.
+    """
+    try:
+        return sources[path] if isinstance(sources, Mapping) else sources(path)
+    except KeyError:
+        raise Unresolvable("no such source", path) from None
+    except OSError as error:
+        raise Unresolvable(f"cannot be read: {error.strerror or error}", path) from None
+    except UnicodeError:
+        raise Unresolvable("cannot be decoded", path) from None
+
+
+def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
+    found: list[Change] = []
+    calls: dict[object, list[SetArgument | RemoveArgument]] = {}
+    for edit in edits:
+        if isinstance(edit, (SetArgument, RemoveArgument)):
+            calls.setdefault(edit.call, []).append(edit)
+        elif isinstance(edit, ReplaceExpression):
+            found.append(_replace_expression(tree, edit))
+        elif isinstance(edit, ReplaceComment):
+            found.append(_replace_comment(tree, edit))
+        elif isinstance(edit, InsertStatement):
+            found += insert_statement(tree, edit)
+    for group in calls.values():
+        found += change_arguments(tree, group)
+    limit = min((change.start for change in found), default=len(tree.text))
+    imports = [change for edit in edits if isinstance(edit, AddImport) for change in add_import(tree, edit, limit)]
+    return imports + found
+
+
+def _replace_expression(tree: Tree, edit: ReplaceExpression) -> Change:
+    node = tree.expression(edit.span)
+    start, end = tree.offsets(edit.span)
+    try:
+        new = cst.parse_expression(edit.code)
+    except (cst.ParserSyntaxError, ValueError):
+        raise Unresolvable("the new expression does not parse") from None
+    code = LINE_END.sub(tree.line_end(start), edit.code.strip())
+    if isinstance(tree.parent(node), cst.ConcatenatedString):
+        raise Unresolvable("the expression is a piece of a string")
+    if tree.is_in_string(node) and not QUOTING.isdisjoint(code):
+        raise Unresolvable("an expression in a string takes no quotes")
+    kept = bool(node.lpar) and (start, end) != tree.outer(node)
+    if not (kept or new.lpar or isinstance(new, _ATOMS) or _is_delimited(tree, node, new)):
+        code = f"({code})"
+    text = tree.text
+    if start and _is_word(text[start - 1]) and _is_word(code[0]):
+        code = " " + code
+    if end < len(text) and _is_word(text[end]) and _is_word(code[-1]):
+        code += " "
+    return Change(start, end, code)
+
+
+def _is_delimited(tree: Tree, node: cst.BaseExpression, new: cst.BaseExpression) -> bool:
+    """Whether an expression without parentheses means the same in the place of `node`."""
+    parent = tree.parent(node)
+    if isinstance(new, cst.BaseNumber):
+        return not isinstance(parent, cst.Attribute)
+    if isinstance(new, (cst.Tuple, cst.NamedExpr, cst.Yield, cst.GeneratorExp)) or tree.is_in_string(node):
+        return False
+    if isinstance(parent, cst.Arg):
+        return not parent.star
+    return isinstance(parent, _DELIMITED)
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _replace_comment(tree: Tree, edit: ReplaceComment) -> Change:
+    first, last = tree.comment(edit.span)
+    start, end = tree.offsets(edit.span)
+    text = tree.text
+    rest = text[first:start] + edit.text + text[end:last]
+    if LINE_END.search(edit.text) or not (rest == "" or rest.startswith("#")):
+        raise Unresolvable("what remains is no comment")
+    if edit.text:
+        return Change(start, end, edit.text)
+    alone = rest == "" and tree.leads_line(first)
+    while start > tree.lines.start(start) and text[start - 1] in BLANKS:
+        start -= 1
+    return Change(start, tree.rest_of_line(end)[1] if alone else end, "")
+
+
+def texts_after(edits: Iterable[TextEdit], sources: Sources) -> dict[str, tuple[str, str]]:
+    """The text before and after of each file that the edits change.
+
+    Raises:
+        Unresolvable: a file cannot be read, or two edits overlap.
+    """
+    by_path: dict[str, list[TextEdit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    found = {}
+    for path, group in by_path.items():
+        text = read(sources, path)
+        lines = Lines(text)
+        found[path] = text, apply_changes(text, [lines.change(edit) for edit in group])
+    return found

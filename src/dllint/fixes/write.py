@@ -1,0 +1,95 @@
+"""New texts into files: whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import tempfile
+import tokenize
+from pathlib import Path
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class WriteError(Exception):
+    """A file was left as it was, for the reason that the message gives after the file's path."""
+
+
+def write_fixed(path: str, old: str, new: str) -> None:
+    """Write a fixed text with the encoding and byte-order mark of the file, if it still holds the old text.
+
+    Args:
+        old, new: texts with the file's own line ends, with or without its byte-order mark.
+
+    Raises:
+        WriteError: the file cannot be read or written, changed meanwhile, or its encoding lacks a character.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be read: {error.strerror or error}") from None
+    try:
+        unchanged = encode(old, data) == data
+    except (SyntaxError, UnicodeError, LookupError):
+        unchanged = False
+    if not unchanged:
+        raise WriteError(f"{path}: not fixed, because it changed after it was checked")
+    try:
+        fixed = encode(new, data)
+    except UnicodeEncodeError as error:
+        char = error.object[error.start]
+        raise WriteError(f"{path}: not fixed, because its encoding, {error.encoding}, has no {char!r}") from None
+    write_atomically(path, fixed)
+
+
+def encode(text: str, original: bytes) -> bytes:
+    """A text in the encoding that the original bytes declare, with their byte-order mark.
+
+    Raises:
+        SyntaxError: the declared encoding is unknown, or contradicts the byte-order mark.
+        UnicodeEncodeError: the encoding lacks a character of the text.
+    """
+    head = original[:4096].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(head).readline)
+    if encoding == "utf-8-sig":
+        return _BOM + text.removeprefix("\ufeff").encode("utf-8")
+    return text.encode(encoding)
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Replace a file's content by a rename in its own directory; its mode stays, and a symbolic link stays a link.
+
+    Raises:
+        WriteError: the file cannot be written; it is then as it was, and nothing is left beside it.
+    """
+    temporary = None
+    try:
+        target = os.path.realpath(path)
+        if os.path.exists(target) and not os.access(target, os.W_OK):
+            raise PermissionError(None, "it is read-only")
+        handle, temporary = tempfile.mkstemp(prefix=".dllint-", suffix=".tmp", dir=os.path.dirname(target))
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            _copy_owner(target, temporary)
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def _copy_owner(source: str, target: str) -> None:
+    """Only a superuser may give a file away; without that right the new file belongs to whoever fixes."""
+    if hasattr(os, "chown"):
+        status = os.stat(source)
+        with contextlib.suppress(PermissionError):
+            os.chown(target, status.st_uid, status.st_gid)
