@@ -1,13 +1,33 @@
-"""Settings: `[tool.dllint]` of the nearest pyproject.toml that has it, validated."""
+"""Settings: `[tool.dllint]` of the nearest pyproject.toml that has it, validated.
+
+A setting that cannot be understood is an error that names the file, the key and, where one is near, the key meant:
+a misspelt key must not switch a rule off in silence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 PYTHONS = ((3, 10), (3, 11), (3, 12), (3, 13), (3, 14))
 PLATFORMS = ("linux", "macos", "windows")
+OLDEST_PYTHON = (3, 6)
+LIST_OF_RULES = " (`dllint rule --all` lists them)"
+CODE = re.compile(r"DLL[0-9]{0,3}")
+
+
+class ConfigError(ValueError):
+    """What the user configured cannot be used. The message is one line and says where and what."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +57,10 @@ class Targets:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for. Paths are absolute; `rules` holds the option tables of single rules."""
+    """What the user asked for. Paths are absolute; `rules` holds the option tables of single rules.
+
+    `origin` is the file that the settings were read from, `None` where none was used.
+    """
 
     root: str = "."
     targets: Targets = Targets()
@@ -54,3 +77,302 @@ class Settings:
     mmap_stores: tuple[str, ...] = ()
     cache_dir: str | None = None
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    origin: str | None = None
+
+    def selects(self, code: str, preview: bool = False) -> bool:
+        """Whether a rule is checked for: the longest selecting prefix must be longer than the longest ignoring one.
+
+        A rule in preview takes `preview`, or being selected by its full code.
+        """
+        chosen = [prefix for prefix in (*self.select, *self.extend_select) if code.startswith(prefix)]
+        ignored = [prefix for prefix in self.ignore if code.startswith(prefix)]
+        if not chosen or (preview and not self.preview and code not in chosen):
+            return False
+        return max(map(len, chosen)) > max(map(len, ignored), default=-1)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like `name`, or None where none is near."""
+    near = get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1, cutoff=0.65)
+    return next((one for one in known if near and one.lower() == near[0]), None)
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """`, did you mean "…"?` for a name that is like a known one, else nothing."""
+    near = nearest(name, list(known))
+    return f', did you mean "{near}"?' if near else ""
+
+
+def project_root(paths: Sequence[str]) -> str:
+    """The nearest directory around the paths with a pyproject.toml or a .git, else the directory they share."""
+    common = _common_directory(paths)
+    for directory in _upward(common):
+        if any(os.path.exists(os.path.join(directory, name)) for name in ("pyproject.toml", ".git")):
+            return directory
+    return common
+
+
+def load(
+    paths: Sequence[str] = (),
+    *,
+    config: str | None = None,
+    isolated: bool = False,
+    overrides: Mapping[str, Any] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Settings:
+    """The settings for a check of `paths`.
+
+    Args:
+        paths: what is to be checked; the search for pyproject.toml goes upward from there.
+        config: a TOML file to use in the place of the one found: `[tool.dllint]`, or the keys at its top level.
+        isolated: read no file at all.
+        overrides: keys as in `[tool.dllint]`, from the command line. `select` replaces the file's selection;
+            `ignore`, `extend-select`, `extend-exclude` and `per-file-ignores` add to it.
+        options: for each known rule code the options that its page declares, with their defaults.
+
+    Raises:
+        ConfigError: a file cannot be read, is no TOML, or holds a key or value that has no meaning here.
+    """
+    known = options or {}
+    settings = Settings(root=project_root(paths))
+    if config is not None:
+        document = _read(config)
+        settings = _from_file(settings, os.path.abspath(config), document, known)
+    elif not isolated:
+        for path, document in _pyprojects(paths):
+            if "dllint" in _table(document, "tool", path):
+                settings = _from_file(settings, path, document, known)
+                break
+            if settings.targets == Targets():
+                settings = replace(settings, targets=_project_targets(document, path))
+    return _with_overrides(settings, overrides or {}, known)
+
+
+def validate_codes(codes: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Raises ConfigError for a code or prefix that no known rule has."""
+    known = sorted(known)
+    for code in codes:
+        if known and not (CODE.fullmatch(code) and any(one.startswith(code) for one in known)):
+            raise ConfigError(f'{where}: there is no rule "{code}"{hint(code, known) or LIST_OF_RULES}')
+
+
+def _common_directory(paths: Sequence[str]) -> str:
+    directories = [path if os.path.isdir(path) else os.path.dirname(path) for path in map(os.path.abspath, paths)]
+    try:
+        return os.path.commonpath(directories) if directories else os.getcwd()
+    except ValueError:  # Windows: paths on several drives
+        return directories[0]
+
+
+def _upward(directory: str) -> Iterator[str]:
+    while True:
+        yield directory
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return
+        directory = parent
+
+
+def _pyprojects(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for directory in _upward(_common_directory(paths[:1])):
+        path = os.path.join(directory, "pyproject.toml")
+        if os.path.isfile(path):
+            yield path, _read(path)
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as stream:
+            return tomllib.loads(stream.read().decode("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 (byte {error.start})") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: is not valid TOML: {' '.join(str(error).split())}") from None
+
+
+def _table(document: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
+    table = document.get(key, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: [{key}] must be a table")
+    return table
+
+
+def _from_file(
+    settings: Settings, path: str, document: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]
+) -> Settings:
+    tool = _table(document, "tool", path)
+    if "dllint" in tool:
+        table = _table(tool, "dllint", path)
+    elif os.path.basename(path) == "pyproject.toml":
+        table = {}
+    else:
+        table = document
+    settings = replace(settings, targets=_project_targets(document, path), origin=path)
+    values = _parse(table, path, options)
+    if isinstance(values.get("cache_dir"), str):
+        values["cache_dir"] = os.path.join(os.path.dirname(path), os.path.expanduser(values["cache_dir"]))
+    return _with_targets(settings, values)
+
+
+def _with_overrides(
+    settings: Settings, table: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]
+) -> Settings:
+    values = _parse(table, "command line", options)
+    if "select" not in values:
+        values["ignore"] = (*settings.ignore, *values.get("ignore", ()))
+        values["extend_select"] = (*settings.extend_select, *values.get("extend_select", ()))
+    else:
+        values.setdefault("ignore", ())
+        values.setdefault("extend_select", ())
+    values["extend_exclude"] = (*settings.extend_exclude, *values.get("extend_exclude", ()))
+    values["per_file_ignores"] = {**settings.per_file_ignores, **values.get("per_file_ignores", {})}
+    if isinstance(values.get("cache_dir"), str):
+        values["cache_dir"] = os.path.abspath(values["cache_dir"])
+    return _with_targets(settings, values)
+
+
+def _with_targets(settings: Settings, values: dict[str, Any]) -> Settings:
+    targets = settings.targets
+    targets = replace(targets, pythons=values.pop("target_python", targets.pythons))
+    targets = replace(targets, platforms=values.pop("target_platform", targets.platforms))
+    return replace(settings, targets=targets, **values)
+
+
+def _project_targets(document: Mapping[str, Any], path: str) -> Targets:
+    """The targets that `[project] requires-python` states; one that is no valid specifier states nothing."""
+    requires = _table(document, "project", path).get("requires-python")
+    try:
+        return Targets(pythons=_pythons(requires, path))
+    except ConfigError:
+        return Targets()
+
+
+def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        where = f"{path}: {key}"
+        if key == "rules":
+            values["rules"] = _rule_options(value, where, options)
+            continue
+        if key not in _KEYS:
+            raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*_KEYS, "rules"])}')
+        values[key.replace("-", "_")] = _KEYS[key](value, where)
+        if key in ("select", "ignore", "extend-select"):
+            validate_codes(values[key.replace("-", "_")], options, where)
+        if key == "per-file-ignores":
+            for codes in values["per_file_ignores"].values():
+                validate_codes(codes, options, where)
+    return values
+
+
+def _string(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{where} must be a string, not {_kind(value)}")
+    return value
+
+
+def _strings(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+        raise ConfigError(f"{where} must be a list of strings, not {_kind(value)}")
+    return tuple(value)
+
+
+def _codes(value: object, where: str) -> tuple[str, ...]:
+    return tuple("DLL" if one == "ALL" else one for one in _strings(value, where))
+
+
+def _boolean(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{where} must be true or false, not {_kind(value)}")
+    return value
+
+
+def _codes_by_pattern(value: object, where: str) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where} must be a table of lists, not {_kind(value)}")
+    return {pattern: _codes(codes, f'{where} "{pattern}"') for pattern, codes in value.items()}
+
+
+def _platforms(value: object, where: str) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else _strings(value, where)
+    for name in names:
+        if name not in PLATFORMS:
+            raise ConfigError(f'{where}: there is no platform "{name}", only {", ".join(PLATFORMS)}')
+    if not names:
+        raise ConfigError(f"{where} names no platform")
+    return tuple(dict.fromkeys(names))
+
+
+def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
+    """The minor versions that a version ("3.11") or specifier (">=3.10,<3.15") allows.
+
+    A minor version counts as allowed when one of its patch releases is. Versions older than 3.10 count only where
+    nothing newer is left.
+    """
+    text = _string(value, where).strip()
+    if re.fullmatch(r"3\.[0-9]+", text):
+        return ((3, int(text[2:])),)
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        allowed = SpecifierSet(text)
+    except InvalidSpecifier:
+        raise ConfigError(f'{where}: "{text}" is no version like "3.11" and no specifier like ">=3.10,<3.15"') from None
+    known = [(OLDEST_PYTHON[0], minor) for minor in range(OLDEST_PYTHON[1], PYTHONS[-1][1] + 1)]
+    found = [one for one in known if any(allowed.contains(f"{one[0]}.{one[1]}.{patch}") for patch in range(40))]
+    if not found:
+        raise ConfigError(f'{where}: "{text}" allows no Python from 3.{OLDEST_PYTHON[1]} to 3.{PYTHONS[-1][1]}')
+    return tuple(one for one in found if one >= PYTHONS[0]) or tuple(found)
+
+
+def _rule_options(
+    value: object, where: str, known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where} must be a table, not {_kind(value)}")
+    tables: dict[str, dict[str, Any]] = {}
+    for code, table in value.items():
+        if code not in known:
+            raise ConfigError(f'{where}: there is no rule "{code}"{hint(code, known) or LIST_OF_RULES}')
+        if not isinstance(table, dict):
+            raise ConfigError(f"{where}.{code} must be a table, not {_kind(table)}")
+        for name, given in table.items():
+            if name not in known[code]:
+                raise ConfigError(f'{where}.{code}: unknown option "{name}"{hint(name, known[code])}')
+            if not _same_kind(given, known[code][name]):
+                raise ConfigError(
+                    f"{where}.{code}: {name} must be {_kind(known[code][name])}, not {_kind(given)}"
+                )
+        tables[code] = dict(table)
+    return tables
+
+
+def _same_kind(value: object, default: object) -> bool:
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return True
+    return type(value) is type(default)
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", str: "a string", int: "a whole number", float: "a number", list: "a list"}
+    return names.get(type(value), "a table" if isinstance(value, dict) else type(value).__name__)
+
+
+_KEYS: Mapping[str, Callable[[object, str], Any]] = {
+    "target-python": _pythons,
+    "target-platform": _platforms,
+    "select": _codes,
+    "ignore": _codes,
+    "extend-select": _codes,
+    "per-file-ignores": _codes_by_pattern,
+    "exclude": _strings,
+    "extend-exclude": _strings,
+    "preview": _boolean,
+    "loaders": _strings,
+    "datasets": _strings,
+    "launchers": _strings,
+    "mmap-stores": _strings,
+    "cache-dir": _string,
+}
