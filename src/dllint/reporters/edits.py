@@ -1,0 +1,37 @@
+"""What a fix changes in the text, for reports. A fix that cannot be carried out is reported without edits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.finding import Fix
+
+if TYPE_CHECKING:
+    from dllint.fixes.text import TextEdit
+    from dllint.linter import Report
+
+
+def text_edits(fix: Fix, report: Report) -> list[TextEdit]:
+    """The text edits of a fix, by file and place; none where the source does not allow them."""
+    if not fix.edits:
+        return []
+    from dllint.fixes.resolve import resolve
+    from dllint.fixes.text import Unresolvable
+
+    try:
+        return resolve(fix, report.sources)
+    except Unresolvable:
+        return []
+
+
+def changed_lines(fix: Fix, report: Report) -> list[tuple[str, list[str]]]:
+    """For each file that a fix changes its path and the lines that go ("- ") and come ("+ ")."""
+    if not fix.edits:
+        return []
+    from dllint.fixes.diff import fix_diff
+    from dllint.fixes.text import Unresolvable
+
+    try:
+        return fix_diff(fix, report.sources)
+    except Unresolvable:
+        return []

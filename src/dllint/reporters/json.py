@@ -1,0 +1,56 @@
+"""An array with one object a finding. Rows and columns count from 1, columns in code points, ends are exclusive."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from dllint.finding import Finding, Fix
+from dllint.reporters import Style
+from dllint.reporters.edits import text_edits
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.linter import Report
+
+
+def render(report: Report, style: Style) -> str:
+    return json.dumps([finding_object(one, report) for one in report.findings], indent=2, ensure_ascii=False) + "\n"
+
+
+def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
+    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story."""
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "message": finding.text,
+        "help": finding.help or None,
+        "filename": finding.path,
+        **_location(finding.span),
+        "cell": finding.cell,
+        "start_methods": list(finding.start_methods),
+        "related": [
+            {"message": place.message, "filename": place.path, **_location(place.span)}
+            for place in (*finding.trace, *finding.related)
+        ],
+        "fixes": [_fix(fix, report) for fix in finding.fixes],
+        "url": finding.url or None,
+    }
+
+
+def _location(span: Span) -> dict[str, dict[str, int]]:
+    return {
+        "location": {"row": span.line, "column": span.column},
+        "end_location": {"row": span.end_line, "column": span.end_column},
+    }
+
+
+def _fix(fix: Fix, report: Report) -> dict[str, Any]:
+    return {
+        "title": fix.title,
+        "applicability": fix.applicability,
+        "edits": [
+            {"filename": edit.path, **_location(edit.span), "content": edit.content} for edit in text_edits(fix, report)
+        ],
+    }

@@ -1,0 +1,76 @@
+"""Diagnostics of the Language Server Protocol: an array of `{uri, diagnostics[]}`, columns in UTF-16 code units from 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dllint.finding import Finding, Fix
+from dllint.reporters import Style
+from dllint.reporters.edits import text_edits
+from dllint.reporters.source import split_lines, utf16_range
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.linter import Report
+
+    Locate = Callable[[str, Span], dict[str, Any]]
+
+SEVERITY = {"error": 1, "warning": 2, "info": 3}
+UNNECESSARY = 1
+TAGS = {"DLL002": [UNNECESSARY]}
+
+
+def render(report: Report, style: Style) -> str:
+    @lru_cache(maxsize=None)
+    def lines(path: str) -> list[str]:
+        return split_lines(report.sources.get(path, ""))
+
+    def locate(path: str, span: Span) -> dict[str, Any]:
+        return utf16_range(lines(path), span)
+
+    by_path: dict[str, list[dict[str, Any]]] = {}
+    for finding in report.findings:
+        by_path.setdefault(finding.path, []).append(diagnostic(finding, report, locate))
+    files = [{"uri": uri(path), "diagnostics": found} for path, found in by_path.items()]
+    return json.dumps(files, indent=2, ensure_ascii=False) + "\n"
+
+
+def uri(path: str) -> str:
+    """The `file:` URI of a path."""
+    return Path(path).absolute().as_uri()
+
+
+def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, Any]:
+    """One diagnostic; `data.fixes` holds what code actions need."""
+    found: dict[str, Any] = {
+        "range": locate(finding.path, finding.span),
+        "severity": SEVERITY[finding.severity or "warning"],
+        "code": finding.code,
+        "source": "dllint",
+        "message": f"{finding.text}\n{finding.help}" if finding.help else finding.text,
+        "relatedInformation": [
+            {"location": {"uri": uri(place.path), "range": locate(place.path, place.span)}, "message": place.message}
+            for place in (*finding.trace, *finding.related)
+        ],
+        "data": {"name": finding.name, "fixes": [_fix(fix, report, locate) for fix in finding.fixes]},
+    }
+    if finding.url:
+        found["codeDescription"] = {"href": finding.url}
+    if finding.code in TAGS:
+        found["tags"] = TAGS[finding.code]
+    return found
+
+
+def _fix(fix: Fix, report: Report, locate: Locate) -> dict[str, Any]:
+    return {
+        "title": fix.title,
+        "applicability": fix.applicability,
+        "edits": [
+            {"uri": uri(edit.path), "range": locate(edit.path, edit.span), "newText": edit.content}
+            for edit in text_edits(fix, report)
+        ],
+    }

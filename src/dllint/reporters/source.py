@@ -1,0 +1,70 @@
+"""Source text as reports need it: its lines, shortened paths, columns in other units."""
+
+from __future__ import annotations
+
+import os
+import re
+from unicodedata import category, east_asian_width
+
+from dllint.span import Span
+
+TAB = 4
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines as Python counts them, without a byte-order mark: form feeds and Unicode separators end none."""
+    return _NEWLINE.split(text.removeprefix("\ufeff"))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def shown_path(path: str, directory: str) -> str:
+    """The path relative to `directory` where it lies inside it, else as it is."""
+    inside = directory and path.startswith(directory.rstrip(os.sep) + os.sep)
+    return os.path.relpath(path, directory) if inside else path
+
+
+def utf16_column(line: str, column: int) -> int:
+    """The column, from 1 in code points, as a count of UTF-16 code units from 0."""
+    return sum(1 + (ord(char) > 0xFFFF) for char in line[: column - 1])
+
+
+def utf16_range(lines: list[str], span: Span) -> dict[str, dict[str, int]]:
+    """The span as a range of the Language Server Protocol: lines and UTF-16 code units from 0."""
+
+    def position(line: int, column: int) -> dict[str, int]:
+        text = lines[line - 1] if line <= len(lines) else ""
+        return {"line": line - 1, "character": utf16_column(text, column)}
+
+    return {"start": position(span.line, span.column), "end": position(span.end_line, span.end_column)}
+
+
+def visible(line: str) -> tuple[str, list[int]]:
+    """The line as a terminal can show it, and the screen column at which each code point starts (and the line ends).
+
+    Tabs become blanks, control characters their pictures (a source text must not steer the terminal).
+    """
+    shown: list[str] = []
+    starts: list[int] = []
+    at = 0
+    for char in line:
+        starts.append(at)
+        if char == "\t":
+            width = TAB - at % TAB
+            shown.append(" " * width)
+        elif ord(char) < 0x20:
+            width = 1
+            shown.append(chr(0x2400 + ord(char)))
+        elif category(char) in ("Cc", "Cf"):
+            width = 1
+            shown.append("\N{REPLACEMENT CHARACTER}")
+        else:
+            width = 0 if category(char) in ("Mn", "Me") else 2 if east_asian_width(char) in "WF" else 1
+            shown.append(char)
+        at += width
+    starts.append(at)
+    return "".join(shown), starts

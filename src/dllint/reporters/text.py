@@ -1,0 +1,110 @@
+"""The report for people: each finding with its source, how control comes there, and what to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dllint.finding import SEVERITIES, Finding, Fix, Place
+from dllint.reporters import Style, fixable
+from dllint.reporters.edits import changed_lines
+from dllint.reporters.frame import CONTEXT, Paint, frame
+from dllint.reporters.source import counted, shown_path, split_lines, visible
+
+if TYPE_CHECKING:
+    from dllint.linter import Report
+
+MOST_RELATED = 6
+"""Related places that are shown; a cause may have dozens."""
+MOST_CHANGED = 12
+"""Lines of a fix that are shown."""
+
+
+def render(report: Report, style: Style) -> str:
+    blocks = ["\n".join(_block(finding, report, style)) for finding in report.findings]
+    if not style.quiet:
+        blocks.append("\n".join(_footer(report, style)))
+    return "".join(f"{block}\n\n" for block in blocks[:-1]) + "".join(f"{block}\n" for block in blocks[-1:])
+
+
+def headline(finding: Finding, paint: Paint, *, unsafe: bool) -> str:
+    """Code, name, `[*]` where `--fix` would mend it, severity and message."""
+    mark = f" [{paint.label('*')}]" if fixable(finding, unsafe) else ""
+    return f"{paint.mark(finding.code)} {paint.bold(finding.name)}{mark} {finding.severity}: {finding.text}"
+
+
+def location(path: str, line: int, column: int | None, cell: int | None, directory: str) -> str:
+    where = f"{shown_path(path, directory)}:{line}" if cell is None else f"{shown_path(path, directory)}:cell {cell}:{line}"
+    return where if column is None else f"{where}:{column}"
+
+
+def _block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
+    paint = Paint(style.color, finding.severity)
+    yield headline(finding, paint, unsafe=style.unsafe_fixes)
+    lines = split_lines(report.sources.get(finding.path, ""))
+    shown = frame(lines, finding.span, paint)
+    gutter = max(2, len(str(min(finding.span.end_line + CONTEXT, len(lines)))))
+    place = location(finding.path, finding.span.line, finding.span.column, finding.cell, style.directory)
+    yield f"{'':{gutter - 1}}{paint.dim('-->')} {place}"
+    yield from shown
+    indent = " " * gutter
+    yield from _places("via", finding.trace, indent, paint, style)
+    yield from _places("note", finding.related[:MOST_RELATED], indent, paint, style)
+    if len(finding.related) > MOST_RELATED:
+        yield f"{indent}= {paint.bold('note')}: and {len(finding.related) - MOST_RELATED} more places"
+    if finding.help:
+        yield f"{indent}= {paint.bold('help')}: {finding.help}"
+    yield from _fixes(finding, report, indent, paint, style)
+
+
+def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, style: Style) -> Iterable[str]:
+    names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
+    width = min(max(map(len, names), default=0), 40)
+    for name, place in zip(names, places):
+        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {place.message}"
+
+
+def _fixes(finding: Finding, report: Report, indent: str, paint: Paint, style: Style) -> Iterable[str]:
+    """The first fix with the lines that it changes, the others by title."""
+    word = "fix"
+    for fix in finding.fixes:
+        kind = "" if fix.applicability == "safe" else f" ({fix.applicability})"
+        yield f"{indent}= {paint.bold(word)}{kind}: {fix.title}"
+        if word == "fix":
+            yield from _diff(finding, fix, report, indent, paint, style)
+        word = "or"
+
+
+def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint, style: Style) -> Iterable[str]:
+    for path, lines in changed_lines(fix, report):
+        if path != finding.path:
+            yield f"{indent}  {paint.dim(shown_path(path, style.directory))}"
+        for line in lines[:MOST_CHANGED]:
+            colour = {"-": paint.removed, "+": paint.added}.get(line[0], paint.dim)
+            yield f"{indent}  {colour((line[:2] + visible(line[2:])[0]).rstrip())}"
+        if len(lines) > MOST_CHANGED:
+            yield f"{indent}  {paint.dim(f'and {len(lines) - MOST_CHANGED} more lines')}"
+
+
+def _footer(report: Report, style: Style) -> Iterable[str]:
+    paint = Paint(style.color)
+    files = counted(report.files_checked, "file")
+    skipped = f", {report.files_skipped} skipped" if report.files_skipped else ""
+    if not report.findings:
+        yield f"No findings in {files}{skipped}."
+        return
+    by_severity = Counter(finding.severity for finding in report.findings)
+    severities = ", ".join(
+        f"{by_severity[severity]} info" if severity == "info" else counted(by_severity[severity], severity)
+        for severity in reversed(SEVERITIES)
+        if by_severity[severity]
+    )
+    yield f"{counted(len(report.findings), 'finding')} in {files}{skipped}: {severities}."
+    offered = sum(fixable(finding, style.unsafe_fixes) for finding in report.findings)
+    hidden = sum(fixable(finding, True) for finding in report.findings) - offered
+    if offered:
+        more = f" ({hidden} more with --unsafe-fixes)" if hidden else ""
+        yield f"[{paint.label('*')}] {offered} fixable with --fix{more}."
+    elif hidden:
+        yield f"{hidden} fixable with --fix --unsafe-fixes."
