@@ -1,0 +1,216 @@
+"""Abstract values: what the analyzer knows about an object that an expression may stand for.
+
+    Const            a constant: None, a bool, a number or a string
+    Pattern          a string of which only the ends are known: f"init_dist_{launcher}"
+    Function         a function, lambda or bound method of the project
+    Class            a class of the project
+    Module           a file of the project
+    External         anything reached through a name from outside the project: "torch.utils.data.DataLoader"
+    Instance         what calling a class of the project, or anything External, gave
+    Partial          functools.partial of a value
+    Display          a list, tuple, set or comprehension as written in the source
+    Mapping          a dict as written in the source, or made by `dict(…)` and its like
+    Keywords         the `**kwargs` of a function, as one call fills it
+    Parsed           what argparse's `parse_args` returned
+    Data             a value read from a configuration file of the project
+    Unknown          nothing is known; what depends on it stays silent
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+from dllint.facts.schema import Expr
+
+if TYPE_CHECKING:
+    from dllint.project.arguments import Actuals
+    from dllint.project.source import SourceFile
+
+
+class Frame:
+    """An activation: the call that a function's parameters are read from (None: any), and the receiver of a method.
+
+    Interned, so compared by identity.
+    """
+
+    __slots__ = ("actuals", "closure", "depth", "parent", "receiver")
+
+    def __init__(self, actuals: Actuals | None, receiver: Value | None, parent: Frame | None, closure: Frame | None) -> None:
+        self.actuals = actuals
+        self.receiver = receiver
+        self.parent = parent
+        self.closure = closure
+        self.depth: int = 1 + (parent.depth if parent else 0)
+
+
+class Site(NamedTuple):
+    """Where an expression is evaluated. `at` orders it among the statements of its scope; (0, 0) means at any time."""
+
+    file: SourceFile
+    scope: int
+    region: int
+    at: tuple[int, int]
+    frame: Optional[Frame]
+
+
+@dataclass(frozen=True)
+class Const:
+    value: Any
+    kind: str
+
+
+def const(value: object) -> Const:
+    return Const(value, type(value).__name__)
+
+
+NONE = const(None)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    prefix: str
+    suffix: str
+
+    def fits(self, text: str) -> bool:
+        return (
+            len(text) >= len(self.prefix) + len(self.suffix)
+            and text.startswith(self.prefix)
+            and text.endswith(self.suffix)
+        )
+
+
+@dataclass(frozen=True)
+class Function:
+    file: SourceFile
+    scope: int
+    receiver: Value | None = None
+    frame: Frame | None = None
+
+    @property
+    def name(self) -> str:
+        return self.file.scopes[self.scope].name
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.file.path, self.scope
+
+
+@dataclass(frozen=True)
+class Class:
+    file: SourceFile
+    scope: int
+
+    @property
+    def name(self) -> str:
+        return self.file.scopes[self.scope].name
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.file.path, self.scope
+
+
+@dataclass(frozen=True)
+class Module:
+    path: str
+
+
+@dataclass(frozen=True)
+class External:
+    name: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """`call` is -1 for "any instance of the class" (a method's own `self`)."""
+
+    of: Class | External
+    file: SourceFile | None = None
+    call: int = -1
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True)
+class Super:
+    """What `super()` gives in a method of `cls`."""
+
+    cls: Class
+    receiver: Value | None
+    frame: Frame | None
+
+
+@dataclass(frozen=True)
+class Partial:
+    function: Value
+    file: SourceFile
+    call: int
+    frame: Frame | None
+
+
+class Written:
+    """An expression of the source together with where it is evaluated; the same text is the same object."""
+
+    __slots__ = ("_identity", "expr", "site")
+
+    def __init__(self, expr: Expr, site: Site) -> None:
+        self.expr = expr
+        self.site = site
+        text = ("call", expr[1]) if expr[0] == "call" else ("at", id(expr))
+        self._identity = (*text, site.file.path, id(site.frame))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+
+@dataclass(frozen=True)
+class Display:
+    kind: str
+    written: Written
+    owner: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """`owner` is the scope and the variable (or the class and `self.attribute`) that holds it: its later changes count."""
+
+    written: Written
+    owner: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Keywords:
+    function: Function
+    frame: Frame | None
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """`parser` is the variable or attribute that holds the parser, as evaluated."""
+
+    parser: Value
+    file: SourceFile
+    call: int
+
+
+@dataclass(frozen=True)
+class Data:
+    """A node of a configuration file. `pointer` is the way to it from the top."""
+
+    path: str
+    pointer: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    why: str = ""
+
+
+UNKNOWN = Unknown()
+
+Value = Union[
+    Const, Pattern, Function, Class, Module, External, Instance, Super, Partial, Display, Mapping, Keywords, Parsed, Data, Unknown
+]
+Values = tuple[Value, ...]

@@ -1,0 +1,323 @@
+"""Who calls whom, on demand in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Expr
+from dllint.project.abstract import (
+    Class,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Site,
+    Unknown,
+    Value,
+    Values,
+)
+from dllint.project.arguments import Actual, Actuals
+from dllint.project.source import SourceFile
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+MOST_CANDIDATES = 400
+"""Calls of one name that are looked into for callers of one function."""
+MOST_NAMESAKES = 4
+COMMON_NAMES = frozenset(
+    "get set add update run load save close open read write reset start stop init items keys values append copy format join"
+    " split log call apply process pop insert extend index count sort size shape dim to cpu cuda eval train test forward"
+    " backward step zero_grad state_dict load_state_dict parameters modules children register build send recv put wait"
+    " release acquire clear next item mean sum max min print info debug warning error parse encode decode transform fit"
+    " predict compute result map filter reduce submit shutdown name type id text data size_ flush seek tell exists".split()
+)
+"""Method names too common to say which class is meant."""
+
+
+class Target(NamedTuple):
+    """A function that a call can run, with its activation."""
+
+    function: Function
+    frame: Frame
+
+
+class Caller(NamedTuple):
+    """A call (or launch) that can run a function."""
+
+    file: SourceFile
+    call: int
+    frame: Frame
+
+
+class CallGraph:
+    """Edges between functions, each with its call site."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._callers: dict[tuple[str, int], list[Caller] | None] = {}
+        self._targets: dict[tuple[str, int, object], list[Target]] = {}
+        self._methods: dict[str, list[Function]] | None = None
+
+    # Forward
+
+    def callees(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """The values that the callee of a call can have. A method of an unknown object is looked up by its name
+        where the project defines it hardly anywhere else."""
+        call = file.calls[index]
+        site = self.world.call_site(file, index, frame)
+        values = self.world.values.evaluate(call.func, site)
+        if call.func[0] == "attr" and any(isinstance(value, Unknown) for value in values):
+            return (*values, *self.namesakes(call.func[2], len(call.args)))
+        return values
+
+    def namesakes(self, name: str, arguments: int) -> list[Function]:
+        """The methods of the project of that name, if it says clearly enough which is meant."""
+        if name in COMMON_NAMES or name.startswith("__") or len(name) < 5:
+            return []
+        if self._methods is None:
+            self._methods = {}
+            for file in self.world.files.values():
+                for scope, entry in enumerate(file.scopes):
+                    if entry.kind == "function" and file.method_of(scope) is not None:
+                        self._methods.setdefault(entry.name, []).append(Function(file, scope))
+        found = self._methods.get(name, [])
+        if len(found) > MOST_NAMESAKES:
+            roots = {self._root(function) for function in found}
+            if len(roots) > 1:
+                return []
+        bound = []
+        for function in found:
+            owner = function.file.method_of(function.scope)
+            assert owner is not None
+            most = sum(1 for param in function.file.scopes[function.scope].params if param.kind != "kw")
+            if arguments < max(most, 1) or any(p.kind in ("var", "kw") for p in function.file.scopes[function.scope].params):
+                bound.append(Function(function.file, function.scope, Instance(Class(function.file, owner))))
+        return bound
+
+    def _root(self, function: Function) -> tuple[str, int]:
+        owner = function.file.method_of(function.scope)
+        assert owner is not None
+        line = [value for value in self.world.hierarchy.line(Class(function.file, owner)) if isinstance(value, Class)]
+        return line[-1].key
+
+    def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> list[Target]:
+        """The functions of the project that a call runs in the same process."""
+        key = (file.path, index, frame)
+        found = self._targets.get(key)
+        if found is None:
+            self._targets[key] = []
+            collected: dict[tuple[object, ...], Target] = {}
+            for value in self.callees(file, index, frame):
+                for target in self.run_by(value, file, index, frame):
+                    collected.setdefault((target.function.key, target.frame), target)
+            found = self._targets[key] = list(collected.values())
+        return found
+
+    def run_by(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
+        """The functions that calling `value` in that call runs."""
+        if isinstance(value, Function):
+            yield Target(value, self.world.frame(file, index, frame, value))
+        elif isinstance(value, Class):
+            instance = Instance(value, file, index, frame)
+            for name in ("__init__", "__post_init__", "__new__"):
+                method = self.world.hierarchy.method(value, name)
+                if method is not None:
+                    bound = Function(method.file, method.scope, instance if name != "__new__" else value)
+                    yield Target(bound, self.world.frame(file, index, frame, bound))
+        elif isinstance(value, Instance) and isinstance(value.of, Class):
+            names = ("__call__", "forward") if self._is_module(value.of) else ("__call__",)
+            for name in names:
+                method = self.world.hierarchy.method(value.of, name)
+                if method is not None:
+                    bound = Function(method.file, method.scope, value)
+                    yield Target(bound, self.world.frame(file, index, frame, bound))
+        elif isinstance(value, Partial):
+            for target in self.run_by(value.function, file, index, frame):
+                yield Target(target.function, self.partial_frame(value, target, file, index, frame))
+        elif isinstance(value, (External, Instance)):
+            yield from self._called_back(value, file, index, frame)
+
+    def _is_module(self, cls: Class) -> bool:
+        return any(name.startswith(("torch.nn.", "lightning")) or name.endswith("Module") for name in self.world.hierarchy.externals(cls))
+
+    def partial_frame(self, value: Partial, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Frame:
+        """The activation of a function called through a partial: the partial's arguments come first."""
+        early = self.world.actuals(value.file, value.call, value.frame)
+        late = self.world.actuals(file, index, frame)
+        actuals = Actuals(
+            early.positional[1:] + late.positional,
+            {**early.keywords, **late.keywords},
+            early.stars + late.stars,
+            early.mappings + late.mappings,
+        )
+        return self.world.intern(("partial", file.path, index, frame, value), actuals, target.function, frame)
+
+    def _called_back(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
+        """Functions of the project handed to a call of something from outside, which calls them here and now
+        (a thread's target, `map`, `fire.Fire`, a trainer's callback) or hands over what a container calls."""
+        of = value.of if isinstance(value, Instance) else value
+        if not isinstance(of, External):
+            return
+        name = canonical(of.name)
+        if isinstance(value, Instance):
+            yield from self._contained(value)
+            return
+        if self.world.is_launcher(name) or self.world.is_loader_name(name) or name in ("functools.partial", "functools.wraps"):
+            return
+        site = self.world.call_site(file, index, frame)
+        for argument in file.calls[index].args:
+            if argument.keyword in ("*", "**") or argument.value[0] not in ("name", "attr", "lambda"):
+                continue
+            if argument.value[0] == "name" and not self.world.may_be_function(argument.value[1]):
+                continue
+            for one in self.world.values.evaluate(argument.value, site):
+                if isinstance(one, Function):
+                    yield Target(one, self.world.intern(("back", one, frame), None, one, frame))
+
+    def _contained(self, value: Instance, depth: int = 0) -> Iterator[Target]:
+        """What calling a composed transform from outside the project calls in turn."""
+        if value.file is None or value.call < 0 or depth > 3:
+            return
+        for held in self.world.held_by(value):
+            if isinstance(held, Function):
+                yield Target(held, self.world.intern(("held", held), None, held, None))
+            elif isinstance(held, Instance) and isinstance(held.of, Class):
+                for name in ("__call__", "forward", "apply"):
+                    method = self.world.hierarchy.method(held.of, name)
+                    if method is not None:
+                        bound = Function(method.file, method.scope, held)
+                        yield Target(bound, self.world.intern(("held", bound), None, bound, None))
+            elif isinstance(held, Instance):
+                yield from self._contained(held, depth + 1)
+
+    # Backward
+
+    def callers(self, function: Function) -> list[Caller]:
+        """The calls and launches that can run the function."""
+        found = self._callers.get(function.key)
+        if found is not None:
+            return found
+        if function.key in self._callers:
+            return []
+        self._callers[function.key] = None
+        collected: dict[tuple[object, ...], Caller] = {}
+        for file, index in self._candidates(function):
+            for target in self.targets(file, index):
+                if target.function.key == function.key:
+                    collected.setdefault((file.path, index), Caller(file, index, target.frame))
+        for launch in self.world.launches():
+            for target in launch.targets:
+                if target.function.key == function.key:
+                    collected.setdefault((launch.file.path, launch.call), Caller(launch.file, launch.call, target.frame))
+        for caller in self._decorated_with(function):
+            collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
+        found = list(collected.values())
+        self._callers[function.key] = found
+        return found
+
+    def names_of(self, function: Function) -> set[str]:
+        """The last names under which the function may be called."""
+        name = function.name
+        names = {name}
+        owner = function.file.method_of(function.scope)
+        if name in ("__init__", "__new__", "__post_init__") and owner is not None:
+            cls = Class(function.file, owner)
+            names = {name, cls.name, "cls", "__class__"}
+            names.update(below.name for below in self.world.hierarchy.subclasses(cls))
+        todo = list(names)
+        while todo and len(names) < 60:
+            for alias in self.world.aliases(todo.pop()):
+                if alias not in names:
+                    names.add(alias)
+                    todo.append(alias)
+        return names
+
+    def _candidates(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
+        seen: set[tuple[str, int]] = set()
+        for name in self.names_of(function):
+            for file, index in self.world.called(name)[:MOST_CANDIDATES]:
+                if (file.path, index) not in seen:
+                    seen.add((file.path, index))
+                    yield file, index
+        for file, index in self._passed_to(function):
+            if (file.path, index) not in seen:
+                seen.add((file.path, index))
+                yield file, index
+        if function.name == "__call__" or self._may_be_dynamic(function):
+            for file, index in self.world.called("")[:MOST_CANDIDATES]:
+                yield file, index
+
+    def _may_be_dynamic(self, function: Function) -> bool:
+        """Whether the function is reached through a table, a factory or a closure's result."""
+        parent = function.file.scopes[function.scope].parent
+        if function.file.scopes[parent].kind == "function":
+            return True
+        return bool(function.file.scopes[function.scope].decorators) or function.name in function.file.facts.loaded
+
+    def _passed_to(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
+        """Calls of parameters to which the function (or its class) is passed somewhere."""
+        names = {function.name}
+        owner = function.file.method_of(function.scope)
+        if function.name == "__init__" and owner is not None:
+            names = {function.file.scopes[owner].name}
+        todo = [(file, scope) for name in names for file, scope in self.world.loaded(name)]
+        seen: set[tuple[str, int, str]] = set()
+        queue: list[tuple[SourceFile, int, set[str]]] = [(file, scope, names) for file, scope in todo]
+        while queue and len(seen) < 200:
+            file, scope, wanted = queue.pop()
+            for index in file.calls_of(scope):
+                call = file.calls[index]
+                for argument in call.args:
+                    if not any(_last(part) in wanted for part in _parts(argument.value)):
+                        continue
+                    for target in self._receivers(file, index):
+                        params = target.file.scopes[target.scope].params
+                        for param in params:
+                            key = (target.file.path, target.scope, param.name)
+                            if key in seen or param.kind == "kw":
+                                continue
+                            seen.add(key)
+                            for inner in target.file.calls_of(target.scope):
+                                if target.file.calls[inner].func == ["name", param.name]:
+                                    yield target.file, inner
+                            queue.append((target.file, target.scope, {param.name}))
+
+    def _receivers(self, file: SourceFile, index: int) -> list[Function]:
+        """The functions whose parameters the arguments of a call (or launch) fill."""
+        found = [target.function for target in self.targets(file, index)]
+        for launch in self.world.launches_at(file, index):
+            found += [target.function for target in launch.targets]
+        return found
+
+    def _decorated_with(self, function: Function) -> Iterator[Caller]:
+        """Definitions that the function decorates: it is called with what they define."""
+        parent = function.file.scopes[function.scope].parent
+        names = {function.name}
+        if parent > 0 and function.file.scopes[parent].kind == "function":
+            names.add(function.file.scopes[parent].name)
+        for file, scope in self.world.decorated(names):
+            entry = file.scopes[scope]
+            site = Site(file, max(entry.parent, 0), entry.region, (entry.span.line, entry.span.column), None)
+            for decorator in entry.decorators:
+                for value in self.world.values.evaluate(decorator.expr, site):
+                    if isinstance(value, Function) and value.key == function.key:
+                        defined: Expr = ["defined", scope]
+                        actuals = Actuals([Actual(defined, site, decorator.span)])
+                        frame = self.world.intern(("decorator", file.path, scope, value), actuals, value, None)
+                        yield Caller(file, -1, frame)
+
+
+def _last(expr: Expr) -> str:
+    return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    if expr[0] in ("tuple", "list"):
+        for element in expr[1]:
+            yield from _parts(element)
+

@@ -1,0 +1,150 @@
+"""Conditions: what must hold for a statement to run, and which statements can never run together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from dllint.facts.schema import Expr
+from dllint.project.source import SourceFile
+
+
+class Atom(NamedTuple):
+    """`text` is the condition as written, without a leading `self.`; `equals` the constant of an equality test."""
+
+    text: str
+    equals: str
+    holds: bool
+    scope: tuple[str, int]
+
+
+def render(expr: Expr | None, file: SourceFile, limit: int = 60) -> str:
+    """The source form of an expression, shortened to about `limit` characters."""
+    text = _render(expr, file, 6)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
+    if expr is None:
+        return ""
+    if depth == 0:
+        return "…"
+    tag = expr[0]
+    if tag == "const":
+        return repr(expr[1])
+    if tag == "name":
+        return str(expr[1])
+    if tag == "attr":
+        return f"{_render(expr[1], file, depth)}.{expr[2]}"
+    if tag == "item":
+        return f"{_render(expr[1], file, depth)}[{_render(expr[2], file, depth - 1)}]"
+    if tag == "call":
+        call = file.calls[expr[1]]
+        pieces = []
+        for argument in call.args:
+            text = _render(argument.value, file, depth - 1)
+            marker = argument.keyword
+            pieces.append(text if marker is None else marker + text if marker in ("*", "**") else f"{marker}={text}")
+        return f"{_render(call.func, file, depth)}({', '.join(pieces)})"
+    if tag == "lambda":
+        scope = file.scopes[expr[1]]
+        body = scope.events[0].value if scope.events else None
+        params = ", ".join(("*" * {"var": 1, "kw": 2}.get(p.kind, 0)) + p.name for p in scope.params)
+        return f"lambda {params}: {_render(body, file, depth - 1)}" if params else f"lambda: {_render(body, file, depth - 1)}"
+    if tag in ("list", "tuple", "set"):
+        inner = ", ".join(_render(item, file, depth - 1) for item in expr[1])
+        return {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[tag].format(inner)
+    if tag == "compare":
+        return _render(expr[1], file, depth) + "".join(f" {op} {_render(right, file, depth)}" for op, right in expr[2])
+    if tag in ("and", "or"):
+        return f" {tag} ".join(_render(part, file, depth - 1) for part in expr[1])
+    if tag == "not":
+        return f"not {_render(expr[1], file, depth)}"
+    if tag == "unary":
+        return f"{expr[1]}{_render(expr[2], file, depth)}"
+    if tag == "binop":
+        return f"{_render(expr[2], file, depth - 1)} {expr[1]} {_render(expr[3], file, depth - 1)}"
+    if tag == "ifexp":
+        return (
+            f"{_render(expr[2], file, depth - 1)} if {_render(expr[1], file, depth - 1)} else {_render(expr[3], file, depth - 1)}"
+        )
+    if tag == "star":
+        return "*" + _render(expr[1], file, depth)
+    if tag == "dict":
+        pairs = (
+            f"**{_render(value, file, depth - 1)}" if key is None else f"{_render(key, file, depth - 1)}: {_render(value, file, depth - 1)}"
+            for key, value in expr[1]
+        )
+        return "{" + ", ".join(pairs) + "}"
+    if tag == "slice":
+        return ":".join(_render(part, file, depth - 1) for part in expr[1:3])
+    return "…"
+
+
+def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
+    """The single conditions that follow from a test being true (or false)."""
+    tag = expr[0]
+    if tag == "not":
+        yield from atoms(expr[1], not holds, file, scope)
+    elif (tag == "and" and holds) or (tag == "or" and not holds):
+        for part in expr[1]:
+            yield from atoms(part, holds, file, scope)
+    elif tag == "compare" and len(expr[2]) == 1:
+        op, right = expr[2][0]
+        left = expr[1]
+        if op in ("==", "!=", "is", "is not") and left[0] == "const":
+            left, right = right, left
+        if op in ("==", "!=", "is", "is not") and right[0] == "const":
+            positive = op in ("==", "is")
+            if right[1] is True or right[1] is False:
+                yield from atoms(left, holds == (positive == right[1]), file, scope)
+            else:
+                yield Atom(_plain(left, file), repr(right[1]), holds == positive, (file.path, scope))
+        elif op == ">" and right == ["const", 0]:
+            yield Atom(_plain(left, file), "0", not holds, (file.path, scope))
+        elif op == "not in":
+            yield Atom(_plain(["compare", left, [["in", right]]], file), "", not holds, (file.path, scope))
+        else:
+            yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+    else:
+        yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+
+
+def _plain(expr: Expr, file: SourceFile) -> str:
+    return _render(expr, file, 6).removeprefix("self.")
+
+
+def path_atoms(file: SourceFile, scope: int, region: int) -> list[Atom]:
+    """The conditions in force in a region of a scope."""
+    found: list[Atom] = []
+    for index in file.regions(region):
+        entry = file.facts.regions[index]
+        if entry.kind in ("if", "while") and entry.expr is not None:
+            found.extend(atoms(entry.expr, entry.holds, file, scope))
+    return found
+
+
+def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
+    """Whether no run can satisfy both. Conditions of different scopes are compared only where they read an
+    attribute or an item, since a bare name means something else in another function."""
+    table: dict[str, list[Atom]] = {}
+    for atom in left:
+        table.setdefault(atom.text, []).append(atom)
+    for atom in right:
+        for other in table.get(atom.text, ()):
+            if atom.scope != other.scope and not ("." in atom.text or "[" in atom.text):
+                continue
+            if atom.equals == other.equals and atom.holds != other.holds:
+                return True
+            if atom.equals != other.equals and atom.equals and other.equals and atom.holds and other.holds:
+                return True
+            if not atom.equals and other.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
+                return True
+            if not other.equals and atom.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
+                return True
+    return False
+
+
+def under_main_guard(file: SourceFile, region: int) -> bool:
+    """Whether a module-level region runs only when the file is the program."""
+    return any(atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds for atom in path_atoms(file, 0, region))

@@ -1,0 +1,303 @@
+"""Datasets: which reach a loader, what they keep, and what pickling them leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Expr
+from dllint.project.abstract import Class, Display, External, Function, Instance, Site, Value, Values
+from dllint.project.holding import flattened, held_by
+from dllint.project.source import SourceFile, Store
+from dllint.project.start_methods import Hop
+from dllint.span import Span
+from dllint.torch_api import DATASET_BASES, ITERABLE_BASES, WRAPPERS, canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+DEEPEST = 5
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Something that a dataset keeps: `self.attr = value` in one of its methods (or from outside).
+
+    `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute.
+    """
+
+    attr: str
+    file: SourceFile
+    scope: int
+    store: Store
+    site: Site
+    owner: Class | None
+    values: Values
+    hops: tuple[Hop, ...] = ()
+
+    @property
+    def span(self) -> Span:
+        return self.store.event.value_span or self.store.event.span
+
+
+class Piece(NamedTuple):
+    """A value inside an object, with the way to it ("transform", "transform.ops")."""
+
+    path: str
+    value: Value
+    kept: Kept | None
+
+
+class Datasets:
+    """Questions about dataset classes and objects."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._kept: dict[Instance, list[Kept]] = {}
+        self._pieces: dict[Instance, list[Piece]] = {}
+        self._dropped: dict[tuple[str, int], frozenset[str] | None] = {}
+        self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
+
+    def is_dataset(self, cls: Class) -> bool:
+        """Whether objects of the class can be what a loader reads from."""
+        if self.derives(cls, DATASET_BASES):
+            return True
+        if cls.name in self.world.settings.datasets:
+            return True
+        return any(self.world.hierarchy.method(cls, name) is not None for name in ("__getitem__", "__iter__"))
+
+    def derives(self, cls: Class, bases: frozenset[str]) -> bool:
+        return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
+
+    def is_iterable_only(self, cls: Class) -> bool:
+        return self.derives(cls, ITERABLE_BASES)
+
+    def expand(self, values: Values, depth: int = 0) -> Iterator[Instance]:
+        """The project's dataset objects among the values, inside wrappers too."""
+        if depth > DEEPEST:
+            return
+        for value in values:
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                if self.is_dataset(value.of):
+                    yield value
+                    yield from self._wrapped(value, depth)
+            elif isinstance(value, Instance) and isinstance(value.of, External):
+                if canonical(value.of.name) in WRAPPERS or value.of.name.rsplit(".", 1)[-1].endswith("Dataset"):
+                    yield from self.expand(held_by(self.world, value), depth + 1)
+            elif isinstance(value, Display):
+                yield from self.expand(flattened(self.world, value), depth + 1)
+
+    def _wrapped(self, value: Instance, depth: int) -> Iterator[Instance]:
+        """Datasets that a dataset of the project keeps as attributes."""
+        for kept in self.kept(value):
+            for part in kept.values:
+                for one in flattened(self.world, part):
+                    inner = isinstance(one, Instance) and one != value and one.of != value.of
+                    if inner and isinstance(one, Instance) and isinstance(one.of, Class) and self.derives(one.of, DATASET_BASES):
+                        yield from self.expand((one,), depth + 1)
+                    elif isinstance(one, Instance) and isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS:
+                        yield from self.expand((one,), depth + 1)
+
+    # What is kept
+
+    def kept(self, value: Instance) -> list[Kept]:
+        """What an object keeps as attributes when its workers start, in source order, without what its
+        `__getstate__` or `__reduce__` leaves out of the pickle (those are marked by `dropped`)."""
+        found = self._kept.get(value)
+        if found is not None:
+            return found
+        self._kept[value] = []
+        assert isinstance(value.of, Class)
+        collected: list[Kept] = []
+        for owner in self.world.hierarchy.line(value.of):
+            if not isinstance(owner, Class):
+                continue
+            for attr, stores in self.world.objects.own_stores(owner).items():
+                for store in stores:
+                    method = self._method_of(owner, store.scope)
+                    name = owner.file.scopes[method].name
+                    if name in ("__getitem__", "__iter__", "__next__", "__getitems__", "__getstate__", "__setstate__", "__del__"):
+                        continue
+                    if name == "__init__" and self._overridden(value.of, owner):
+                        continue
+                    site = self.world.objects.store_site(value, owner, store)
+                    values = self.world.values.evaluate(store.value, site)
+                    values = self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}"))
+                    hops = self.init_code(value.of).get((owner.file.path, method), ())
+                    collected.append(Kept(attr, owner.file, method, store, site, owner, values, hops))
+        for owner in self.world.hierarchy.line(value.of):
+            if isinstance(owner, Class):
+                collected += self._outside(value, owner, {kept.attr for kept in collected})
+        self._kept[value] = collected
+        return collected
+
+    def _method_of(self, owner: Class, scope: int) -> int:
+        while owner.file.scopes[scope].parent != owner.scope:
+            scope = owner.file.scopes[scope].parent
+        return scope
+
+    def _overridden(self, cls: Class, owner: Class) -> bool:
+        """Whether `owner.__init__` does not run for the class, because a subclass's does not call it."""
+        init = self.world.hierarchy.method(cls, "__init__")
+        own = self.world.hierarchy.own_methods(owner).get("__init__")
+        if init is None or own is None:
+            return False
+        return (owner.file.path, own) not in self.init_code(cls)
+
+    def _outside(self, value: Instance, owner: Class, known: set[str]) -> list[Kept]:
+        """`ds.attr = …` outside of the class, on an object of it."""
+        found: list[Kept] = []
+        for attr, file, store in self._outside_of(owner):
+            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+            values = self.world.values.evaluate(store.value, site)
+            found.append(Kept(attr, file, store.scope, store, site, None, values))
+        return found
+
+    def _outside_of(self, owner: Class) -> list[tuple[str, SourceFile, Store]]:
+        table = getattr(self, "_outside_table", None)
+        if table is None:
+            table = {}
+            wanted = {cls.name for cls in self.world.classes() if self.is_dataset(cls)}
+            if wanted:
+                for file in self.world.files.values():
+                    for scope in range(len(file.scopes)):
+                        for store in file.stores(scope):
+                            if not isinstance(store.key, str) or store.base[0] != "name" or store.base[1] in ("self", "cls", "args"):
+                                continue
+                            at = (store.event.span.line, store.event.span.column)
+                            site = Site(file, scope, store.event.region, at, None)
+                            for base in self.world.values.evaluate(store.base, site):
+                                if isinstance(base, Instance) and isinstance(base.of, Class) and self.is_dataset(base.of):
+                                    table.setdefault(base.of.key, []).append((store.key, file, store))
+            self._outside_table: dict[tuple[str, int], list[tuple[str, SourceFile, Store]]] = table
+        found: list[tuple[str, SourceFile, Store]] = table.get(owner.key, [])
+        return found
+
+    def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
+        """The functions of the project that run while an object of the class is made, each with the calls that lead
+        there from `__init__`."""
+        found = self._init_code.get(cls.key)
+        if found is not None:
+            return found
+        found = self._init_code[cls.key] = {}
+        init = self.world.hierarchy.method(cls, "__init__")
+        if init is None:
+            return found
+        frame = self.world.receiver_frame(Instance(cls))
+        found[init.key] = ()
+        queue: list[tuple[Function, tuple[Hop, ...]]] = [(init, ())]
+        while queue and len(found) < 80:
+            function, hops = queue.pop(0)
+            for index in function.file.calls_of(function.scope):
+                for target in self.world.calls.targets(function.file, index, frame):
+                    if target.function.key not in found and len(hops) < DEEPEST:
+                        call = function.file.calls[index]
+                        hop = Hop(function.file, call.span, f"calls {target.function.name}")
+                        found[target.function.key] = (*hops, hop)
+                        queue.append((target.function, (*hops, hop)))
+        return found
+
+    def pieces(self, value: Instance) -> list[Piece]:
+        """All values that an object holds: its attributes, the elements of its lists and dicts, the arguments of
+        composed transforms, the attributes of the project's objects among them."""
+        found = self._pieces.get(value)
+        if found is None:
+            found = self._pieces[value] = []
+            dropped = self.dropped(value)
+            for kept in self.kept(value):
+                if kept.attr not in dropped and kept.store.key == kept.attr:
+                    for one in kept.values:
+                        found += self._inside(one, kept.attr, kept, 0)
+        return found
+
+    def _inside(self, value: Value, path: str, kept: Kept | None, depth: int) -> list[Piece]:
+        if depth > DEEPEST:
+            return []
+        found: list[Piece] = []
+        for one in flattened(self.world, value):
+            found.append(Piece(path, one, kept))
+            if isinstance(one, Instance) and isinstance(one.of, External):
+                for inner in held_by(self.world, one):
+                    found += self._inside(inner, path, kept, depth + 1)
+            elif isinstance(one, Instance) and one.call >= 0 and one not in self._pieces:
+                for piece in self.pieces(one):
+                    found.append(Piece(f"{path}.{piece.path}", piece.value, piece.kept))
+            elif isinstance(one, Instance) and one.call >= 0:
+                for piece in self._pieces[one]:
+                    found.append(Piece(f"{path}.{piece.path}", piece.value, piece.kept))
+        return found
+
+    # Pickling
+
+    def dropped(self, value: Instance) -> frozenset[str]:
+        """Attributes that `__getstate__` or `__reduce__` leaves out."""
+        cls = value.of
+        assert isinstance(cls, Class)
+        for name in ("__getstate__", "__reduce__", "__reduce_ex__"):
+            method = self.world.hierarchy.method(cls, name)
+            if method is not None:
+                attrs = frozenset(kept.attr for kept in self.kept(value))
+                return self._left_out(method, attrs)
+        return frozenset()
+
+    def _left_out(self, method: Function, attrs: frozenset[str]) -> frozenset[str]:
+        file, scope = method.file, method.scope
+        mentioned: set[str] = set()
+        read: set[str] = set()
+        whole = False
+        receiver = file.scopes[scope].params[0].name if file.scopes[scope].params else "self"
+        for expr in self._expressions(file, scope):
+            if expr[0] == "const" and isinstance(expr[1], str):
+                mentioned.add(expr[1])
+            elif expr[0] == "attr" and expr[1] == ["name", receiver]:
+                if expr[2] == "__dict__":
+                    whole = True
+                read.add(expr[2])
+            elif expr[0] == "attr" and expr[2] in ("__getstate__", "__reduce__", "__reduce_ex__"):
+                whole = True
+            elif expr[0] == "name" and expr[1] == "vars":
+                whole = True
+            elif expr[0] == "call":
+                mentioned.update(argument.keyword for argument in file.calls[expr[1]].args if argument.keyword)
+        mentioned.update(
+            store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == ["name", receiver]
+        )
+        return frozenset(attrs & mentioned) if whole else frozenset(attrs - read)
+
+    def _expressions(self, file: SourceFile, scope: int) -> Iterator[Expr]:
+        for event in file.scopes[scope].events:
+            for expr in (event.value, event.target):
+                if expr is not None:
+                    yield from walk(expr, file)
+        for index in file.calls_of(scope):
+            for argument in file.calls[index].args:
+                yield from walk(argument.value, file)
+
+
+def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
+    """An expression and all that it is made of, calls entered."""
+    yield expr
+    if expr[0] == "call":
+        call = file.calls[expr[1]]
+        yield from walk(call.func, file)
+        for argument in call.args:
+            yield from walk(argument.value, file)
+        return
+    for part in expr[1:]:
+        if isinstance(part, (list, tuple)) and part:
+            if isinstance(part[0], str):
+                yield from walk(list(part), file)
+            else:
+                yield from _walk_all(part, file)
+
+
+def _walk_all(parts: object, file: SourceFile) -> Iterator[Expr]:
+    if isinstance(parts, (list, tuple)):
+        if parts and isinstance(parts[0], str):
+            yield from walk(list(parts), file)
+            return
+        for part in parts:
+            yield from _walk_all(part, file)
+
+

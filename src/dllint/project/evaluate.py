@@ -1,0 +1,391 @@
+"""What an expression can stand for, on demand.
+
+Flow-insensitive across functions, flow-sensitive for the names of one function, and sensitive to the calling
+context as far as frames are given: a parameter is read from the call of its frame, or from all known calls
+where there is none. A recursive question is cut off with no values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.project import known
+from dllint.project.abstract import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Const,
+    Display,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Keywords,
+    Mapping,
+    Partial,
+    Pattern,
+    Site,
+    Unknown,
+    Value,
+    Values,
+    Written,
+    const,
+)
+from dllint.project.arguments import Actual, Actuals, bind
+from dllint.project.folding import binary, truth, unary
+from dllint.project.source import Binding
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+LIMIT = 40
+"""Values of one expression that are told apart; beyond, the rest is Unknown."""
+DEEPEST_FRAME = 12
+DEEPEST_QUESTION = 120
+
+
+def union(groups: Iterable[Values]) -> Values:
+    """All values of several possibilities, each once, in order."""
+    found: dict[Value, None] = {}
+    for group in groups:
+        for value in group:
+            found[value] = None
+    if len(found) > LIMIT:
+        return (*list(found)[:LIMIT], UNKNOWN)
+    return tuple(found)
+
+
+class Evaluator:
+    """Evaluates expressions over a linked project. Results are kept."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._names: dict[tuple[object, ...], Values | None] = {}
+        self._calls: dict[tuple[object, ...], Values | None] = {}
+        self._attributes: dict[tuple[object, ...], Values | None] = {}
+        self._depth = 0
+        self._table: dict[str, Callable[[Expr, Site], Values]] = {
+            "const": lambda expr, site: (const(expr[1]),),
+            "name": self._name,
+            "attr": self._attr,
+            "item": self._item,
+            "call": lambda expr, site: self.call(expr[1], site),
+            "lambda": lambda expr, site: (Function(site.file, expr[1], None, site.frame),),
+            "list": self._display,
+            "tuple": self._display,
+            "set": self._display,
+            "comp": self._display,
+            "dict": lambda expr, site: (Mapping(Written(expr, site)),),
+            "ifexp": self._conditional,
+            "and": self._boolean,
+            "or": self._boolean,
+            "not": self._not,
+            "unary": lambda expr, site: unary(expr[1], self.evaluate(expr[2], site)),
+            "binop": self._binop,
+            "compare": self._compare,
+            "fstring": self._fstring,
+            "element": self._element,
+            "entered": self._entered,
+            "defined": lambda expr, site: self.definition(site, expr[1]),
+            "walrus": lambda expr, site: self.evaluate(expr[2], site),
+            "await": lambda expr, site: self.evaluate(expr[1], site),
+        }
+
+    def evaluate(self, expr: Expr | None, site: Site) -> Values:
+        """The values that `expr` can have at `site`; Unknown among them where something is not known."""
+        if expr is None:
+            return (UNKNOWN,)
+        handler = self._table.get(expr[0])
+        if handler is None:
+            return (UNKNOWN,)
+        if self._depth > DEEPEST_QUESTION:
+            return (UNKNOWN,)
+        self._depth += 1
+        try:
+            return handler(expr, site)
+        finally:
+            self._depth -= 1
+
+    # Names
+
+    def _name(self, expr: Expr, site: Site) -> Values:
+        name = expr[1]
+        key = (site.file.path, site.scope, site.region, site.at, name, site.frame)
+        if key in self._names:
+            return self._names[key] or ()
+        self._names[key] = None
+        result = self.name(name, site)
+        self._names[key] = result
+        return result
+
+    def name(self, name: str, site: Site) -> Values:
+        found = self.world.symbols.lookup(name, site)
+        if not found:
+            starred = self.world.imports.star(site.file, name)
+            if starred is not None:
+                return starred
+            return (External(name),) if name in known.BUILTINS else (UNKNOWN,)
+        return union(self.binding(name, binding, where) for binding, where in found)
+
+    def binding(self, name: str, binding: Binding, site: Site) -> Values:
+        """The values that one binding gives its name."""
+        kind = binding.kind
+        if kind == "param":
+            return self.parameter(Function(site.file, site.scope), name, site.frame)
+        if kind == "value":
+            return self.owned(self.evaluate(binding.expr, site), binding.expr, site, (site.scope, name))
+        if kind == "def":
+            return self.definition(site, binding.index)
+        if kind == "import":
+            return self.world.imports.imported(site.file, binding, name)
+        return (UNKNOWN,)
+
+    def owned(self, values: Values, expr: Expr | None, site: Site, owner: tuple[int, str]) -> Values:
+        """The values with the display or mapping that `expr` itself writes marked as held by the variable `owner`."""
+        if expr is None or expr[0] not in ("dict", "list", "call", "comp", "tuple", "set"):
+            return values
+        own = Written(expr, site)
+        return tuple(
+            replace(value, owner=owner)
+            if isinstance(value, (Mapping, Display)) and value.owner is None and value.written == own
+            else value
+            for value in values
+        )
+
+    def definition(self, site: Site, index: int) -> Values:
+        scope = site.file.scopes[index]
+        if scope.kind == "class":
+            return (Class(site.file, index),)
+        return (Function(site.file, index, None, site.frame),)
+
+    def parameter(self, function: Function, name: str, frame: Frame | None) -> Values:
+        """What a parameter can be: in the call of `frame`, or in all calls that are known."""
+        scope = function.file.scopes[function.scope]
+        receiver = self.world.hierarchy.receiver_kind(function)
+        if receiver and scope.params and scope.params[0].name == name and scope.params[0].kind in ("normal", "positional"):
+            if frame is not None and frame.receiver is not None:
+                return (frame.receiver,)
+            cls = Class(function.file, scope.parent)
+            return (cls,) if receiver == "class" else (Instance(cls),)
+        if frame is not None and frame.actuals is not None:
+            return self._from_actuals(function, name, frame.actuals, frame)
+        groups = [
+            self._from_actuals(function, name, caller.frame.actuals, caller.frame)
+            for caller in self.world.calls.callers(function)
+            if caller.frame.actuals is not None
+        ]
+        if not groups:
+            groups = [self._default(function, name), (UNKNOWN,)]
+            annotated = self.world.hierarchy.annotation(function, name)
+            if annotated:
+                return union([annotated])
+        return union(groups)
+
+    def _default(self, function: Function, name: str) -> Values:
+        for param in function.file.scopes[function.scope].params:
+            if param.name == name:
+                if param.kind == "kw":
+                    return (Keywords(function, None),)
+                if param.default is None:
+                    return ()
+                scope = function.file.scopes[function.scope]
+                return self.evaluate(param.default, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None))
+        return ()
+
+    def _from_actuals(self, function: Function, name: str, actuals: Actuals, frame: Frame) -> Values:
+        params = function.file.scopes[function.scope].params
+        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
+        bound = bind(actuals, params, name, skip)
+        if bound.case == "actual" and bound.actual is not None:
+            if bound.actual.expr is None or bound.actual.site is None:
+                return (UNKNOWN,)
+            return self.evaluate(bound.actual.expr, bound.actual.site)
+        if bound.case == "rest":
+            kind = next(param.kind for param in params if param.name == name)
+            return (Keywords(function, frame),) if kind == "kw" else (UNKNOWN,)
+        if bound.case == "star":
+            return self._from_star(bound.actual, bound.offset)
+        if bound.case == "keywords":
+            found = self.world.mappings.from_unpacked(actuals, name)
+            if found.absent:
+                return union([found.values, self._default(function, name)])
+            return found.values
+        return self._default(function, name)
+
+    def _from_star(self, actual: Actual | None, offset: int) -> Values:
+        if actual is None or actual.expr is None or actual.site is None:
+            return (UNKNOWN,)
+        return union(self.item_of(value, const(offset)) for value in self.evaluate(actual.expr, actual.site))
+
+    # Attributes
+
+    def _attr(self, expr: Expr, site: Site) -> Values:
+        stored = self.world.objects.reassigned(expr, site)
+        if stored is not None:
+            return stored
+        return union(self.attribute(value, expr[2], site) for value in self.evaluate(expr[1], site))
+
+    def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
+        """The values of `value.name`."""
+        if isinstance(value, External):
+            return (External(f"{value.name}.{name}"),)
+        if isinstance(value, Unknown):
+            return (UNKNOWN,)
+        key = (value, name)
+        if key in self._attributes:
+            return self._attributes[key] or ()
+        self._attributes[key] = None
+        result = self.world.objects.attribute(value, name)
+        self._attributes[key] = result
+        return result
+
+    # Items
+
+    def _item(self, expr: Expr, site: Site) -> Values:
+        if expr[2][0] == "slice":
+            return union([tuple(v for v in self.evaluate(expr[1], site) if isinstance(v, (Display, Unknown, Instance)))])
+        keys = self.evaluate(expr[2], site)
+        if len(keys) == 1 and isinstance(keys[0], Const):
+            found = self.world.mappings.lookup(expr[1], site, keys[0].value)
+            if found is not None:
+                return found.values
+        return union(self.item_of(value, key) for value in self.evaluate(expr[1], site) for key in keys)
+
+    def item_of(self, value: Value, key: Value) -> Values:
+        """The values of `value[key]`; with a key that is not known, of any item."""
+        return self.world.mappings.item(value, key)
+
+    def _element(self, expr: Expr, site: Site) -> Values:
+        return union(self.element_of(value) for value in self.evaluate(expr[1], site))
+
+    def element_of(self, value: Value) -> Values:
+        """The values that iterating `value` gives."""
+        return self.world.mappings.elements(value)
+
+    def _entered(self, expr: Expr, site: Site) -> Values:
+        groups: list[Values] = []
+        for value in self.evaluate(expr[1], site):
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                method = self.world.hierarchy.method(value.of, "__enter__")
+                if method is not None:
+                    groups.append(self.returned(method, Frame(None, value, None, None)))
+                    continue
+            groups.append((value,))
+        return union(groups)
+
+    # Calls
+
+    def call(self, index: int, site: Site) -> Values:
+        """The values that a call can give."""
+        key = (site.file.path, index, site.frame)
+        if key in self._calls:
+            return self._calls[key] or ()
+        self._calls[key] = None
+        here = self.world.call_site(site.file, index, site.frame)
+        callees = self.world.calls.callees(site.file, index, site.frame)
+        result = union(self.result(value, index, here) for value in callees)
+        self._calls[key] = result
+        return result
+
+    def result(self, callee: Value, index: int, here: Site) -> Values:
+        """What calling `callee` in the call `index` gives."""
+        if isinstance(callee, Class):
+            return (Instance(callee, here.file, index, here.frame),)
+        if isinstance(callee, Function):
+            frame = self.world.frame(here.file, index, here.frame, callee)
+            return self.returned(callee, frame)
+        if isinstance(callee, External):
+            handler = known.RESULTS.get(known.canonical(callee.name))
+            if handler is not None:
+                special = handler(self.world, here.file, index, here)
+                if special is not None:
+                    return special
+            return (Instance(callee, here.file, index, here.frame),)
+        if isinstance(callee, Partial):
+            return self.result(callee.function, index, here)
+        if isinstance(callee, Instance) and isinstance(callee.of, Class):
+            method = self.world.hierarchy.method(callee.of, "__call__")
+            if method is not None:
+                bound = Function(method.file, method.scope, callee)
+                return self.returned(bound, self.world.frame(here.file, index, here.frame, bound))
+        return (UNKNOWN,)
+
+    def returned(self, function: Function, frame: Frame | None) -> Values:
+        """What a function gives back."""
+        scope = function.file.scopes[function.scope]
+        if scope.is_generator:
+            return (UNKNOWN,)
+        if frame is not None and frame.depth > DEEPEST_FRAME:
+            frame = None
+        key = ("return", function.key, frame)
+        if key in self._calls:
+            return self._calls[key] or ()
+        self._calls[key] = None
+        groups: list[Values] = []
+        for event in scope.events:
+            if event.kind == "return":
+                site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+                if frame is None or not self.world.impossible(site):
+                    groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
+        result = union(groups) if groups else (NONE,)
+        self._calls[key] = result
+        return result
+
+    # Operators
+
+    def _display(self, expr: Expr, site: Site) -> Values:
+        if expr[0] == "comp" and expr[1] == "dict":
+            return (Mapping(Written(expr, site)),)
+        return (Display(expr[1] if expr[0] == "comp" else expr[0], Written(expr, site)),)
+
+    def _conditional(self, expr: Expr, site: Site) -> Values:
+        decided = truth(self.evaluate(expr[1], site))
+        if decided is not None:
+            return self.evaluate(expr[2] if decided else expr[3], site)
+        return union([self.evaluate(expr[2], site), self.evaluate(expr[3], site)])
+
+    def _boolean(self, expr: Expr, site: Site) -> Values:
+        groups: list[Values] = []
+        stops = expr[0] == "or"
+        for part in expr[1]:
+            values = self.evaluate(part, site)
+            decided = truth(values)
+            if decided is stops:
+                groups.append(values)
+                break
+            if decided is None or part is expr[1][-1]:
+                groups.append(
+                    values
+                    if part is expr[1][-1]
+                    else tuple(value for value in values if truth((value,)) is not (not stops))
+                )
+        return union(groups)
+
+    def _not(self, expr: Expr, site: Site) -> Values:
+        decided = truth(self.evaluate(expr[1], site))
+        return (UNKNOWN,) if decided is None else (const(not decided),)
+
+    def _binop(self, expr: Expr, site: Site) -> Values:
+        return binary(expr[1], self.evaluate(expr[2], site), self.evaluate(expr[3], site))
+
+    def _compare(self, expr: Expr, site: Site) -> Values:
+        if len(expr[2]) != 1:
+            return (UNKNOWN,)
+        op, right = expr[2][0]
+        return binary(op, self.evaluate(expr[1], site), self.evaluate(right, site))
+
+    def _fstring(self, expr: Expr, site: Site) -> Values:
+        prefix, suffix, complete = "", "", True
+        for piece in expr[1]:
+            values = self.evaluate(piece, site)
+            if len(values) == 1 and isinstance(values[0], Const):
+                text = str(values[0].value)
+                prefix, suffix = (prefix + text, "") if complete else (prefix, suffix + text)
+            else:
+                complete, suffix = False, ""
+        return (const(prefix),) if complete else (Pattern(prefix, suffix),)
+
+

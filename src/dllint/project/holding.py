@@ -1,0 +1,43 @@
+"""What an object from outside the project keeps of its arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Display, External, Instance, Mapping, Unknown, Value, Values
+from dllint.torch_api import KEEPING_FUNCTIONS, canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+
+def keeps_arguments(name: str) -> bool:
+    """Whether calling it makes an object that holds the arguments: a class (by its capital), or a listed function."""
+    plain = canonical(name)
+    return plain in KEEPING_FUNCTIONS or (not plain.endswith("()") and plain.rsplit(".", 1)[-1][:1].isupper())
+
+
+def held_by(world: World, value: Instance) -> Values:
+    """The values of the arguments that the object was made with, those inside lists and dicts too."""
+    if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
+        return ()
+    actuals = world.actuals(value.file, value.call, value.frame)
+    found: dict[Value, None] = {}
+    for actual in (*actuals.positional, *actuals.keywords.values(), *actuals.stars):
+        if actual.expr is not None and actual.site is not None:
+            for one in world.values.evaluate(actual.expr, actual.site):
+                for part in flattened(world, one):
+                    found[part] = None
+    return tuple(found)
+
+
+def flattened(world: World, value: Value, depth: int = 0) -> Values:
+    """The value itself, or what a list, tuple, set or dict holds, to a few levels."""
+    if depth > 4 or not isinstance(value, (Display, Mapping)):
+        return () if isinstance(value, Unknown) else (value,)
+    inner = world.mappings.elements(value) if isinstance(value, Display) else world.mappings.all_values(value)
+    found: dict[Value, None] = {}
+    for one in inner:
+        for part in flattened(world, one, depth + 1):
+            found[part] = None
+    return tuple(found)

@@ -1,0 +1,271 @@
+"""What functions from outside the project give back, as far as the analysis follows it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import (
+    UNKNOWN,
+    Class,
+    Const,
+    Display,
+    External,
+    Instance,
+    Mapping,
+    Module,
+    Parsed,
+    Partial,
+    Pattern,
+    Site,
+    Super,
+    Value,
+    Values,
+    Written,
+    const,
+)
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.source import SourceFile
+    from dllint.project.world import World
+
+BUILTINS = frozenset(dir(builtins))
+DICT_CLASSES = frozenset(
+    {
+        "dict",
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "collections.UserDict",
+        "easydict.EasyDict",
+        "addict.Dict",
+        "argparse.Namespace",
+        "types.SimpleNamespace",
+        "munch.Munch",
+        "box.Box",
+        "omegaconf.OmegaConf.create",
+        "yacs.config.CfgNode",
+        "fvcore.common.config.CfgNode",
+        "ml_collections.ConfigDict",
+        "transformers.PretrainedConfig",
+    }
+)
+SAME_ITEMS = frozenset({"torch.utils.data.random_split"})
+"""Functions that give a sequence whose every item the analysis treats as the result itself."""
+
+Handler = Callable[["World", "SourceFile", int, Site], "Values | None"]
+
+
+def _first(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    args = file.calls[index].args
+    if not args or args[0].keyword in ("*", "**"):
+        return None
+    return world.values.evaluate(args[0].value, site)
+
+
+def _mapping(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    return (Mapping(Written(["call", index], site)),)
+
+
+def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    functions = _first(world, file, index, site)
+    if functions is None:
+        return None
+    return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
+
+
+def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    values = _first(world, file, index, site)
+    if values is None or call.func[0] != "name":
+        return None
+    convert = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs, "round": round}[call.func[1]]
+    found: list[Value] = []
+    for value in values:
+        if isinstance(value, Const) and value.value is not None:
+            try:
+                found.append(const(convert(value.value)))
+            except (TypeError, ValueError, OverflowError):
+                found.append(UNKNOWN)
+        elif isinstance(value, Pattern) and convert is str:
+            found.append(value)
+        else:
+            found.append(UNKNOWN)
+    return tuple(dict.fromkeys(found))
+
+
+def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if call.func[0] != "name" or any(argument.keyword for argument in call.args) or len(call.args) < 2:
+        return None
+    choose = min if call.func[1] == "min" else max
+    operands = [world.values.evaluate(argument.value, site) for argument in call.args]
+    if all(len(values) == 1 and isinstance(values[0], Const) for values in operands):
+        try:
+            return (const(choose(values[0].value for values in operands if isinstance(values[0], Const))),)
+        except TypeError:
+            return None
+    if choose is min and any(values == (const(0),) for values in operands):
+        return (const(0), UNKNOWN)
+    return (UNKNOWN,)
+
+
+def _getattr(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    args = file.calls[index].args
+    if len(args) < 2 or any(argument.keyword for argument in args):
+        return None
+    groups: list[Value] = []
+    bases = world.values.evaluate(args[0].value, site)
+    for key in world.values.evaluate(args[1].value, site):
+        for base in bases:
+            if isinstance(key, Const) and isinstance(key.value, str):
+                groups += world.values.attribute(base, key.value)
+            elif isinstance(key, Pattern) and len(key.prefix) + len(key.suffix) >= 3:
+                groups += world.members_like(base, key) or (UNKNOWN,)
+            else:
+                groups.append(UNKNOWN)
+    if len(args) > 2:
+        groups += world.values.evaluate(args[2].value, site)
+    return tuple(dict.fromkeys(groups))
+
+
+def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if call.func[0] != "attr" or not call.args or call.args[0].keyword:
+        return None
+    default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
+    groups: list[Value] = []
+    for key in world.values.evaluate(call.args[0].value, site):
+        if isinstance(key, Const):
+            found = world.mappings.lookup(call.func[1], site, key.value)
+            if found is not None:
+                groups += found.values
+                if found.absent:
+                    groups += default
+                continue
+        for value in world.values.evaluate(call.func[1], site):
+            groups += world.mappings.item(value, key)
+        groups += default
+    return tuple(dict.fromkeys(groups)) or None
+
+
+def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    scope = site.scope
+    while scope > 0 and file.method_of(scope) is None:
+        scope = file.scopes[scope].parent
+    owner = file.method_of(scope)
+    if owner is None:
+        return None
+    receiver = site.frame.receiver if site.frame is not None else None
+    return (Super(Class(file, owner), receiver, site.frame),)
+
+
+def _import_module(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    found: list[Value] = []
+    for value in _first(world, file, index, site) or ():
+        if isinstance(value, Const) and isinstance(value.value, str):
+            name = value.value.lstrip(".")
+            path = world.imports.find(file, name, len(value.value) - len(name))
+            found.append(Module(path) if path is not None else External(name) if value.value == name else UNKNOWN)
+        else:
+            found.append(UNKNOWN)
+    return tuple(found) or None
+
+
+def _context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if not call.args:
+        return (External("multiprocessing"),)
+    found: list[Value] = []
+    for value in world.values.evaluate(call.args[0].value, site):
+        if isinstance(value, Const):
+            found.append(External("multiprocessing" if value.value is None else f"multiprocessing[{value.value}]"))
+        else:
+            found.append(External("multiprocessing[?]"))
+    return tuple(dict.fromkeys(found))
+
+
+def _parse(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if call.func[0] != "attr":
+        return None
+    parsers = world.values.evaluate(call.func[1], site)
+    return tuple(Parsed(parser, file, index) for parser in parsers)
+
+
+def _sequence(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    values = _first(world, file, index, site)
+    if values is None:
+        return None
+    return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
+
+
+def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    values = _first(world, file, index, site)
+    if values is None:
+        return None
+    found: list[Value] = []
+    for value in values:
+        found += world.values.element_of(value)
+    return tuple(dict.fromkeys(found))
+
+
+def _open(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    return world.data.opened(_first(world, file, index, site) or (), file, index, site)
+
+
+def _loaded(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    return world.data.parsed(_first(world, file, index, site) or ())
+
+
+RESULTS: dict[str, Handler] = {
+    "dict": _mapping,
+    "collections.OrderedDict": _mapping,
+    "easydict.EasyDict": _mapping,
+    "addict.Dict": _mapping,
+    "argparse.Namespace": _mapping,
+    "types.SimpleNamespace": _mapping,
+    "munch.Munch": _mapping,
+    "box.Box": _mapping,
+    "ml_collections.ConfigDict": _mapping,
+    "omegaconf.OmegaConf.create": _first,
+    "functools.partial": _partial,
+    "functools.wraps": lambda world, file, index, site: (UNKNOWN,),
+    "copy.copy": _first,
+    "copy.deepcopy": _first,
+    "vars": _first,
+    "int": _number,
+    "float": _number,
+    "str": _number,
+    "bool": _number,
+    "abs": _number,
+    "round": _number,
+    "min": _extreme,
+    "max": _extreme,
+    "getattr": _getattr,
+    "dict().get": _get,
+    "dict().pop": _get,
+    "super": _super,
+    "importlib.import_module": _import_module,
+    "__import__": _import_module,
+    "multiprocessing.get_context": _context,
+    "argparse.ArgumentParser().parse_args": _parse,
+    "argparse.ArgumentParser().parse_known_args": _parse,
+    "list": _sequence,
+    "tuple": _sequence,
+    "sorted": _sequence,
+    "reversed": _sequence,
+    "iter": _sequence,
+    "next": _next,
+    "json.load": _loaded,
+    "json.loads": _loaded,
+    "tomllib.load": _loaded,
+    "tomllib.loads": _loaded,
+    "tomli.load": _loaded,
+    "toml.load": _loaded,
+    "yaml.load": _loaded,
+    "yaml.safe_load": _loaded,
+    "yaml.full_load": _loaded,
+    "open": _open,
+}

@@ -1,0 +1,289 @@
+"""Calls that start a process which runs a function of the project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.project.abstract import (
+    Class,
+    Const,
+    Display,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Value,
+)
+from dllint.project.arguments import Actual, Actuals
+from dllint.project.callgraph import Caller, Target
+from dllint.project.source import SourceFile
+from dllint.torch_api import LAUNCHERS, LauncherApi, canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+METHODS = ("fork", "spawn", "forkserver")
+_CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")
+_CONTEXTS_DEEP = 3
+_MOST_CONTEXTS = 24
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One way in which a launcher is called.
+
+    Attributes:
+        methods: start methods that the launch itself decides; "default" for the one in force.
+        targets: functions of the project that the new process runs.
+        through: calls of project functions that lead to the launcher, outermost first, where the target is passed
+            through them.
+        frame: activation of the function that holds the launcher call.
+    """
+
+    file: SourceFile
+    call: int
+    api: str
+    methods: tuple[str, ...]
+    targets: tuple[Target, ...]
+    daemonic: bool
+    through: tuple[Caller, ...]
+    frame: Frame | None
+
+
+def context_of(name: str) -> tuple[str, str | None]:
+    """A name with the context taken out: "multiprocessing[spawn].Process" → ("multiprocessing.Process", "spawn")."""
+    match = _CONTEXT.match(name)
+    if match is None:
+        return name, None
+    return "multiprocessing" + name[match.end() :], match.group(1)
+
+
+def find_launches(world: World) -> Iterator[Launch]:
+    """The launches of a project. Only calls whose callee is named like a launcher are looked into."""
+    names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
+    names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
+    names |= {alias for alias in _aliases(world, names)}
+    seen: set[tuple[str, int]] = set()
+    for name in sorted(names):
+        for file, index in world.called(name):
+            if (file.path, index) not in seen:
+                seen.add((file.path, index))
+                yield from _launches_of(world, file, index)
+    yield from _process_subclasses(world)
+
+
+def _aliases(world: World, names: set[str]) -> Iterator[str]:
+    for file in world.files.values():
+        for scope in file.scopes:
+            for event in scope.events:
+                if event.kind == "import" and event.detail[1] in names and event.detail[2]:
+                    yield event.detail[2]
+
+
+def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]:
+    call = file.calls[index]
+    site = world.call_site(file, index, None)
+    for value in world.values.evaluate(call.func, site):
+        of = value.of if isinstance(value, Instance) else value
+        if not isinstance(of, External):
+            continue
+        plain, context = context_of(of.name + ("()" if isinstance(value, Instance) else ""))
+        plain = canonical(plain)
+        api = LAUNCHERS.get(plain)
+        if api is None and of.name in world.settings.launchers:
+            api = LAUNCHERS["torch.multiprocessing.spawn"]
+        if api is None:
+            continue
+        for frame, through in _contexts(world, file, call.scope, None, (), _CONTEXTS_DEEP):
+            targets = _targets(world, api, file, index, frame)
+            if targets:
+                yield Launch(
+                    file, index, plain, _methods(world, api, context, file, index, frame), targets, api.daemonic, through, frame
+                )
+        return
+
+
+def _contexts(
+    world: World, file: SourceFile, scope: int, frame: Frame | None, through: tuple[Caller, ...], depth: int
+) -> Iterator[tuple[Frame | None, tuple[Caller, ...]]]:
+    """The activations in which a launcher is called, as far as the function around it is called by the project."""
+    entry = file.scopes[scope]
+    if entry.kind != "function" or not entry.params or depth == 0:
+        yield frame, through
+        return
+    callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0][:_MOST_CONTEXTS]
+    if not callers:
+        yield frame, through
+        return
+    for caller in callers:
+        yield caller.frame, (caller, *through)
+
+
+def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Actual | None:
+    if name in actuals.keywords:
+        return actuals.keywords[name]
+    if name in api.params:
+        slot = api.params.index(name)
+        if slot < len(actuals.positional):
+            return actuals.positional[slot]
+    return None
+
+
+def _methods(
+    world: World, api: LauncherApi, context: str | None, file: SourceFile, index: int, frame: Frame | None
+) -> tuple[str, ...]:
+    actuals = world.actuals(file, index, frame)
+    if context is not None:
+        return (context,) if context in METHODS else ("default",)
+    if api.method.startswith("="):
+        actual = _argument(world, api, actuals, api.method[1:])
+        if actual is None:
+            return (api.fallback,)
+        return _known(world, actual) or (api.fallback,)
+    if api.method in ("executor", "pool", "elastic"):
+        return _from_receiver(world, api, file, index, frame)
+    return (api.method,)
+
+
+def _known(world: World, actual: Actual) -> tuple[str, ...]:
+    """The start methods that an argument names, as a string or a context."""
+    found: list[str] = []
+    if actual.expr is None or actual.site is None:
+        return ()
+    for value in world.values.evaluate(actual.expr, actual.site):
+        if isinstance(value, Const) and value.value in METHODS:
+            found.append(value.value)
+        elif isinstance(value, Const) and value.value is None:
+            found.append("default")
+        elif isinstance(value, External):
+            _, context = context_of(value.name)
+            if context in METHODS and context is not None:
+                found.append(context)
+    return tuple(dict.fromkeys(found))
+
+
+def _from_receiver(world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None) -> tuple[str, ...]:
+    call = file.calls[index]
+    receiver: Expr | None = call.func[1] if call.func[0] == "attr" else None
+    if api.method == "elastic":
+        config = _argument(world, api, world.actuals(file, index, frame), "config")
+        if call.func[0] == "call":
+            inner = world.actuals(file, call.func[1], frame)
+            config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)
+        values = world.values.evaluate(config.expr, config.site) if config is not None and config.site is not None else ()
+        names = ("start_method",)
+    else:
+        values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
+        names = ("mp_context", "context")
+    found: list[str] = []
+    for value in values:
+        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None or value.call < 0:
+            continue
+        _, context = context_of(value.of.name)
+        if context in METHODS and context is not None:
+            found.append(context)
+            continue
+        made = world.actuals(value.file, value.call, value.frame)
+        for name in names:
+            if name in made.keywords:
+                found += _known(world, made.keywords[name])
+    return tuple(dict.fromkeys(found)) or (api.fallback,)
+
+
+def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None) -> tuple[Target, ...]:
+    actuals = world.actuals(file, index, frame)
+    if api.args == "*":
+        if not api.params:
+            inner = world.actuals(file, file.calls[index].func[1], frame) if file.calls[index].func[0] == "call" else actuals
+            target = inner.keywords.get(api.target) or (inner.positional[1] if len(inner.positional) > 1 else None)
+            passed = Actuals(actuals.positional, actuals.keywords, actuals.stars, actuals.mappings)
+        else:
+            target = _argument(world, api, actuals, api.target)
+            passed = Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+    else:
+        target = _argument(world, api, actuals, api.target)
+        passed = _launch_actuals(world, api, actuals, frame)
+    if target is None or target.expr is None or target.site is None:
+        return ()
+    found: list[Target] = []
+    for value in world.values.evaluate(target.expr, target.site):
+        found += _run(world, value, passed, file, index, frame)
+    return tuple(found)
+
+
+def _run(
+    world: World, value: Value, passed: Actuals, file: SourceFile, index: int, frame: Frame | None
+) -> Iterator[Target]:
+    key = ("launch", file.path, index, frame)
+    if isinstance(value, Function):
+        yield Target(value, world.intern((*key, value), passed, value, None))
+    elif isinstance(value, Class):
+        method = world.hierarchy.method(value, "__init__")
+        if method is not None:
+            bound = Function(method.file, method.scope, Instance(value))
+            yield Target(bound, world.intern((*key, bound), passed, bound, None))
+    elif isinstance(value, Instance) and isinstance(value.of, Class):
+        method = world.hierarchy.method(value.of, "__call__")
+        if method is not None:
+            bound = Function(method.file, method.scope, value)
+            yield Target(bound, world.intern((*key, bound), passed, bound, None))
+    elif isinstance(value, Partial):
+        early = world.actuals(value.file, value.call, value.frame)
+        both = Actuals(
+            early.positional[1:] + passed.positional,
+            {**early.keywords, **passed.keywords},
+            early.stars + passed.stars,
+            early.mappings + passed.mappings,
+        )
+        yield from _run(world, value.function, both, file, index, frame)
+
+
+def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
+    """The arguments that reach the target: a process index where the launcher adds one, then the `args` tuple."""
+    made = Actuals([Actual(None, None, None)] * api.lead)
+    args = _argument(world, api, actuals, api.args)
+    if api.args == "each":
+        made.stars.append(Actual(None, None, None))
+    elif args is not None and args.expr is not None and args.site is not None:
+        sequences = [
+            value for value in world.values.evaluate(args.expr, args.site) if isinstance(value, Display) and value.kind != "comp"
+        ]
+        if len(sequences) == 1 and sequences[0].written.expr[0] in ("tuple", "list"):
+            written = sequences[0].written
+            for element in written.expr[1]:
+                if element[0] == "star":
+                    made.stars.append(Actual(element[1], written.site, None))
+                elif not made.stars:
+                    made.positional.append(Actual(element, written.site, args.span))
+        else:
+            made.stars.append(Actual(args.expr, args.site, args.span))
+    kwargs = _argument(world, api, actuals, api.kwargs)
+    if kwargs is not None:
+        made.mappings.append(kwargs)
+    return made
+
+
+def _process_subclasses(world: World) -> Iterator[Launch]:
+    """Objects of the project's own Process classes: their `run` is what the new process runs."""
+    for cls in world.classes():
+        bases = [context_of(name) for name in world.hierarchy.externals(cls)]
+        found = [(canonical(plain), context) for plain, context in bases if canonical(plain) in LAUNCHERS]
+        method = world.hierarchy.method(cls, "run") if found else None
+        if method is None:
+            continue
+        plain, context = found[0]
+        api = LAUNCHERS[plain]
+        methods = (context,) if context in METHODS and context is not None else (api.method,)
+        for file, index in world.called(cls.name):
+            site = world.call_site(file, index, None)
+            if cls in world.values.evaluate(file.calls[index].func, site):
+                bound = Function(method.file, method.scope, Instance(cls, file, index))
+                frame = world.receiver_frame(Instance(cls, file, index))
+                yield Launch(file, index, plain, methods, (Target(bound, frame),), False, (), None)
+
+

@@ -1,0 +1,276 @@
+"""DataLoader constructions and what their arguments come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import (
+    UNKNOWN,
+    Class,
+    Const,
+    Display,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Site,
+    Super,
+    Unknown,
+    Value,
+    Values,
+)
+from dllint.project.arguments import Actual, Actuals
+from dllint.project.conditions import render
+from dllint.project.mappings import ABSENT, OPAQUE, Found
+from dllint.project.source import SourceFile
+from dllint.span import Span
+from dllint.torch_api import LOADERS, LoaderApi, canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+
+@dataclass(frozen=True)
+class Workers:
+    """A worker count: "none" (provably 0), "some" (a positive number is among the values), "unknown" (workers
+    possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say)."""
+
+    kind: str
+    count: int | None
+    text: str
+
+    @property
+    def possible(self) -> bool:
+        return self.kind in ("some", "unknown")
+
+
+@dataclass(frozen=True)
+class Loader:
+    """A call that makes a DataLoader."""
+
+    world: World
+    file: SourceFile
+    call: int
+    callee: Value
+    api: LoaderApi
+    name: str
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
+
+    @property
+    def site(self) -> Site:
+        return self.world.call_site(self.file, self.call, None)
+
+    @property
+    def cls(self) -> Class | None:
+        """The project's own loader class, if it is one."""
+        callee = self.callee
+        while isinstance(callee, Partial):
+            callee = callee.function
+        return callee if isinstance(callee, Class) else None
+
+    def argument(self, name: str, frame: Frame | None = None) -> Found:
+        """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around."""
+        actuals = self.world.actuals(self.file, self.call, frame)
+        return _argument(self.world, self.callee, actuals, name, (self.file, self.call, frame), 0)
+
+    def workers(self, frame: Frame | None = None) -> Workers:
+        """The worker count in an activation of the function around."""
+        found = self.argument("num_workers", frame)
+        values = found.values
+        if found.absent and not values:
+            return Workers("none", 0, "0")
+        written = self._written("num_workers")
+        if found.absent and any(isinstance(value, Unknown) for value in values):
+            return Workers("opaque", None, written)
+        counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, (int, float))]
+        if len(counts) == len(values) and not any(counts):
+            return Workers("none", 0, "0")
+        if len(counts) == len(values) == 1:
+            return Workers("some", int(counts[0]), str(int(counts[0])))
+        kind = "some" if any(counts) else "unknown"
+        return Workers(kind, None, written)
+
+    def _written(self, name: str) -> str:
+        for argument in self.file.calls[self.call].args:
+            if argument.keyword == name:
+                return render(argument.value, self.file, 40)
+        return name
+
+    def context(self, frame: Frame | None = None) -> str | None:
+        """The explicit start method: its name, "?" where one is given that is not known, None where there is none."""
+        found = self.argument("multiprocessing_context", frame)
+        given = [value for value in found.values if not (isinstance(value, Const) and value.value is None)]
+        if not given:
+            return self._assigned_context()
+        for value in given:
+            if isinstance(value, Const):
+                return str(value.value)
+            if isinstance(value, External) and value.name.startswith(("multiprocessing[", "torch.multiprocessing[")):
+                return value.name.partition("[")[2].rstrip("]")
+        if found.absent:
+            return None
+        return "?"
+
+    def _assigned_context(self) -> str | None:
+        """`loader.multiprocessing_context = …` after construction."""
+        for store_file, store in self.world.objects.outside_stores("multiprocessing_context"):
+            if store_file is self.file:
+                return "?"
+        return None
+
+    def flag(self, name: str, frame: Frame | None = None) -> bool | None:
+        """Whether a flag is on: True where it may be (a true constant is among the values), False where it surely is
+        not, None where it is not known."""
+        found = self.argument(name, frame)
+        if any(isinstance(value, Const) and value.value for value in found.values):
+            return True
+        if all(isinstance(value, Const) for value in found.values):
+            return False
+        return None
+
+    def datasets(self, frame: Frame | None = None) -> Values:
+        """What the dataset argument can be."""
+        return self.argument(self.api.dataset, frame).values if self.api.dataset else ()
+
+
+def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
+    """The API behind a callee, if calling it makes a DataLoader; with the name to show."""
+    if isinstance(value, External):
+        api = LOADERS.get(canonical(value.name))
+        if api is None and value.name in world.settings.loaders:
+            api = LOADERS["torch.utils.data.DataLoader"]
+        return (api, value.name.rsplit(".", 1)[-1]) if api is not None else None
+    if isinstance(value, Class):
+        for name in world.hierarchy.externals(value):
+            found = loader_api(world, External(name))
+            if found is not None and found[0].dataset:
+                return found[0], value.name
+        qualified = f"{world.index.module_name(value.file.path)}.{value.name}"
+        if qualified in world.settings.loaders or value.name in world.settings.loaders:
+            return LOADERS["torch.utils.data.DataLoader"], value.name
+        return None
+    if isinstance(value, Partial):
+        return loader_api(world, value.function)
+    return None
+
+
+def find_loaders(world: World) -> Iterator[Loader]:
+    """All calls of the project that make a DataLoader, in the order of the files."""
+    names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
+    names |= {"Seq2SeqTrainingArguments"}
+    names |= {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
+    todo = list(names)
+    while todo:
+        for alias in world.aliases(todo.pop()):
+            if alias not in names and len(names) < 300:
+                names.add(alias)
+                todo.append(alias)
+    calls = sorted({(file.path, index) for name in names for file, index in world.called(name)})
+    for path, index in calls:
+        file = world.files[path]
+        call = file.calls[index]
+        if call.func[0] == "attr" and call.func[2] == "__init__":
+            continue
+        for value in world.values.evaluate(call.func, world.call_site(file, index, None)):
+            found = loader_api(world, value)
+            if found is not None:
+                yield Loader(world, file, index, value, *found)
+                break
+
+
+def _argument(
+    world: World, callee: Value, actuals: Actuals, name: str, call: tuple[SourceFile, int, Frame | None], depth: int
+) -> Found:
+    if depth > 6:
+        return OPAQUE
+    if isinstance(callee, Partial):
+        early = world.actuals(callee.file, callee.call, callee.frame)
+        merged = Actuals(
+            early.positional[1:] + actuals.positional,
+            {**early.keywords, **actuals.keywords},
+            early.stars + actuals.stars,
+            actuals.mappings + early.mappings,
+        )
+        return _argument(world, callee.function, merged, name, call, depth + 1)
+    if isinstance(callee, Class):
+        init = world.hierarchy.method(callee, "__init__")
+        if init is not None:
+            receiver = Instance(callee, *call)
+            bound = Function(init.file, init.scope, receiver)
+            frame = world.intern(("loader", call[0].path, call[1], call[2], callee), actuals, bound, call[2])
+            return _through_init(world, bound, frame, name, depth)
+        for base in world.hierarchy.externals(callee):
+            found = loader_api(world, External(base))
+            if found is not None:
+                return _argument(world, External(base), actuals, name, call, depth + 1)
+        return ABSENT
+    found_api = loader_api(world, callee)
+    if found_api is None:
+        return OPAQUE
+    api = found_api[0]
+    return _given(world, actuals, api.names.get(name, name), api.params)
+
+
+def _through_init(world: World, init: Function, frame: Frame, name: str, depth: int) -> Found:
+    """The argument as the subclass's constructor hands it to the base's."""
+    for index in init.file.calls_of(init.scope):
+        call = init.file.calls[index]
+        if call.func[0] != "attr" or call.func[2] != "__init__":
+            continue
+        site = world.call_site(init.file, index, frame)
+        actuals = world.actuals(init.file, index, frame)
+        for base in world.values.evaluate(call.func[1], site):
+            plain = base
+            if isinstance(base, Super):
+                for target in world.values.evaluate(call.func, site):
+                    if isinstance(target, Function):
+                        inner = world.intern(("loader-init", init.file.path, index, frame, target), actuals, target, frame)
+                        return _through_init(world, target, inner, name, depth + 1)
+                    if isinstance(target, External):
+                        plain = External(target.name.removesuffix(".__init__"))
+            elif actuals.positional:
+                actuals = Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+            if loader_api(world, plain) is not None:
+                return _argument(world, plain, actuals, name, (init.file, index, frame), depth + 1)
+    return OPAQUE
+
+
+def _given(world: World, actuals: Actuals, name: str, params: tuple[str, ...]) -> Found:
+    if name in actuals.keywords:
+        return _evaluated(world, actuals.keywords[name])
+    groups: list[Value] = []
+    if name in params:
+        slot = params.index(name)
+        if slot < len(actuals.positional):
+            return _evaluated(world, actuals.positional[slot])
+        for star in actuals.stars:
+            values = world.values.evaluate(star.expr, star.site) if star.site is not None else (UNKNOWN,)
+            if values == (UNKNOWN,) and not _captured_only_by_keyword(star):
+                groups.append(UNKNOWN)
+            for value in values:
+                if isinstance(value, Display) and value.written.expr[0] in ("tuple", "list"):
+                    offset = slot - len(actuals.positional)
+                    if offset < len(value.written.expr[1]):
+                        groups += world.mappings.item(value, Const(offset, "int"))
+    if actuals.mappings:
+        found = world.mappings.from_unpacked(actuals, name)
+        return Found((*groups, *found.values), found.absent)
+    return Found(tuple(groups), True)
+
+
+def _captured_only_by_keyword(star: Actual) -> bool:
+    """A subclass's `*args` handed on: what is not the dataset is passed by keyword in practice."""
+    return star.expr is not None and star.expr[0] == "name"
+
+
+def _evaluated(world: World, actual: Actual) -> Found:
+    if actual.expr is None or actual.site is None:
+        return Found((UNKNOWN,), False)
+    values = world.values.evaluate(actual.expr, actual.site)
+    return Found(values or (UNKNOWN,), False)

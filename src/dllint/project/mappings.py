@@ -1,0 +1,391 @@
+"""Dicts, lists and keyword arguments: what is under a key, with later changes taken into account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Expr
+from dllint.project import known
+from dllint.project.abstract import (
+    UNKNOWN,
+    Class,
+    Const,
+    Data,
+    Display,
+    External,
+    Instance,
+    Keywords,
+    Mapping,
+    Parsed,
+    Site,
+    Unknown,
+    Value,
+    Values,
+    const,
+)
+from dllint.project.arguments import Actuals
+from dllint.project.conditions import contradict, render
+from dllint.project.evaluate import union
+from dllint.project.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is under a key. `absent`: the key may be missing."""
+
+    values: Values
+    absent: bool
+
+
+ABSENT = Found((), True)
+OPAQUE = Found((UNKNOWN,), True)
+
+
+class Change(NamedTuple):
+    """A change of a container: "set" one key, "merge" another mapping, "add" an element, "extend" by a sequence,
+    "default" a key that may be missing."""
+
+    kind: str
+    scope: int
+    region: int
+    at: tuple[int, int]
+    key: Expr | str | None
+    value: Expr | None
+
+
+_CHANGING_METHODS = {"update": "merge", "setdefault": "default", "append": "add", "insert": "add", "extend": "extend", "add": "add"}
+
+
+class Mappings:
+    """Lookup in containers."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._changes: dict[str, dict[str, list[Change]]] = {}
+        self._busy: set[tuple[object, ...]] = set()
+
+    # Changes
+
+    def changes(self, file: SourceFile, text: str) -> list[Change]:
+        """All changes in a file of the container that is written as `text`."""
+        table = self._changes.get(file.path)
+        if table is None:
+            table = self._changes[file.path] = self._collect(file)
+        return table.get(text, [])
+
+    def _collect(self, file: SourceFile) -> dict[str, list[Change]]:
+        table: dict[str, list[Change]] = {}
+        for scope in range(len(file.scopes)):
+            for store in file.stores(scope):
+                at = (store.event.span.line, store.event.span.column)
+                change = Change("set", scope, store.event.region, at, store.key, store.value)
+                table.setdefault(render(store.base, file, 200), []).append(change)
+            for event in file.scopes[scope].events:
+                if event.kind == "assign" and isinstance(event.detail, list) and event.detail[:2] in (["op", "|"], ["op", "+"]):
+                    if event.target is not None and event.target[0] in ("name", "attr"):
+                        kind = "merge" if event.detail[1] == "|" else "extend"
+                        at = (event.span.line, event.span.column)
+                        change = Change(kind, scope, event.region, at, None, event.value)
+                        table.setdefault(render(event.target, file, 200), []).append(change)
+        for method, kind in _CHANGING_METHODS.items():
+            for index in file.facts.called.get(method, ()):
+                call = file.calls[index]
+                if call.func[0] != "attr" or not call.args:
+                    continue
+                base = render(call.func[1], file, 200)
+                at = (call.statement.line, call.statement.column)
+                plain = [argument for argument in call.args if argument.keyword is None]
+                if kind == "merge":
+                    for argument in call.args:
+                        if argument.keyword is None or argument.keyword == "**":
+                            change = Change("merge", call.scope, call.region, at, None, argument.value)
+                        else:
+                            change = Change("set", call.scope, call.region, at, ["const", argument.keyword], argument.value)
+                        table.setdefault(base, []).append(change)
+                elif kind == "default" and len(plain) == 2:
+                    change = Change("default", call.scope, call.region, at, plain[0].value, plain[1].value)
+                    table.setdefault(base, []).append(change)
+                elif plain:
+                    change = Change(kind, call.scope, call.region, at, None, plain[-1].value)
+                    table.setdefault(base, []).append(change)
+        return table
+
+    def _owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> list[Change]:
+        if owner is None:
+            return []
+        scope, text = owner
+        kind = file.scopes[scope].kind
+        found = []
+        for change in self.changes(file, text):
+            if change.scope == scope:
+                found.append(change)
+            elif kind == "class" and file.enclosing_class(change.scope) == scope:
+                found.append(change)
+            elif scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text):
+                found.append(change)
+        return found
+
+    @staticmethod
+    def _shadowed(file: SourceFile, scope: int, name: str) -> bool:
+        while scope > 0:
+            if name in file.bindings(scope):
+                return True
+            scope = file.scopes[scope].parent
+        return False
+
+    # Lookup by key
+
+    def lookup(self, expr: Expr, site: Site, key: object) -> Found | None:
+        """What `expr[key]` (or the attribute `key` of a namespace) is, later changes in the same function included.
+        None where `expr` is not known to be a container."""
+        groups: list[Values] = []
+        text = render(expr, site.file, 200) if expr[0] in ("name", "attr", "item") else ""
+        local = [change for change in self.changes(site.file, text) if change.scope == site.scope] if text else []
+        here = self.world.symbols.atoms(site.file, site.scope, site.region)
+        for change in sorted(local, key=lambda item: item.at, reverse=True):
+            if site.at != (0, 0) and change.at >= site.at:
+                continue
+            if here and contradict(here, self.world.symbols.atoms(site.file, site.scope, change.region)):
+                continue
+            where = Site(site.file, change.scope, change.region, change.at, site.frame)
+            found = self._changed(change, where, key)
+            if found is None:
+                continue
+            groups.append(found.values)
+            if change.kind != "default" and not found.absent and site.file.encloses(change.region, site.region):
+                return Found(union(groups), False)
+        absent = False
+        values = self.world.values.evaluate(expr, site)
+        seen = False
+        for value in values:
+            found = self.in_value(value, key, skip=(site.file.path, site.scope, text))
+            if found is not None:
+                seen = True
+                groups.append(found.values)
+                absent = absent or found.absent
+            elif isinstance(value, Const) and value.value is None:
+                absent = True
+        if not seen and not groups:
+            return None
+        return Found(union(groups), absent or not seen)
+
+    def _changed(self, change: Change, where: Site, key: object) -> Found | None:
+        """What a change puts under the key; None where it does not concern the key."""
+        if change.kind in ("set", "default"):
+            keys: Values
+            if isinstance(change.key, str):
+                keys = (const(change.key),)
+            elif change.key is None:
+                return None
+            else:
+                keys = self.world.values.evaluate(change.key, where)
+            if any(isinstance(value, Const) and value.value == key for value in keys):
+                return Found(self.world.values.evaluate(change.value, where), len(keys) > 1)
+            if any(not isinstance(value, Const) for value in keys) and not isinstance(key, str):
+                return Found(self.world.values.evaluate(change.value, where), True)
+            return None
+        if change.kind == "merge" and change.value is not None:
+            found = self.lookup(change.value, where, key)
+            return found if found is not None and found.values else None
+        return None
+
+    def in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None = None) -> Found | None:
+        """What is under the key in one container; None where the value is none."""
+        busy = (value, key)
+        if busy in self._busy:
+            return None
+        self._busy.add(busy)
+        try:
+            return self._in_value(value, key, skip)
+        finally:
+            self._busy.discard(busy)
+
+    def _in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None) -> Found | None:
+        if isinstance(value, Mapping):
+            return self._in_mapping(value, key, skip)
+        if isinstance(value, Keywords):
+            return self._in_keywords(value, key)
+        if isinstance(value, Parsed) and isinstance(key, str):
+            return self.world.parsers.lookup(value, key)
+        if isinstance(value, Data):
+            return self.world.data.lookup(value, key)
+        if isinstance(value, Display) and isinstance(key, int):
+            return Found(self.item(value, const(key)), False)
+        if isinstance(value, Instance) and isinstance(value.of, Class) and isinstance(key, str):
+            if self._dict_like(value.of):
+                return self._in_dict_object(value, key)
+        if isinstance(value, Unknown):
+            return OPAQUE
+        return None
+
+    def _dict_like(self, cls: Class) -> bool:
+        return any(known.canonical(name) in known.DICT_CLASSES for name in self.world.hierarchy.externals(cls))
+
+    def _in_dict_object(self, value: Instance, key: str) -> Found:
+        if value.call < 0 or value.file is None:
+            return OPAQUE
+        actuals = self.world.actuals(value.file, value.call, value.frame)
+        return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+
+    def _in_mapping(self, value: Mapping, key: object, skip: tuple[str, int, str] | None) -> Found:
+        site = value.written.site
+        groups: list[Values] = []
+        if value.owner is not None and (site.file.path, *value.owner) != skip:
+            for change in self._owned_changes(site.file, value.owner):
+                frame = site.frame if change.scope == site.scope else None
+                where = Site(site.file, change.scope, change.region, change.at, frame)
+                found = self._changed(change, where, key)
+                if found is not None:
+                    groups.append(found.values)
+                    if change.kind == "set" and change.region == 0 and change.scope == site.scope and not found.absent:
+                        groups = [found.values]
+        base = self._written(value, key)
+        groups.append(base.values)
+        return Found(union(groups), base.absent and not any(groups[:-1]))
+
+    def _written(self, value: Mapping, key: object) -> Found:
+        expr, site = value.written.expr, value.written.site
+        if expr[0] == "dict":
+            groups: list[Values] = []
+            for entry_key, entry in reversed(expr[1]):
+                if entry_key is None:
+                    found = self.lookup(entry, site, key)
+                    if found is None:
+                        continue
+                    groups.append(found.values)
+                    if not found.absent:
+                        return Found(union(groups), False)
+                    continue
+                keys = self.world.values.evaluate(entry_key, site)
+                if any(isinstance(one, Const) and one.value == key for one in keys):
+                    groups.append(self.world.values.evaluate(entry, site))
+                    if len(keys) == 1:
+                        return Found(union(groups), False)
+            return Found(union(groups), True)
+        if expr[0] == "call":
+            actuals = self.world.actuals(site.file, expr[1], site.frame)
+            return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+        return OPAQUE
+
+    def _in_keywords(self, value: Keywords, key: object) -> Found:
+        function = value.function
+        frames = [value.frame] if value.frame is not None and value.frame.actuals is not None else [
+            caller.frame for caller in self.world.calls.callers(function)
+        ]
+        params = {param.name for param in function.file.scopes[function.scope].params if param.kind in ("normal", "keyword")}
+        if key in params:
+            return ABSENT
+        groups: list[Values] = []
+        absent = not frames
+        for frame in frames:
+            if frame.actuals is None:
+                return OPAQUE
+            found = self.from_unpacked(frame.actuals, key)
+            groups.append(found.values)
+            absent = absent or found.absent
+        if not frames:
+            return OPAQUE
+        return Found(union(groups), absent)
+
+    def from_unpacked(self, actuals: Actuals, key: object) -> Found:
+        """What the keyword arguments of a call, unpacked mappings included, hold under the key."""
+        if isinstance(key, str) and key in actuals.keywords:
+            actual = actuals.keywords[key]
+            if actual.expr is not None and actual.site is not None:
+                return Found(self.world.values.evaluate(actual.expr, actual.site), False)
+        groups: list[Values] = []
+        for actual in reversed(actuals.mappings):
+            if actual.expr is None or actual.site is None:
+                return OPAQUE
+            found = self.lookup(actual.expr, actual.site, key)
+            if found is None:
+                found = OPAQUE
+            groups.append(found.values)
+            if not found.absent:
+                return Found(union(groups), False)
+        return Found(union(groups), True)
+
+    # Items and elements
+
+    def item(self, value: Value, key: Value) -> Values:
+        """The values of `value[key]`; of any item where the key is not known."""
+        if isinstance(value, Unknown):
+            return (UNKNOWN,)
+        if isinstance(key, Const):
+            if isinstance(value, Parsed) and isinstance(key.value, int):
+                return (value,)
+            if isinstance(value, Display) and isinstance(key.value, int) and value.written.expr[0] in ("tuple", "list"):
+                elements = value.written.expr[1]
+                if -len(elements) <= key.value < len(elements) and not any(e[0] == "star" for e in elements):
+                    return self.world.values.evaluate(elements[key.value], value.written.site)
+                return self.elements(value)
+            found = self.in_value(value, key.value)
+            if found is not None:
+                return found.values or (UNKNOWN,)
+        if isinstance(value, Display):
+            return self.elements(value)
+        if isinstance(value, Mapping):
+            return self.all_values(value) or (UNKNOWN,)
+        if isinstance(value, Instance) and isinstance(value.of, External):
+            if known.canonical(value.of.name) in known.SAME_ITEMS:
+                return (value,)
+            return (Instance(External(f"{value.of.name}[]"), value.file, value.call, value.frame),)
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            return self.world.objects.call_method(value, "__getitem__")
+        return (UNKNOWN,)
+
+    def all_values(self, value: Mapping) -> Values:
+        """The values under any key."""
+        busy = (value, "*")
+        if busy in self._busy:
+            return ()
+        self._busy.add(busy)
+        try:
+            expr, site = value.written.expr, value.written.site
+            groups: list[Values] = []
+            if expr[0] == "dict":
+                for key, entry in expr[1]:
+                    for one in self.world.values.evaluate(entry, site):
+                        groups.append(self.all_values(one) if key is None and isinstance(one, Mapping) else (one,))
+            elif expr[0] == "call":
+                actuals = self.world.actuals(site.file, expr[1], site.frame)
+                for actual in actuals.keywords.values():
+                    if actual.site is not None:
+                        groups.append(self.world.values.evaluate(actual.expr, actual.site))
+            elif expr[0] == "comp" and len(expr[2]) == 2:
+                groups.append(self.world.values.evaluate(expr[2][1], site))
+            for change in self._owned_changes(site.file, value.owner):
+                if change.kind in ("set", "default"):
+                    where = Site(site.file, change.scope, change.region, change.at, None)
+                    groups.append(self.world.values.evaluate(change.value, where))
+            return union(groups)
+        finally:
+            self._busy.discard(busy)
+
+    def elements(self, value: Value) -> Values:
+        """The values that iterating `value` gives."""
+        if isinstance(value, Display):
+            expr, site = value.written.expr, value.written.site
+            groups: list[Values] = []
+            if expr[0] == "comp":
+                groups.append(self.world.values.evaluate(expr[2][0], site))
+            elif expr[0] in ("list", "tuple", "set"):
+                for element in expr[1]:
+                    if element[0] == "star":
+                        groups.extend(self.elements(one) for one in self.world.values.evaluate(element[1], site))
+                    else:
+                        groups.append(self.world.values.evaluate(element, site))
+            for change in self._owned_changes(site.file, value.owner):
+                where = Site(site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None)
+                if change.kind == "add":
+                    groups.append(self.world.values.evaluate(change.value, where))
+                elif change.kind == "extend" and change.value is not None:
+                    groups.extend(
+                        self.elements(one) for one in self.world.values.evaluate(change.value, where) if isinstance(one, Display)
+                    )
+            return union(groups)
+        return (UNKNOWN,)

@@ -1,0 +1,281 @@
+"""Objects and modules: what their attributes are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.project.abstract import (
+    UNKNOWN,
+    Class,
+    Const,
+    Data,
+    Display,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Keywords,
+    Mapping,
+    Module,
+    Parsed,
+    Partial,
+    Pattern,
+    Site,
+    Super,
+    Value,
+    Values,
+)
+from dllint.project.evaluate import union
+from dllint.project.source import SourceFile, Store
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+MOST_OVERRIDES = 12
+
+
+class Objects:
+    """Attribute lookup."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
+        self._stored_names: dict[str, set[str]] = {}
+        self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
+
+    def attribute(self, value: Value, name: str) -> Values:
+        """The values of `value.name`."""
+        if isinstance(value, Module):
+            return self._of_module(value, name)
+        if isinstance(value, Class):
+            return self._of_class(value, name)
+        if isinstance(value, Super):
+            return self._of_super(value, name)
+        if isinstance(value, Instance):
+            if isinstance(value.of, External):
+                return (External(f"{value.of.name}().{name}"),)
+            return self._of_instance(value, name)
+        if isinstance(value, (Parsed, Data, Keywords, Mapping)):
+            if isinstance(value, Mapping) and name in ("get", "items", "values", "keys", "pop", "copy", "update", "setdefault"):
+                return (External(f"dict().{name}"),)
+            found = self.world.mappings.in_value(value, name)
+            return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
+        if isinstance(value, Display):
+            return (External(f"list().{name}"),)
+        if isinstance(value, Const) and isinstance(value.value, str) or isinstance(value, Pattern):
+            return (External(f"str().{name}"),)
+        if isinstance(value, Partial) and name == "func":
+            return (value.function,)
+        return (UNKNOWN,)
+
+    def _of_module(self, module: Module, name: str) -> Values:
+        if module.path.startswith("<namespace>"):
+            package = module.path.removeprefix("<namespace>")
+            found = self.world.index.resolve("", f"{package}.{name}", 0)
+            return (Module(found[-1]),) if found else (Module(f"<namespace>{package}.{name}"),)
+        return self.world.imports.member(module.path, name) or self.world.imports.submodule(module.path, name) or (UNKNOWN,)
+
+    def _of_class(self, cls: Class, name: str) -> Values:
+        method = self.world.hierarchy.method(cls, name)
+        if method is not None:
+            if self.world.hierarchy.receiver_kind(method) == "class":
+                return (Function(method.file, method.scope, cls),)
+            return (method,)
+        for owner in self.world.hierarchy.line(cls):
+            if isinstance(owner, Class) and name in owner.file.bindings(owner.scope):
+                return self.world.values.name(name, Site(owner.file, owner.scope, 0, (0, 0), None))
+        outside = self.world.hierarchy.externals(cls)
+        if outside:
+            return tuple(External(f"{base}.{name}") for base in outside[:1])
+        return (UNKNOWN,)
+
+    def _of_super(self, value: Super, name: str) -> Values:
+        receiver = value.receiver
+        start = receiver.of if isinstance(receiver, Instance) and isinstance(receiver.of, Class) else value.cls
+        method = self.world.hierarchy.method(start, name, after=value.cls)
+        if method is not None:
+            return (Function(method.file, method.scope, receiver or Instance(value.cls)),)
+        outside = self.world.hierarchy.externals(value.cls)
+        return tuple(External(f"{base}.{name}") for base in outside[:1]) or (UNKNOWN,)
+
+    def _of_instance(self, value: Instance, name: str) -> Values:
+        cls = value.of
+        assert isinstance(cls, Class)
+        hierarchy = self.world.hierarchy
+        methods = list(hierarchy.overrides(cls, name)) if value.call < 0 else []
+        if not methods:
+            own = hierarchy.method(cls, name)
+            methods = [own] if own is not None else []
+        groups: list[Values] = []
+        for method in methods[:MOST_OVERRIDES]:
+            if hierarchy.is_property(method):
+                groups.append(self.world.values.returned(method, self.world.receiver_frame(value)))
+            elif hierarchy.receiver_kind(method):
+                receiver: Value = value if hierarchy.receiver_kind(method) == "self" else cls
+                groups.append((Function(method.file, method.scope, receiver),))
+            else:
+                groups.append((method,))
+        groups += self._stored_values(value, name)
+        if groups:
+            return union(groups)
+        for owner in self._owners(value):
+            if name in owner.file.bindings(owner.scope):
+                groups.append(self.world.values.name(name, Site(owner.file, owner.scope, 0, (0, 0), None)))
+        if groups:
+            return union(groups)
+        for file, store in self.outside_stores(name):
+            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+            for base in self.world.values.evaluate(store.base, site):
+                if isinstance(base, Instance) and isinstance(base.of, Class) and cls in hierarchy.line(base.of):
+                    groups.append(self.world.values.evaluate(store.value, site))
+        if groups:
+            return union(groups)
+        outside = hierarchy.externals(cls)
+        if outside:
+            return (External(f"{outside[0]}().{name}"),)
+        annotated = self._annotated(value, name)
+        return annotated or (UNKNOWN,)
+
+    def _owners(self, value: Instance) -> list[Class]:
+        """The classes whose code sets attributes of the instance."""
+        assert isinstance(value.of, Class)
+        owners = [owner for owner in self.world.hierarchy.line(value.of) if isinstance(owner, Class)]
+        if value.call < 0:
+            owners += [below for below in self.world.hierarchy.subclasses(value.of) if below not in owners]
+        return owners
+
+    def _stored_values(self, value: Instance, name: str) -> list[Values]:
+        groups: list[Values] = []
+        for owner in self._owners(value):
+            for store in self.own_stores(owner).get(name, ()):
+                site = self.store_site(value, owner, store)
+                values = self.world.values.evaluate(store.value, site)
+                groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
+        return groups
+
+    def store_site(self, value: Instance, owner: Class, store: Store) -> Site:
+        """Where the value of `self.attr = value` in a method of `owner` is evaluated, for this instance."""
+        method = store.scope
+        while owner.file.scopes[method].parent != owner.scope:
+            method = owner.file.scopes[method].parent
+        frame: Frame | None = None
+        if owner.file.scopes[method].name == "__init__":
+            frame = self.init_frame(value, owner)
+        if frame is None:
+            frame = self.world.receiver_frame(value)
+        return Site(
+            owner.file,
+            store.scope,
+            store.event.region,
+            (store.event.span.line, store.event.span.column),
+            frame if method == store.scope else None,
+        )
+
+    def init_frame(self, value: Instance, owner: Class) -> Frame | None:
+        """The activation of `owner.__init__` when the instance was made."""
+        if value.call < 0 or value.file is None or not isinstance(value.of, Class):
+            return None
+        method = self.world.hierarchy.method(value.of, "__init__")
+        if method is None:
+            return None
+        frame = self.world.frame(value.file, value.call, value.frame, Function(method.file, method.scope, value))
+        for _ in range(8):
+            if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
+                return frame
+            step = self._next_init(method, frame, value)
+            if step is None:
+                return None
+            method, frame = step
+        return None
+
+    def _next_init(self, method: Function, frame: Frame, value: Instance) -> tuple[Function, Frame] | None:
+        for index in method.file.calls_of(method.scope):
+            call = method.file.calls[index]
+            if call.func[0] == "attr" and call.func[2] == "__init__":
+                site = self.world.call_site(method.file, index, frame)
+                for target in self.world.values.evaluate(call.func, site):
+                    if isinstance(target, Function) and target.key != method.key:
+                        bound = Function(target.file, target.scope, value)
+                        return bound, self.world.frame(method.file, index, frame, bound)
+        return None
+
+    def own_stores(self, cls: Class) -> dict[str, list[Store]]:
+        """Assignments to attributes of `self` in the methods of a class (functions nested in them included)."""
+        found = self._own_stores.get(cls.key)
+        if found is None:
+            found = self._own_stores[cls.key] = {}
+            for method in cls.file.children.get(cls.scope, ()):
+                scope = cls.file.scopes[method]
+                if scope.kind != "function" or not scope.params:
+                    continue
+                receiver = ["name", scope.params[0].name]
+                for inner in self._within(cls.file, method):
+                    for store in cls.file.stores(inner):
+                        if isinstance(store.key, str) and store.base == receiver:
+                            found.setdefault(store.key, []).append(store)
+        return found
+
+    def _within(self, file: SourceFile, scope: int) -> list[int]:
+        found = [scope]
+        for child in file.children.get(scope, ()):
+            if file.scopes[child].kind == "function":
+                found += self._within(file, child)
+        return found
+
+    def outside_stores(self, name: str) -> list[tuple[SourceFile, Store]]:
+        """Assignments `something.name = value` other than on a method's own receiver."""
+        if self._outside is None:
+            self._outside = {}
+            for file in self.world.files.values():
+                for scope in range(len(file.scopes)):
+                    for store in file.stores(scope):
+                        if isinstance(store.key, str) and store.base[:2] != ["name", "self"]:
+                            self._outside.setdefault(store.key, []).append((file, store))
+        return self._outside.get(name, [])
+
+    def reassigned(self, expr: Expr, site: Site) -> Values | None:
+        """What `base.attr` is where the same function has set it before, on every way here; None otherwise."""
+        names = self._stored_names.get(site.file.path)
+        if names is None:
+            names = self._stored_names[site.file.path] = {
+                store.key
+                for scope in range(len(site.file.scopes))
+                for store in site.file.stores(scope)
+                if isinstance(store.key, str)
+            }
+        if expr[2] not in names or site.at == (0, 0):
+            return None
+        here: list[Store] = []
+        for store in site.file.stores(site.scope):
+            if store.key == expr[2] and store.base == expr[1]:
+                here.append(store)
+        for store in reversed(here):
+            at = (store.event.span.line, store.event.span.column)
+            if at < site.at and site.file.encloses(store.event.region, site.region):
+                where = Site(site.file, site.scope, store.event.region, at, site.frame)
+                values = self.world.values.evaluate(store.value, where)
+                owner = site.file.enclosing_class(site.scope)
+                if owner is not None and expr[1][0] == "name":
+                    return self.world.values.owned(values, store.value, where, (owner, f"self.{expr[2]}"))
+                return values
+            if at < site.at:
+                return None
+        return None
+
+    def _annotated(self, value: Instance, name: str) -> Values:
+        for owner in self._owners(value):
+            for event in owner.file.scopes[owner.scope].events:
+                if event.kind == "assign" and event.target == ["name", name] and isinstance(event.detail, list):
+                    if event.detail[0] == "ann":
+                        site = Site(owner.file, owner.scope, 0, (0, 0), None)
+                        return self.world.hierarchy.annotated(event.detail[1], site)
+        return ()
+
+    def call_method(self, value: Instance, name: str) -> Values:
+        """What calling a method of an instance with unknown arguments gives."""
+        assert isinstance(value.of, Class)
+        method = self.world.hierarchy.method(value.of, name)
+        if method is None:
+            return (UNKNOWN,)
+        return self.world.values.returned(method, self.world.receiver_frame(value))

@@ -1,0 +1,335 @@
+"""Which start methods can be in force where, and how control comes there.
+
+Two things put a start method in force: a launch (inside the process that it starts, the method that launched it is
+the default: CPython, `BaseProcess._bootstrap`) and `set_start_method` (in what the same process runs afterwards).
+From each, the method flows forward along the call graph; every function keeps the shortest chains that reach it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.project.abstract import Const, External, Frame, Function, Site
+from dllint.project.callgraph import Target
+from dllint.project.conditions import Atom, contradict, render, under_main_guard
+from dllint.project.launches import METHODS, Launch
+from dllint.project.source import SourceFile
+from dllint.span import Span
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+MOST_CHAINS = 3
+"""Different chains kept for one function and one origin."""
+DEEPEST_CHAIN = 40
+_NOWHERE = (1 << 30, 0)
+
+
+class Hop(NamedTuple):
+    """One step of a chain: a call site, and what happens there."""
+
+    file: SourceFile
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a start method comes from: a launching call or a `set_start_method`."""
+
+    method: str
+    file: SourceFile
+    span: Span
+    text: str
+    launch: Launch | None
+    through: tuple[Hop, ...] = ()
+    explicit: bool = True
+
+
+@dataclass
+class Arrival:
+    """A function (or the rest of it) that runs under a start method.
+
+    `after` and `until` bound the part of the function that does; `frame` is its activation along this chain.
+    """
+
+    origin: Origin
+    file: SourceFile
+    scope: int
+    frame: Frame | None
+    after: tuple[int, int]
+    until: tuple[int, int]
+    previous: Arrival | None
+    hop: Hop | None
+    conditions: list[Atom] = field(default_factory=list)
+    depth: int = 0
+
+    def chain(self) -> tuple[Hop, ...]:
+        """The hops from the origin to here, the origin first."""
+        hops: list[Hop] = []
+        step: Arrival | None = self
+        while step is not None:
+            if step.hop is not None:
+                hops.append(step.hop)
+            step = step.previous
+        hops.append(Hop(self.origin.file, self.origin.span, self.origin.text))
+        hops.extend(reversed(self.origin.through))
+        return tuple(reversed(hops))
+
+    def daemonic(self) -> bool:
+        return self.origin.launch is not None and self.origin.launch.daemonic
+
+
+class SetCall(NamedTuple):
+    """A call of `multiprocessing.set_start_method`."""
+
+    file: SourceFile
+    call: int
+    methods: tuple[str, ...]
+    force: bool
+
+
+class StartMethods:
+    """Answers which start methods are in force at a place."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
+        self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        self._sets: list[SetCall] | None = None
+
+    def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Arrival]:
+        """The ways in which a start method that the project chose is in force at a place, shortest chain first."""
+        while scope > 0 and file.scopes[scope].kind in ("class", "lambda"):
+            scope = file.scopes[scope].parent
+        found = []
+        here = self.world.symbols.atoms(file, scope, region)
+        for arrival in self.arrivals().get((file.path, scope), ()):
+            if not arrival.after < at < arrival.until:
+                continue
+            if contradict(arrival.conditions, here):
+                continue
+            if region and self.world.impossible(Site(file, scope, region, at, arrival.frame)):
+                continue
+            found.append(arrival)
+        return sorted(found, key=lambda arrival: (len(arrival.origin.through) + arrival.depth))
+
+    def set_calls(self) -> list[SetCall]:
+        """All calls of `set_start_method` with the methods that they can set."""
+        if self._sets is None:
+            self._sets = []
+            names = {"set_start_method"}
+            for file in self.world.files.values():
+                for scope in file.scopes:
+                    for event in scope.events:
+                        if event.kind == "import" and event.detail[1] == "set_start_method" and event.detail[2]:
+                            names.add(event.detail[2])
+            for name in sorted(names):
+                for file, index in self.world.called(name):
+                    site = self.world.call_site(file, index, None)
+                    values = self.world.values.evaluate(file.calls[index].func, site)
+                    if not any(isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method" for v in values):
+                        continue
+                    actuals = self.world.actuals(file, index, None)
+                    method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
+                    force = actuals.keywords.get("force") or (actuals.positional[1] if len(actuals.positional) > 1 else None)
+                    if method is None or method.site is None:
+                        continue
+                    methods = tuple(
+                        value.value
+                        for value in self.world.values.evaluate(method.expr, method.site)
+                        if isinstance(value, Const) and value.value in METHODS
+                    )
+                    forced = force is not None and force.expr == ["const", True]
+                    self._sets.append(SetCall(file, index, methods, forced))
+        return self._sets
+
+    def arrivals(self) -> dict[tuple[str, int], list[Arrival]]:
+        if self._arrivals is None:
+            self._arrivals = {}
+            self._find_forced()
+            queue: deque[Arrival] = deque()
+            for launch in self.world.launches():
+                for method in launch.methods:
+                    if method != "default":
+                        queue.extend(self._launched(launch, method, None))
+            for setting in self.set_calls():
+                queue.extend(self._after_setting(setting))
+            self._flow(queue)
+        return self._arrivals
+
+    # Origins
+
+    def _launched(self, launch: Launch, method: str, previous: Arrival | None) -> Iterator[Arrival]:
+        call = launch.file.calls[launch.call]
+        text = f"{render(call.func, launch.file)}(…) starts {{}} by {method}"
+        through = tuple(
+            Hop(c.file, c.file.calls[c.call].span, f"calls {render(c.file.calls[c.call].func, c.file)}") for c in launch.through
+        )
+        for target in launch.targets:
+            name = target.function.file.qualified_name(target.function.scope)
+            chained = previous.chain() if previous is not None else ()
+            origin = Origin(method, launch.file, call.span, text.format(name), launch, (*chained, *through))
+            conditions = list(self.world.symbols.atoms(launch.file, call.scope, call.region))
+            for caller in launch.through:
+                outer = caller.file.calls[caller.call]
+                conditions += self.world.symbols.atoms(caller.file, outer.scope, outer.region)
+            if previous is not None:
+                conditions += previous.conditions
+            yield self._arrival(origin, target, None, None, conditions, 0)
+
+    def _arrival(
+        self, origin: Origin, target: Target, previous: Arrival | None, hop: Hop | None, conditions: list[Atom], depth: int
+    ) -> Arrival:
+        function = target.function
+        until = min(self._forced.get(function.key, [_NOWHERE]))
+        return Arrival(
+            origin, function.file, function.scope, target.frame, (0, 0), until, previous, hop, conditions, depth
+        )
+
+    def _after_setting(self, setting: SetCall) -> Iterator[Arrival]:
+        """What runs after a `set_start_method` in the same process: the rest of the function, and the rest of each
+        function that called it, up to the program's module (and to modules that import it)."""
+        file, index = setting.file, setting.call
+        call = file.calls[index]
+        at = (call.statement.end_line, call.statement.end_column)
+        for method in setting.methods:
+            seen: set[tuple[str, int, tuple[int, int]]] = set()
+            text = f"set_start_method({method!r})"
+            atoms = self.world.symbols.atoms(file, call.scope, call.region)
+            todo: deque[tuple[SourceFile, int, tuple[int, int], list[Atom], tuple[Hop, ...], Frame | None]] = deque()
+            todo.append((file, call.scope, at, list(atoms), (), None))
+            while todo and len(seen) < 200:
+                where, scope, after, conditions, through, frame = todo.popleft()
+                if (where.path, scope, after) in seen:
+                    continue
+                seen.add((where.path, scope, after))
+                here = Origin(method, file, call.span, text, None, through)
+                yield Arrival(here, where, scope, frame, after, self._next_forced(where, scope, after), None, None, conditions)
+                if scope == 0:
+                    last_region = where.facts.calls[index].region if where is file and not through else 0
+                    if not under_main_guard(where, last_region):
+                        for importer, event_at, inner in self._importers(where):
+                            hop = Hop(importer, inner, f"imports {where.path.rsplit('/', 1)[-1]}, which runs")
+                            todo.append((importer, 0, event_at, conditions, (hop, *through), None))
+                    continue
+                entry = where.scopes[scope]
+                if entry.kind == "lambda":
+                    continue
+                for caller in self.world.calls.callers(Function(where, scope)):
+                    if caller.call < 0 or self.world.launches_at(caller.file, caller.call):
+                        continue
+                    outer = caller.file.calls[caller.call]
+                    more = self.world.symbols.atoms(caller.file, outer.scope, outer.region)
+                    if contradict(conditions, more):
+                        continue
+                    hop = Hop(caller.file, outer.span, f"calls {render(outer.func, caller.file)}, which runs")
+                    end = (outer.statement.end_line, outer.statement.end_column)
+                    todo.append((caller.file, outer.scope, end, conditions + more, (hop, *through), None))
+
+    def _importers(self, file: SourceFile) -> Iterator[tuple[SourceFile, tuple[int, int], Span]]:
+        for other in self.world.files.values():
+            if other is file:
+                continue
+            for event in other.scopes[0].events:
+                if event.kind == "import":
+                    module, name, _, level = event.detail
+                    reached = self.world.imports.find(other, module, level)
+                    if reached is None and name:
+                        continue
+                    inner = self.world.imports.find(other, f"{module}.{name}", level) if name and name != "*" else None
+                    if file.path in (reached, inner):
+                        yield other, (event.span.end_line, event.span.end_column), event.span
+                        break
+
+    def _find_forced(self) -> None:
+        """Places after which a forced `set_start_method` has replaced what was inherited, in each function that
+        makes the call or calls a function that does."""
+        todo = deque(
+            (setting.file, setting.call) for setting in self.set_calls() if setting.force and setting.methods
+        )
+        seen: set[tuple[str, int]] = set()
+        while todo:
+            file, index = todo.popleft()
+            if (file.path, index) in seen:
+                continue
+            seen.add((file.path, index))
+            call = file.calls[index]
+            if self._conditional(file, call.region):
+                continue
+            self._forced.setdefault((file.path, call.scope), []).append((call.statement.end_line, call.statement.end_column))
+            if call.scope == 0:
+                continue
+            for caller in self.world.calls.callers(Function(file, call.scope)):
+                if caller.call >= 0 and not self.world.launches_at(caller.file, caller.call):
+                    todo.append((caller.file, caller.call))
+
+    def _conditional(self, file: SourceFile, region: int) -> bool:
+        """Whether a region may be skipped; being inside `try` or `with` does not count."""
+        return any(file.facts.regions[index].kind not in ("try", "with", "tryelse", "finally") for index in file.regions(region))
+
+    def _next_forced(self, file: SourceFile, scope: int, after: tuple[int, int]) -> tuple[int, int]:
+        return min((at for at in self._forced.get((file.path, scope), ()) if at > after), default=_NOWHERE)
+
+    # Flow
+
+    def _flow(self, queue: deque[Arrival]) -> None:
+        """Breadth first, so that the first chain to reach a function is a shortest one."""
+        assert self._arrivals is not None
+        while queue:
+            arrival = queue.popleft()
+            if not self._keep(arrival):
+                continue
+            if arrival.depth >= DEEPEST_CHAIN:
+                continue
+            for scope in (arrival.scope, *self._inline_lambdas(arrival.file, arrival.scope)):
+                for index in arrival.file.calls_of(scope):
+                    queue.extend(self._step(arrival, index))
+
+    def _inline_lambdas(self, file: SourceFile, scope: int) -> list[int]:
+        return [child for child in file.children.get(scope, ()) if file.scopes[child].kind == "lambda"]
+
+    def _keep(self, arrival: Arrival) -> bool:
+        assert self._arrivals is not None
+        kept = self._arrivals.setdefault((arrival.file.path, arrival.scope), [])
+        same = [
+            other
+            for other in kept
+            if other.origin.method == arrival.origin.method
+            and (other.origin.file, other.origin.span) == (arrival.origin.file, arrival.origin.span)
+            and other.after <= arrival.after
+        ]
+        if len(same) >= MOST_CHAINS:
+            return False
+        wanted = {(atom.text, atom.equals, atom.holds) for atom in arrival.conditions}
+        for other in same:
+            if {(atom.text, atom.equals, atom.holds) for atom in other.conditions} <= wanted and other.until >= arrival.until:
+                return False
+        kept.append(arrival)
+        return True
+
+    def _step(self, arrival: Arrival, index: int) -> Iterator[Arrival]:
+        file = arrival.file
+        call = file.calls[index]
+        at = (call.statement.line, call.statement.column)
+        if not arrival.after < (call.span.end_line, call.span.end_column) or not at < arrival.until:
+            return
+        if arrival.after != (0, 0) and (call.statement.line, call.statement.column) < arrival.after:
+            return
+        here = self.world.symbols.atoms(file, call.scope, call.region)
+        if contradict(arrival.conditions, here):
+            return
+        site = self.world.call_site(file, index, arrival.frame)
+        if call.region and self.world.impossible(site):
+            return
+        for launch in self.world.launches_at(file, index):
+            if "default" in launch.methods and not launch.through:
+                yield from self._launched(launch, arrival.origin.method, arrival)
+        hop = Hop(file, call.span, f"calls {render(call.func, file)}")
+        for target in self.world.calls.targets(file, index, arrival.frame):
+            conditions = [*arrival.conditions, *here] if here else arrival.conditions
+            yield self._arrival(arrival.origin, target, arrival, hop, conditions, arrival.depth + 1)

@@ -1,0 +1,104 @@
+"""Names: which bindings a name can mean at a place, what modules export, how classes inherit."""
+
+from __future__ import annotations
+
+from dllint.facts.schema import Event
+from dllint.modules import ModuleIndex
+from dllint.project.abstract import Frame, Site
+from dllint.project.conditions import Atom, contradict, path_atoms
+from dllint.project.source import Binding, SourceFile
+
+
+class Symbols:
+    """Name lookup over linked files."""
+
+    def __init__(self, files: dict[str, SourceFile], index: ModuleIndex) -> None:
+        self.files = files
+        self.index = index
+        self._atoms: dict[tuple[str, int, int], list[Atom]] = {}
+
+    def atoms(self, file: SourceFile, scope: int, region: int) -> list[Atom]:
+        """The conditions in force in a region, kept for the next question."""
+        if not region:
+            return []
+        key = (file.path, scope, region)
+        found = self._atoms.get(key)
+        if found is None:
+            found = self._atoms[key] = path_atoms(file, scope, region)
+        return found
+
+    def lookup(self, name: str, site: Site) -> list[tuple[Binding, Site]]:
+        """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
+        file, scope, frame = site.file, site.scope, site.frame
+        first = True
+        while scope >= 0:
+            kind = file.scopes[scope].kind
+            if kind != "class" or first:
+                found = file.bindings(scope).get(name)
+                if found:
+                    if first:
+                        found = self.reaching(file, scope, found, site.region, site.at)
+                    result = [(binding, self.binding_site(binding, file, scope, frame)) for binding in found]
+                    if scope == 0:
+                        result += self._globals(name, file)
+                    return result
+            if scope == 0:
+                break
+            if kind in ("function", "lambda"):
+                frame = frame.closure if frame is not None else None
+            first = False
+            scope = file.scopes[scope].parent
+        return self._globals(name, file)
+
+    def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
+        return [(binding, self.binding_site(binding, file, scope, None)) for scope, binding in file.global_bindings(name)]
+
+    def binding_site(self, binding: Binding, file: SourceFile, scope: int, frame: Frame | None) -> Site:
+        event = binding.event
+        if event is None:
+            return Site(file, scope, 0, (0, 0), frame)
+        return Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+
+    def reaching(
+        self, file: SourceFile, scope: int, bindings: list[Binding], region: int, at: tuple[int, int]
+    ) -> list[Binding]:
+        """The bindings of one scope that can be in force at a place of the same scope: later ones do not count
+        unless a loop leads back, and one that is always passed hides those before it."""
+        if at == (0, 0) or (len(bindings) == 1 and bindings[0].event is None):
+            return bindings
+        here = self.atoms(file, scope, region)
+        found: list[Binding] = []
+        halves: dict[tuple[int, str], bool] = {}
+        for binding in reversed(bindings):
+            event = binding.event
+            if event is None:
+                found.append(binding)
+                continue
+            if (event.span.line, event.span.column) >= at:
+                if self._share_loop(file, event.region, region):
+                    found.append(binding)
+                continue
+            if here and event.region and contradict(here, self.atoms(file, scope, event.region)):
+                continue
+            found.append(binding)
+            if file.encloses(event.region, region):
+                break
+            if self._completes(file, event, region, halves):
+                break
+        found.reverse()
+        return found or bindings
+
+    def _share_loop(self, file: SourceFile, left: int, right: int) -> bool:
+        around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
+        return bool(around) and any(index in around for index in file.regions(right))
+
+    def _completes(self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, str], bool]) -> bool:
+        """Whether this assignment stands in the other half of an `if` whose first half was already seen."""
+        entry = file.facts.regions[event.region]
+        if entry.kind != "if" or not file.encloses(entry.parent, region):
+            return False
+        key = (entry.parent, str(entry.expr))
+        if key in halves and halves[key] != entry.holds:
+            return True
+        halves[key] = entry.holds
+        return False

@@ -1,0 +1,107 @@
+"""Which functions run in the workers of a loader, and how they are reached."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.project.callgraph import Target
+from dllint.project.conditions import render
+from dllint.project.source import SourceFile
+from dllint.project.start_methods import Hop
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
+MOST_FUNCTIONS = 500
+
+
+@dataclass(frozen=True)
+class WorkerRun:
+    """A function that runs in a worker, with the chain of calls from the entry to it."""
+
+    file: SourceFile
+    scope: int
+    frame: Frame | None
+    hops: tuple[Hop, ...]
+    entry: str
+
+
+class WorkerCode:
+    """Reachability from the entry points of workers."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._of_dataset: dict[object, list[WorkerRun]] = {}
+
+    def of_dataset(self, value: Instance) -> list[WorkerRun]:
+        """All functions that reading an item of the dataset runs, nearest first."""
+        found = self._of_dataset.get(value)
+        if found is None:
+            starts = []
+            assert isinstance(value.of, Class)
+            for name in ENTRIES:
+                method = self.world.hierarchy.method(value.of, name)
+                if method is not None:
+                    bound = Function(method.file, method.scope, value)
+                    starts.append((bound, self.world.receiver_frame(value), name))
+            found = self._of_dataset[value] = list(self._reach(starts))
+        return found
+
+    def of_callable(self, value: Value, entry: str) -> list[WorkerRun]:
+        """All functions that calling the value (a collate_fn, a worker_init_fn) runs."""
+        key = (value, entry)
+        found = self._of_dataset.get(key)
+        if found is None:
+            starts: list[tuple[Function, Frame | None, str]] = []
+            while isinstance(value, Partial):
+                value = value.function
+            if isinstance(value, Function):
+                starts.append((value, self.world.intern(("worker", value), None, value, None), entry))
+            elif isinstance(value, Instance) and isinstance(value.of, Class):
+                method = self.world.hierarchy.method(value.of, "__call__")
+                if method is not None:
+                    starts.append((Function(method.file, method.scope, value), self.world.receiver_frame(value), entry))
+            found = self._of_dataset[key] = list(self._reach(starts))
+        return found
+
+    def _reach(self, starts: list[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
+        seen: set[tuple[str, int]] = set()
+        queue: deque[WorkerRun] = deque(WorkerRun(f.file, f.scope, frame, (), entry) for f, frame, entry in starts)
+        while queue and len(seen) < MOST_FUNCTIONS:
+            run = queue.popleft()
+            if (run.file.path, run.scope) in seen:
+                continue
+            seen.add((run.file.path, run.scope))
+            yield run
+            for index in run.file.calls_of(run.scope):
+                call = run.file.calls[index]
+                if call.region and self.world.impossible(self.world.call_site(run.file, index, run.frame)):
+                    continue
+                for target in self._targets(run, index):
+                    if target.function.key not in seen:
+                        hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
+                        yield_run = WorkerRun(target.function.file, target.function.scope, target.frame, (*run.hops, hop), run.entry)
+                        queue.append(yield_run)
+
+    def _targets(self, run: WorkerRun, index: int) -> list[Target]:
+        return self.world.calls.targets(run.file, index, run.frame)
+
+    def external_calls(self, run: WorkerRun, prefix: str) -> Iterator[tuple[int, str]]:
+        """Calls in the function of APIs whose name begins with `prefix`, in source order, each with the full name."""
+        package = prefix.split(".")[0]
+        if package not in run.file.imported_packages():
+            return
+        for index in run.file.calls_of(run.scope):
+            call = run.file.calls[index]
+            if call.func[0] not in ("name", "attr"):
+                continue
+            site = Site(run.file, call.scope, call.region, (call.statement.line, call.statement.column), run.frame)
+            for value in self.world.values.evaluate(call.func, site):
+                if isinstance(value, External) and value.name.startswith(prefix):
+                    yield index, value.name
+                    break

@@ -1,0 +1,231 @@
+"""The linked project: all files with the answers that the parts of the model give one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from dllint.config import Settings
+from dllint.facts.schema import FileFacts
+from dllint.modules import ModuleIndex
+from dllint.project.abstract import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
+from dllint.project.arguments import Actual, Actuals
+from dllint.project.callgraph import CallGraph
+from dllint.project.data import DataFiles
+from dllint.project.evaluate import Evaluator
+from dllint.project.folding import truth
+from dllint.project.hierarchy import Hierarchy
+from dllint.project.holding import held_by
+from dllint.project.imports import Imports
+from dllint.project.launches import Launch, find_launches
+from dllint.project.mappings import Mappings
+from dllint.project.objects import Objects
+from dllint.project.parsers import Parsers
+from dllint.project.source import SourceFile, aliases_in
+from dllint.project.symbols import Symbols
+from dllint.torch_api import LAUNCHERS, LOADERS, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DEEP = 14
+
+
+class World:
+    """All that is linked. Its parts answer on demand and keep what they found; nothing changes once it is made."""
+
+    def __init__(self, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> None:
+        """`paths` are all files of the project, among them those that were found not to matter and have no facts."""
+        self.settings = settings
+        self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
+        self.index = ModuleIndex(paths if paths is not None else self.files)
+        self.symbols = Symbols(self.files, self.index)
+        self.imports = Imports(self)
+        self.values = Evaluator(self)
+        self.hierarchy = Hierarchy(self)
+        self.objects = Objects(self)
+        self.mappings = Mappings(self)
+        self.parsers = Parsers(self)
+        self.data = DataFiles(self)
+        self.calls = CallGraph(self)
+        self._called: dict[str, list[tuple[SourceFile, int]]] = {}
+        self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
+        for file in self.files.values():
+            for name, indices in file.facts.called.items():
+                self._called.setdefault(name, []).extend((file, index) for index in indices)
+            for name, indices in file.facts.loaded.items():
+                self._loaded.setdefault(name, []).extend((file, index) for index in indices)
+        self._frames: dict[tuple[object, ...], Frame] = {}
+        self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
+        self._launches: list[Launch] | None = None
+        self._launches_at: dict[tuple[str, int], list[Launch]] = {}
+        self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._aliases: dict[str, set[str]] | None = None
+        self._function_names: set[str] | None = None
+        self._classes: list[Class] | None = None
+
+    # Indices
+
+    def called(self, name: str) -> list[tuple[SourceFile, int]]:
+        """Calls whose callee's last name is `name`."""
+        return self._called.get(name, [])
+
+    def loaded(self, name: str) -> list[tuple[SourceFile, int]]:
+        """Scopes that read `name` without calling it."""
+        return self._loaded.get(name, [])
+
+    def classes(self) -> list[Class]:
+        if self._classes is None:
+            self._classes = [
+                Class(file, index)
+                for file in self.files.values()
+                for index, scope in enumerate(file.scopes)
+                if scope.kind == "class"
+            ]
+        return self._classes
+
+    def decorated(self, names: Iterable[str]) -> Iterator[tuple[SourceFile, int]]:
+        """Definitions with a decorator of one of the last names."""
+        if self._decorated is None:
+            self._decorated = {}
+            for file in self.files.values():
+                for index, scope in enumerate(file.scopes):
+                    for decorator in scope.decorators:
+                        expr = decorator.expr
+                        if expr[0] == "call":
+                            expr = file.calls[expr[1]].func
+                        if expr[0] in ("name", "attr"):
+                            self._decorated.setdefault(expr[-1], []).append((file, index))
+        for name in names:
+            yield from self._decorated.get(name, ())
+
+    def aliases(self, name: str) -> Iterable[str]:
+        """Last names to which something of that last name is bound as it is: by an import, an assignment, a default,
+        a keyword argument or a partial."""
+        if self._aliases is None:
+            self._aliases = {}
+            for file in self.files.values():
+                for source, target in aliases_in(file):
+                    if source != target:
+                        self._aliases.setdefault(source, set()).add(target)
+        return self._aliases.get(name, ())
+
+    def may_be_function(self, name: str) -> bool:
+        """Whether any function, or parameter that may hold one, has that name."""
+        if self._function_names is None:
+            self._function_names = {
+                scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
+            }
+        return name in self._function_names
+
+    # Places and activations
+
+    def call_site(self, file: SourceFile, index: int, frame: Frame | None) -> Site:
+        """Where the parts of a call are evaluated."""
+        call = file.calls[index]
+        return Site(file, call.scope, call.region, (call.statement.line, call.statement.column), frame)
+
+    def actuals(self, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
+        """The arguments of a call as written."""
+        key = (file.path, index, frame)
+        found = self._actuals.get(key)
+        if found is None:
+            site = self.call_site(file, index, frame)
+            found = Actuals()
+            for argument in file.calls[index].args:
+                actual = Actual(argument.value, site, argument.span)
+                if argument.keyword is None:
+                    (found.positional if not found.stars else []).append(actual)
+                elif argument.keyword == "*":
+                    found.stars.append(actual)
+                elif argument.keyword == "**":
+                    found.mappings.append(actual)
+                else:
+                    found.keywords[argument.keyword] = actual
+            self._actuals[key] = found
+        return found
+
+    def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
+        """The activation of `function` that a call makes. Beyond a depth the caller's own activation is forgotten."""
+        parent = frame if frame is None or frame.depth < _DEEP else None
+        return self.intern((file.path, index, parent, function), None, function, parent, (file, index))
+
+    def intern(
+        self,
+        key: tuple[object, ...],
+        actuals: Actuals | None,
+        function: Function,
+        parent: Frame | None,
+        call: tuple[SourceFile, int] | None = None,
+    ) -> Frame:
+        """The one Frame for a key."""
+        found = self._frames.get(key)
+        if found is None:
+            if call is not None:
+                actuals = self.actuals(call[0], call[1], parent)
+            found = self._frames[key] = Frame(actuals, function.receiver, parent, function.frame)
+        return found
+
+    def receiver_frame(self, receiver: Instance) -> Frame:
+        """An activation of which only the receiver is known."""
+        key = ("receiver", receiver)
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = Frame(None, receiver, None, None)
+        return found
+
+    def impossible(self, site: Site) -> bool:
+        """Whether a condition around the site is surely not met in its activation."""
+        for index in site.file.regions(site.region):
+            entry = site.file.facts.regions[index]
+            if entry.kind != "if" or entry.expr is None:
+                continue
+            where = Site(site.file, site.scope, entry.parent, (entry.span.line, entry.span.column), site.frame)
+            decided = truth(self.values.evaluate(entry.expr, where))
+            if decided is not None and decided is not entry.holds:
+                return True
+        return False
+
+    def members_like(self, base: Value, pattern: Pattern) -> Values:
+        """What the members of a module or class are whose names fit a pattern."""
+        found: list[Value] = []
+        if isinstance(base, Module):
+            file = self.files.get(base.path)
+            names = file.bindings(0) if file is not None else {}
+            for name in names:
+                if pattern.fits(name):
+                    found += self.imports.member(base.path, name)
+        elif isinstance(base, Instance) and isinstance(base.of, Class):
+            for owner in self.hierarchy.line(base.of):
+                if isinstance(owner, Class):
+                    for name in self.hierarchy.own_methods(owner):
+                        if pattern.fits(name):
+                            found += self.values.attribute(base, name)
+        return tuple(dict.fromkeys(found))
+
+    # Processes
+
+    def launches(self) -> list[Launch]:
+        """All calls that start a process which runs a function of the project."""
+        if self._launches is None:
+            self._launches = []
+            for launch in find_launches(self):
+                self._launches.append(launch)
+                self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
+        return self._launches
+
+    def launches_at(self, file: SourceFile, index: int) -> list[Launch]:
+        self.launches()
+        return self._launches_at.get((file.path, index), [])
+
+    def is_launcher(self, name: str) -> bool:
+        return canonical(name) in LAUNCHERS or name in self.settings.launchers
+
+    def is_loader_name(self, name: str) -> bool:
+        return canonical(name) in LOADERS or name in self.settings.loaders
+
+    def held_by(self, value: Instance) -> Values:
+        """What an object from outside the project keeps of the arguments it was made with."""
+        return held_by(self, value)
+
+
