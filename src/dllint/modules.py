@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable
 
 _INSTALLED = frozenset(
-    "torch torchvision torchaudio numpy cv2 lmdb h5py PIL pandas scipy lightning pytorch_lightning transformers"
-    " accelerate monai dgl torch_geometric webdataset".split()
+    {"torch", "torchvision", "torchaudio", "numpy", "cv2", "lmdb", "h5py", "PIL", "pandas", "scipy", "lightning"}
+    | {"pytorch_lightning", "transformers", "accelerate", "monai", "dgl", "torch_geometric", "webdataset"}
 )
 """Packages that a lone project file of the same name (`models/torch.py`) hardly ever stands for."""
 
@@ -147,7 +147,7 @@ def _shared(one: str, other: str) -> int:
     if not one:
         return 0
     count = 0
-    for left, right in zip(one.split("/"), other.split("/")):
+    for left, right in zip(one.split("/"), other.split("/"), strict=False):
         if left != right:
             break
         count += 1
