@@ -297,5 +297,13 @@ def test_a_folder_without_pages(tmp_path: Path) -> None:
         catalog.load(tmp_path)
 
 
+def test_an_installed_package_has_its_own_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rule_pages").mkdir()
+    (tmp_path / "rule_pages" / NAME).write_text(PAGE)
+    monkeypatch.setattr(catalog, "__file__", str(tmp_path / "catalog.py"))
+
+    assert [rule.code for rule in catalog.pages.__wrapped__()] == ["DLL950"]
+
+
 def test_the_real_pages_are_found() -> None:
     assert {"DLL001", "DLL101", "DLL502"} <= {rule.code for rule in catalog.pages()}
