@@ -1,0 +1,125 @@
+"""Which files can matter, told from their bytes alone, so that the others are never parsed.
+
+A file matters by itself when it names an API of loading or launching. Of the rest only those are read that connect
+two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from dllint.modules import ModuleIndex
+
+_LAUNCHING = (
+    *(b"multiprocessing", b"spawn", b"start_processes", b"set_start_method", b"get_context", b"Process(", b"Pool("),
+    *(b"ProcessPoolExecutor", b"elastic_launch", b"launch_agent", b"notebook_launcher", b"debug_launcher"),
+    *(b"launch(", b"TrainingArguments", b"Trainer(", b"ddp_fork", b"ddp_notebook", b"OPENCV_", b"setNumThreads"),
+)
+_LOADING = (
+    *(b"DataLoader", b"Dataset", b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate"),
+    *(b"__getitem__", b"persistent_workers", b"pin_memory", b"prefetch_factor", b"DataModule", b"WebLoader"),
+)
+_IN_WORKERS = (b"cv2", b"lmdb", b"memmap", b"mmap", b"h5py", b"transforms", b"LMDB", b"Generator(", b"RandomState")
+"""What is a hazard in code that workers run, so only where a loading file leads to it."""
+_NEARBY = (
+    *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
+    *(b"register", b"Thread", b"Lock(", b"partial"),
+)
+_IMPORT = re.compile(
+    rb"(?:^|[;:])[ \t\f]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*\bimport[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
+    rb"|import[ \t]+([^\r\n#;(]+))",
+    re.MULTILINE,
+)
+_DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
+_COMMENT = re.compile(rb"#[^\r\n]*")
+
+
+class Import(NamedTuple):
+    """`from module import names`, or `import module` with no names; `level` counts leading dots."""
+
+    module: str
+    level: int
+    names: tuple[str, ...]
+
+
+def can_matter(data: bytes) -> bool:
+    """Whether a file names an API that the rules know."""
+    return _holds(data, _LAUNCHING) or _holds(data, _LOADING) or _holds(data, _IN_WORKERS)
+
+
+def imports(data: bytes) -> list[Import]:
+    """The imports of a file, at any depth; a text that only looks like an import may be among them."""
+    if b"\\" in data:
+        data = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
+    text = data if b"\r" not in data else data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    found = []
+    for dots, module, bracketed, plain, modules in _IMPORT.findall(text):
+        if modules:
+            found += [Import(name, 0, ()) for name in _names(modules)]
+        elif dots or module:
+            names = _names(_COMMENT.sub(b"", bracketed) if bracketed else plain)
+            found.append(Import(module.decode("utf-8", "replace"), len(dots), names))
+    if b"import_module" in text or b"__import__" in text:
+        found += [Import(name.decode("utf-8", "replace"), 0, ()) for name in _DYNAMIC.findall(text)]
+    return found
+
+
+def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
+    """The paths of the files that are worth parsing.
+
+    Args:
+        files: contents by path.
+        index: finds the files that imports mean.
+    """
+    launching = {path for path, data in files.items() if _holds(data, _LAUNCHING)}
+    loading = {path for path, data in files.items() if _holds(data, _LOADING)}
+    mattering = launching | loading
+    if not mattering:
+        return {path for path, data in files.items() if _holds(data, _IN_WORKERS)}
+    imported = {path: _imported(path, data, index) & files.keys() for path, data in files.items()}
+    importing: dict[str, set[str]] = {}
+    for path, others in imported.items():
+        for other in others:
+            importing.setdefault(other, set()).add(path)
+    behind_loading = _reach(loading, imported)
+    hazards = {path for path in behind_loading - mattering if _holds(files[path], _IN_WORKERS)}
+    chosen = mattering | hazards
+    chosen |= _reach(mattering, imported) & _reach(mattering, importing)
+    chosen |= behind_loading & _reach(hazards, importing)
+    near = {other for path in mattering for other in (*imported[path], *importing.get(path, ()))}
+    return chosen | {path for path in near - chosen if _holds(files[path], _NEARBY)}
+
+
+def _holds(data: bytes, words: Iterable[bytes]) -> bool:
+    return any(word in data for word in words)
+
+
+def _names(listed: bytes) -> tuple[str, ...]:
+    parts = (part.split() for part in listed.decode("utf-8", "replace").split(","))
+    return tuple(part[0] for part in parts if part)
+
+
+def _imported(path: str, data: bytes, index: ModuleIndex) -> set[str]:
+    """The files that importing a file may run."""
+    found: set[str] = set()
+    for module, level, names in imports(data):
+        found.update(index.resolve(path, module, level))
+        for name in names:
+            if name != "*":
+                found.update(index.resolve(path, f"{module}.{name}" if module else name, level))
+    found.discard(path)
+    return found
+
+
+def _reach(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
+    """All that is reached along the edges, the starts among them."""
+    reached = set(starts)
+    waiting = list(reached)
+    while waiting:
+        for other in edges.get(waiting.pop(), ()):
+            if other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    return reached
