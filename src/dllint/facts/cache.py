@@ -1,7 +1,7 @@
 """Facts kept from one run to the next, by the digest of the text they were taken from.
 
-Entries are compressed JSON behind a checksum: reading one runs no code, and one that is cut short, altered or of an unexpected
-shape counts as absent. A directory that cannot be written is no cache, silently.
+Entries are compressed JSON behind a checksum: reading one runs no code, and one that is cut short, altered or of an
+unexpected shape counts as absent. A directory that cannot be written is no cache, silently.
 """
 
 from __future__ import annotations

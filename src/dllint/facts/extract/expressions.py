@@ -1,23 +1,17 @@
-"""The expression half of the extractor: libcst expressions to the nested lists that `schema` describes.
-
-The walk takes one token after the other as it goes, which gives every node its place.
-"""
+"""Access, calls, displays, comprehensions, operators and lambdas."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import libcst as cst
 
-from dllint.facts.schema import Argument, Call, Event, Expr, Param, Region, Scope
-from dllint.facts.tokens import Tokens
-from dllint.span import Span
+from dllint.facts.extract.literals import Literals
+from dllint.facts.extract.walk import ABSENT
+from dllint.facts.schema import Argument, Expr, Param, Region
 
-ABSENT = cst.MaybeSentinel.DEFAULT
-_CONSTANTS = {"True": True, "False": False, "None": None}
+_NAMED = (cst.Name, cst.Attribute)
 _OPERATORS: dict[type, str] = {
     cst.Add: "+",
     cst.Subtract: "-",
@@ -46,239 +40,16 @@ _OPERATORS: dict[type, str] = {
     cst.Is: "is",
     cst.IsNot: "is not",
 }
-_ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|.)", re.DOTALL)
-_PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": ""} | dict(
-    zip("abfv", "\a\b\f\v", strict=True)
-)
-_LONGEST_INTEGER = 4096
-"""Bits beyond which a number is not worth keeping (and Python would not write it down)."""
+_COMPREHENSIONS: dict[type, str] = {
+    cst.ListComp: "list",
+    cst.SetComp: "set",
+    cst.DictComp: "dict",
+    cst.GeneratorExp: "generator",
+}
 
 
-class OutOfStep(Exception):
-    """The tokens and the tree disagree."""
-
-
-class _AnyToken(Sequence[str]):
-    """Stands for the tokens inside an f-string, which is one token itself."""
-
-    def __getitem__(self, index: Any) -> Any:
-        return None
-
-    def __len__(self) -> int:
-        return 0
-
-
-class Expressions:
-    """Walks expressions in source order. `at` is the next token, `scope` and `region` are those in force."""
-
-    def __init__(self, tokens: Tokens) -> None:
-        self.tokens = tokens
-        self.texts: Sequence[str] = tokens.texts
-        self.at = 0
-        self.scope = 0
-        self.region = 0
-        self.scopes: list[Scope] = []
-        self.calls: list[Any] = []
-        self.regions: list[Any] = [Region(0, "", None, True, Span(1, 1, 1, 1))]
-        self.called: dict[str, list[int]] = {}
-        self.loaded: dict[str, dict[int, None]] = {}
-        self._new_calls: list[tuple[int, Expr, list[Argument], Span]] = []
-        self._new_events: list[tuple[int, str, Optional[Span], int, Any, Any, Any, Optional[Span]]] = []
-        self._inside: Optional[Span] = None
-
-    def span(self, first: int, last: int) -> Span:
-        return self._inside or self.tokens.span(first, last)
-
-    def step(self, text: str) -> None:
-        """Takes one token that must be `text`."""
-        if self.texts[self.at] != text and not self._inside:
-            raise OutOfStep(text)
-        self.at += 1
-
-    def read(self, name: str) -> None:
-        known = self.loaded.get(name)
-        if known is None:
-            self.loaded[name] = {self.scope: None}
-        else:
-            known[self.scope] = None
-
-    def add_region(self, parent: int, kind: str, expr: Optional[Expr], holds: bool, span: Span) -> int:
-        self.regions.append(Region(parent, kind, expr, holds, span))
-        return len(self.regions) - 1
-
-    def add_event(
-        self, kind: str, target: Any, value: Any, detail: Any, value_span: Optional[Span], span: Optional[Span] = None
-    ) -> None:
-        """Notes an event of the statement that is being walked; `span` if it is not the statement's."""
-        self._new_events.append((self.scope, kind, span, self.region, target, value, detail, value_span))
-
-    def end_statement(self, span: Span) -> None:
-        """Gives the calls and events since the last statement the span of theirs."""
-        if self._new_calls:
-            calls = self.calls
-            for number, func, args, own in self._new_calls:
-                scope, region = calls[number]
-                calls[number] = Call(func, args, own, scope, region, span)
-            self._new_calls.clear()
-        for number, kind, place, region, target, value, detail, value_span in self._new_events:
-            self.scopes[number].events.append(Event(kind, place or span, region, target, value, detail, value_span))
-        self._new_events.clear()
-
-    # Expressions in general
-
-    def expr(self, node: Any) -> Expr:
-        """Walks an expression with the parentheses around it."""
-        opened = node.lpar
-        if opened:
-            self.at += len(opened)
-            result = HANDLERS[type(node)](self, node)
-            self.at += len(node.rpar)
-            return result
-        return HANDLERS[type(node)](self, node)
-
-    def spanned(self, node: Any) -> tuple[Expr, Span]:
-        """Walks an expression and gives its span without the parentheses around it, where they are no part of it."""
-        first = self.at
-        result = self.expr(node)
-        opened = len(node.lpar)
-        if opened and type(node) in _WITH_PARENTHESES:
-            opened -= 1
-        return result, self.span(first + opened, self.at - 1 - opened)
-
-    def target(self, node: Any) -> Expr:
-        """Walks what is assigned to or deleted: its last name is not read."""
-        kind = type(node)
-        opened = len(node.lpar)
-        self.at += opened
-        result: Expr
-        if kind is cst.Name:
-            self.step(node.value)
-            result = ["name", node.value]
-        elif kind is cst.Attribute:
-            result = ["attr", self.expr(node.value), node.attr.value]
-            self.at += 1
-            self.step(node.attr.value)
-        elif kind is cst.Tuple:
-            result = ["tuple", self._targets(node.elements)]
-        elif kind is cst.List:
-            self.at += 1
-            result = ["list", self._targets(node.elements)]
-            self.at += 1
-        elif kind is cst.StarredElement:
-            self.at += 1
-            result = ["star", self.target(node.value)]
-        else:
-            result = HANDLERS[kind](self, node)
-        self.at += opened
-        return result
-
-    def _targets(self, elements: Sequence[Any]) -> list[Expr]:
-        found = []
-        for element in elements:
-            found.append(self.target(element.value if type(element) is cst.Element else element))
-            if element.comma is not ABSENT:
-                self.at += 1
-        return found
-
-    def annotation(self, node: Any) -> Expr:
-        """Walks `: E` or `-> E`; what an annotation names is not read by the program."""
-        read, self.loaded = self.loaded, {}
-        self.at += 1
-        result = self.expr(node.annotation)
-        self.loaded = read
-        return result
-
-    # Names and constants
-
-    def _name(self, node: cst.Name) -> Expr:
-        name = node.value
-        if self.texts[self.at] != name and not self._inside:
-            raise OutOfStep(name)
-        self.at += 1
-        if name in _CONSTANTS:
-            return ["const", _CONSTANTS[name]]
-        known = self.loaded.get(name)
-        if known is None:
-            self.loaded[name] = {self.scope: None}
-        else:
-            known[self.scope] = None
-        return ["name", name]
-
-    def _integer(self, node: cst.Integer) -> Expr:
-        self.step(node.value)
-        try:
-            value = int(node.value, 0)
-        except ValueError:
-            return ["unknown"]
-        return ["const", value] if value.bit_length() <= _LONGEST_INTEGER else ["unknown"]
-
-    def _float(self, node: cst.Float) -> Expr:
-        self.step(node.value)
-        return ["const", float(node.value.replace("_", ""))]
-
-    def _imaginary(self, node: cst.Imaginary) -> Expr:
-        self.step(node.value)
-        return ["unknown"]
-
-    def _ellipsis(self, node: cst.Ellipsis) -> Expr:
-        self.step("...")
-        return ["unknown"]
-
-    def _string(self, node: cst.SimpleString) -> Expr:
-        text = node.value
-        self.step(text)
-        head = text[:2].lower()
-        if text[0] in "'\"":
-            prefix = ""
-        else:
-            prefix = head if head[1] not in "'\"" else head[0]
-            text = text[len(prefix) :]
-        size = 3 if text[:3] in ("'''", '"""') and len(text) > 5 else 1
-        value = text[size:-size]
-        if size == 3 and "\r" in value:
-            value = value.replace("\r\n", "\n").replace("\r", "\n")
-        if "\\" in value and "r" not in prefix:
-            value = _unescape(value, "b" in prefix)
-        return ["bytes", len(value)] if "b" in prefix else ["const", value]
-
-    def _concatenated(self, node: Any) -> Expr:
-        pieces: list[Expr] = []
-        while type(node) is cst.ConcatenatedString:
-            pieces.append(self.expr(node.left))
-            node = node.right
-        pieces.append(self.expr(node))
-        kinds = {piece[0] for piece in pieces}
-        if "unknown" in kinds:
-            return ["unknown"]
-        if kinds == {"const"}:
-            return ["const", "".join(piece[1] for piece in pieces)]
-        if kinds == {"bytes"}:
-            return ["bytes", sum(piece[1] for piece in pieces)]
-        merged: list[Expr] = []
-        for piece in pieces:
-            merged += piece[1] if piece[0] == "fstring" else [piece]
-        return ["fstring", merged]
-
-    def _fstring(self, node: Any) -> Expr:
-        at, inside, texts = self.at, self._inside, self.texts
-        self._inside = inside or self.tokens.span(at, at)
-        self.texts = _AnyToken()
-        pieces = self._fstring_parts(node.parts, "r" in node.start.lower())
-        self.at, self._inside, self.texts = at + 1, inside, texts
-        return ["fstring", pieces] if type(node) is cst.FormattedString else ["unknown"]
-
-    def _fstring_parts(self, parts: Sequence[Any], raw: bool) -> list[Expr]:
-        pieces: list[Expr] = []
-        for part in parts:
-            text = getattr(part, "value", None)
-            if isinstance(text, str):
-                text = text.replace("{{", "{").replace("}}", "}")
-                pieces.append(["const", text if raw or "\\" not in text else _unescape(text, False)])
-            else:
-                pieces.append(self.expr(part.expression))
-                if part.format_spec:
-                    pieces += [piece for piece in self._fstring_parts(part.format_spec, raw) if piece[0] != "const"]
-        return pieces
+class Expressions(Literals):
+    """Walks expressions."""
 
     # Access and calls
 
@@ -555,12 +326,6 @@ class Expressions:
         scope.span = scope.header = self.span(first, self.at - 1)
         return ["lambda", number]
 
-    def open_scope(self, kind: str, name: str) -> int:
-        """Adds a scope; its spans are filled in when they are known."""
-        nowhere = Span(1, 1, 1, 1)
-        self.scopes.append(Scope(kind, name, self.scope, self.region, nowhere, nowhere))
-        return len(self.scopes) - 1
-
     def parameters(self, node: cst.Parameters) -> list[Param]:
         found = [self._parameter(param, "positional") for param in node.posonly_params]
         if found:
@@ -594,47 +359,16 @@ class Expressions:
         return Param(node.name.value, kind, default, annotation, span)
 
 
-def _unescape(text: str, in_bytes: bool) -> str:
-    def plain(match: re.Match[str]) -> str:
-        escape = match[1]
-        if escape in _PLAIN_ESCAPES:
-            return _PLAIN_ESCAPES[escape]
-        if escape[0] in "01234567":
-            return chr(int(escape, 8) & 255) if in_bytes else chr(int(escape, 8))
-        if escape[0] == "x" and len(escape) == 3:
-            return chr(int(escape[1:], 16))
-        if not in_bytes:
-            try:
-                if len(escape) in (5, 9):
-                    return chr(int(escape[1:], 16))
-                if escape.startswith("N{"):
-                    return unicodedata.lookup(escape[2:-1])
-            except (ValueError, KeyError):
-                return "\ufffd"
-        return match[0]
-
-    return _ESCAPE.sub(plain, text)
-
-
-_NAMED = (cst.Name, cst.Attribute)
-_WITH_PARENTHESES = (cst.Tuple, cst.GeneratorExp)
-"""Their innermost parentheses belong to them, as in Python's own positions."""
-_COMPREHENSIONS: dict[type, str] = {
-    cst.ListComp: "list",
-    cst.SetComp: "set",
-    cst.DictComp: "dict",
-    cst.GeneratorExp: "generator",
-}
 _METHODS: dict[str, Callable[[Any, Any], Expr]] = {
-    "Name": Expressions._name,
-    "Integer": Expressions._integer,
-    "Float": Expressions._float,
-    "Imaginary": Expressions._imaginary,
-    "Ellipsis": Expressions._ellipsis,
-    "SimpleString": Expressions._string,
-    "ConcatenatedString": Expressions._concatenated,
-    "FormattedString": Expressions._fstring,
-    "TemplatedString": Expressions._fstring,
+    "Name": Expressions.name,
+    "Integer": Expressions.integer,
+    "Float": Expressions.float,
+    "Imaginary": Expressions.imaginary,
+    "Ellipsis": Expressions.ellipsis,
+    "SimpleString": Expressions.string,
+    "ConcatenatedString": Expressions.concatenated,
+    "FormattedString": Expressions.fstring,
+    "TemplatedString": Expressions.fstring,
     "Attribute": Expressions._attribute,
     "Subscript": Expressions._subscript,
     "Call": Expressions._call,
@@ -657,6 +391,4 @@ _METHODS: dict[str, Callable[[Any, Any], Expr]] = {
     "NamedExpr": Expressions._walrus,
     "Lambda": Expressions._lambda,
 }
-HANDLERS: dict[type, Callable[[Any, Any], Expr]] = {
-    getattr(cst, name): method for name, method in _METHODS.items() if hasattr(cst, name)
-}
+Expressions.handlers = {getattr(cst, name): method for name, method in _METHODS.items() if hasattr(cst, name)}

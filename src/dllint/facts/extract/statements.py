@@ -1,35 +1,17 @@
-"""Source text to `FileFacts`: one libcst parse and one walk over its nodes in source order.
-
-Together with its expression half this is the only reader of a syntax tree.
-"""
+"""Statements: events, regions, scopes, and which branches are left for good."""
 
 from __future__ import annotations
 
-import ast
-import gc
-import re
-import sys
-import threading
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import libcst as cst
 
-from dllint.facts.extract_expressions import ABSENT, Expressions, OutOfStep
-from dllint.facts.schema import Decorator, Expr, FileFacts
-from dllint.facts.tokens import Tokens, tokens_around
+from dllint.facts.extract.expressions import Expressions
+from dllint.facts.extract.walk import ABSENT, OutOfStep
+from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
-_MOST_BRACKETS = 200
-"""Open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
-_LONGEST_CHAIN = 5000
-"""Operands, attributes, `elif`s or the like in a row; a level takes libcst at most 8 KiB of stack, measured with 1.9."""
-_DEEP_BRACKETS, _DEEP_CHAIN = 30, 100
-"""Beyond these the work is done on a stack of its own, and nested expressions are cut at `_DEEPEST_EXPRESSION`."""
-_DEEPEST_EXPRESSION = 60
-_STACK_BYTES = 128 << 20
-_FRAMES = 40_000
 _EXITS = (
     ["attr", ["name", "sys"], "exit"],
     ["attr", ["name", "os"], "_exit"],
@@ -37,167 +19,13 @@ _EXITS = (
     ["name", "exit"],
     ["name", "quit"],
 )
+_PATTERNS = (
+    *(cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement),
+    *(cst.MatchSequenceElement, cst.MatchMappingElement),
+)
 
 
-class SyntaxProblem(Exception):
-    """A text that is not Python. `message` is one line; `line` and `column` count from 1."""
-
-    def __init__(self, message: str, line: int, column: int) -> None:
-        super().__init__(f"{message} (line {line}, column {column})")
-        self.message = message
-        self.line = line
-        self.column = column
-
-
-def extract(source: str) -> FileFacts:
-    """The facts of a source text, with any line ends and with or without a byte-order mark.
-
-    Raises:
-        SyntaxProblem: if it is not valid Python, or nested beyond what Python itself accepts.
-    """
-    source = source.removeprefix("\ufeff")
-    null = source.find("\0")
-    if null >= 0:
-        before = Tokens(source[:null]).lines
-        raise SyntaxProblem("null byte in the source", len(before), null - before[-1] + 1)
-    tokens = Tokens(source)
-    if tokens.brackets > _MOST_BRACKETS or tokens.chain > _LONGEST_CHAIN:
-        place = tokens.span(tokens.deepest, tokens.deepest)
-        raise SyntaxProblem("nested too deeply to be parsed", place.line, place.column)
-    deep = tokens.brackets > _DEEP_BRACKETS or tokens.chain > _DEEP_CHAIN
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        if deep or threading.current_thread() is not threading.main_thread():
-            return _on_a_large_stack(lambda: _facts(source, tokens, deep))
-        try:
-            return _facts(source, tokens, deep)
-        except RecursionError:
-            return _on_a_large_stack(lambda: _facts(source, tokens, True))
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
-    try:
-        tree = cst.parse_module(source)
-    except cst.ParserSyntaxError as problem:
-        raise _problem(source, problem) from None
-    try:
-        walk = _Statements(tokens)
-        walk.module(tree)
-    except (OutOfStep, IndexError):
-        walk = _Statements(_tokens_by_libcst(source, tree))
-        try:
-            walk.module(tree)
-        except (OutOfStep, IndexError):
-            raise SyntaxProblem("the text and its syntax tree disagree", 1, 1) from None
-    facts = FileFacts(
-        walk.scopes,
-        walk.calls,
-        walk.regions,
-        walk.called,
-        {name: list(scopes) for name, scopes in walk.loaded.items()},
-        len(tokens.lines) - (tokens.lines[-1] == len(source)),
-    )
-    if deep:
-        _cut_deep_expressions(facts)
-    return facts
-
-
-def _problem(source: str, problem: cst.ParserSyntaxError) -> SyntaxProblem:
-    """What is wrong, in Python's own words where Python finds it too: libcst names places only for some mistakes."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(source)
-    except SyntaxError as error:
-        message = error.msg
-        line, column = error.lineno or 1, error.offset or 1
-    except (ValueError, RecursionError, MemoryError):
-        message, line, column = "", 1, 1
-    else:
-        message, line, column = "", 1, 1
-    if not message:
-        found = re.search(r"at (\d+):(\d+): (.*)", problem.message)
-        message = f"invalid syntax: {found[3]}" if found else problem.message
-        if found:
-            line, column = int(found[1]), int(found[2]) + 1
-    return SyntaxProblem(" ".join(message.split())[:200], max(line, 1), max(column, 1))
-
-
-def _on_a_large_stack(work: Callable[[], FileFacts]) -> FileFacts:
-    """Runs `work` in a thread that has room for deep recursion, in C and in Python."""
-    outcome: list[Any] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            outcome.append(error)
-
-    frames = sys.getrecursionlimit()
-    stack = threading.stack_size(_STACK_BYTES)
-    try:
-        sys.setrecursionlimit(max(frames, _FRAMES))
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        threading.stack_size(stack)
-        thread.join()
-    except RuntimeError:
-        raise SyntaxProblem("nested too deeply for the memory that is left", 1, 1) from None
-    finally:
-        threading.stack_size(stack)
-        sys.setrecursionlimit(frames)
-    if isinstance(outcome[0], RecursionError):
-        raise SyntaxProblem("nested too deeply to be parsed", 1, 1)
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    result: FileFacts = outcome[0]
-    return result
-
-
-def _tokens_by_libcst(source: str, tree: cst.Module) -> Tokens:
-    """Tokens from libcst's own positions of names and literals: slow, for the text that is read differently here."""
-    from libcst.metadata import MetadataWrapper, PositionProvider
-
-    literals = (cst.Name, cst.BaseNumber, cst.SimpleString, cst.FormattedString, cst.TemplatedString)
-    lines = tokens_around(source, []).lines
-    places: list[tuple[int, int]] = []
-    positions = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
-    for node, place in positions.items():
-        if isinstance(node, literals):
-            start, end = place.start, place.end
-            places.append((lines[start.line - 1] + start.column, lines[end.line - 1] + end.column))
-    places.sort(key=lambda pair: (pair[0], -pair[1]))
-    outermost: list[tuple[int, int]] = []
-    for pair in places:
-        if not outermost or pair[0] >= outermost[-1][1]:
-            outermost.append(pair)
-    return tokens_around(source, outermost)
-
-
-def _cut_deep_expressions(facts: FileFacts) -> None:
-    """Puts "unknown" in the place of what nests beyond `_DEEPEST_EXPRESSION`, so that no reader needs a deep stack."""
-    tops: list[Any] = [event for scope in facts.scopes for event in scope.events]
-    tops += facts.calls
-    tops += facts.regions
-    tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
-    waiting = [(value, 1) for top in tops for value in top if type(value) is list]
-    seen: set[int] = set()
-    while waiting:
-        node, depth = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if depth > _DEEPEST_EXPRESSION and node and type(node[0]) is str:
-            node[:] = ["unknown"]
-        else:
-            waiting += [(child, depth + 1) for child in node if type(child) is list or type(child).__name__ == "Argument"]
-
-
-class _Statements(Expressions):
+class Statements(Expressions):
     """Walks statements. A statement's walk says whether control never comes out behind it."""
 
     def module(self, node: cst.Module) -> None:
@@ -549,7 +377,9 @@ class _Statements(Expressions):
             self.region = region
             self.add_event("except", self.target(node.name.name), expr, None, span)
             self.region = outer
-        self.regions[region] = self.regions[0]._replace(parent=outer, kind="handler", expr=expr, span=self.header(first))
+        self.regions[region] = self.regions[0]._replace(
+            parent=outer, kind="handler", expr=expr, span=self.header(first)
+        )
         return self.suite(node.body, region)
 
     def _match(self, node: cst.Match) -> bool:
@@ -574,7 +404,7 @@ class _Statements(Expressions):
                 guard, span = self.spanned(case.guard)
                 self.region = self.add_region(region, "if", guard, True, span)
             span = self.header(first)
-            self.regions[region] = self.regions[0]._replace(parent=outer, kind="case", expr=subject, span=span)
+            self.regions[region] = Region(outer, "case", subject, True, span)
             self.suite(case.body, self.region)
             self.region = outer
         return False
@@ -586,9 +416,7 @@ class _Statements(Expressions):
         elif isinstance(node, cst.MatchMapping) and node.rest is not None:
             self.add_event("assign", ["name", node.rest.value], ["unknown"], None, None)
         for child in node.children:
-            if isinstance(child, (cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement)) or isinstance(
-                child, (cst.MatchSequenceElement, cst.MatchMappingElement)
-            ):
+            if isinstance(child, _PATTERNS):
                 self._pattern(child)
             elif isinstance(node, (cst.MatchValue, cst.MatchClass)):
                 while isinstance(child, cst.Attribute):
@@ -599,31 +427,31 @@ class _Statements(Expressions):
 
 
 _SIMPLE: dict[type, Callable[[Any, Any], Optional[bool]]] = {
-    cst.Expr: _Statements._expression,
-    cst.Assign: _Statements._assign,
-    cst.AnnAssign: _Statements._annotated,
-    cst.AugAssign: _Statements._augmented,
-    cst.Return: _Statements._return,
-    cst.Raise: _Statements._raise,
-    cst.Assert: _Statements._assert,
-    cst.Del: _Statements._delete,
-    cst.Continue: _Statements._leave,
-    cst.Break: _Statements._leave,
-    cst.Pass: _Statements._pass,
-    cst.Global: _Statements._global,
-    cst.Nonlocal: _Statements._global,
-    cst.Import: _Statements._import,
-    cst.ImportFrom: _Statements._import_from,
-    cst.TypeAlias: _Statements._type_alias,
+    cst.Expr: Statements._expression,
+    cst.Assign: Statements._assign,
+    cst.AnnAssign: Statements._annotated,
+    cst.AugAssign: Statements._augmented,
+    cst.Return: Statements._return,
+    cst.Raise: Statements._raise,
+    cst.Assert: Statements._assert,
+    cst.Del: Statements._delete,
+    cst.Continue: Statements._leave,
+    cst.Break: Statements._leave,
+    cst.Pass: Statements._pass,
+    cst.Global: Statements._global,
+    cst.Nonlocal: Statements._global,
+    cst.Import: Statements._import,
+    cst.ImportFrom: Statements._import_from,
+    cst.TypeAlias: Statements._type_alias,
 }
 _COMPOUND: dict[type, Callable[[Any, Any], bool]] = {
-    cst.FunctionDef: _Statements._define,
-    cst.ClassDef: _Statements._define,
-    cst.If: _Statements._if,
-    cst.For: _Statements._for,
-    cst.While: _Statements._while,
-    cst.With: _Statements._with,
-    cst.Try: _Statements._try,
-    cst.TryStar: _Statements._try,
-    cst.Match: _Statements._match,
+    cst.FunctionDef: Statements._define,
+    cst.ClassDef: Statements._define,
+    cst.If: Statements._if,
+    cst.For: Statements._for,
+    cst.While: Statements._while,
+    cst.With: Statements._with,
+    cst.Try: Statements._try,
+    cst.TryStar: Statements._try,
+    cst.Match: Statements._match,
 }

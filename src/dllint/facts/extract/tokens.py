@@ -10,33 +10,33 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from dllint.facts.extract.fstrings import FORMATTED_PREFIX, PREFIX, STRING, FString
 from dllint.span import Span
 
-_INNER = r"\{(?:[^%s{}\n\r]|\{[^%s{}\n\r]*\})*\}"
-_PLAIN_FSTRING = "|".join(
-    rf"{quote}(?!{quote}{quote})(?:[^{quote}\\{{\n\r]|\\[^\r]|\{{\{{|{_INNER % (quote, quote)})*{quote}" for quote in "'\""
+_FIELD = r"\{(?:[^%s{}\n\r]|\{[^%s{}\n\r]*\})*\}"
+_SIMPLE_FSTRING = "|".join(
+    rf"{quote}(?!{quote}{quote})(?:[^{quote}\\{{\n\r]|\\[^\r]|\{{\{{|{_FIELD % (quote, quote)})*{quote}"
+    for quote in "'\""
 )
-_STRING = r"'''(?:[^'\\]|\\.|'(?!''))*'''" r'|"""(?:[^"\\]|\\.|"(?!""))*"""' + "".join(
-    rf"|{quote}(?:[^{quote}\\\r\n]|\\\r\n|\\.)*{quote}" for quote in "'\""
-)
+"""An f-string with no quotes of its own kind in it and little nesting: all but a few."""
 _NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*"
 _TOKEN = re.compile(
     r"(?:[ \t\f]+|\\\r?\n|\\\r|\#[^\r\n]*)*"
     rf"(?:({_NAME}(?!['\"A-Za-z0-9_\x80-\U0010ffff])"
     r"|0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+"
     r"|(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][-+]?[0-9](?:_?[0-9])*)?[jJ]?"
-    rf"|(?:[bB][rR]?|[rR][bB]?|[uU])?(?:{_STRING})"
+    rf"|{PREFIX}(?:{STRING})"
     r"|\.\.\.|\*\*=|//=|>>=|<<=|->|[-:+*/%&|^@=<>!]=|\*\*|//|>>|<<|<>|[-+*/%&|^~@=<>.:!])"
     r"|([()\[\]{},;])"
     r"|([\r\n]+)"
-    rf"|((?:[fFtT][rR]?|[rR][fFtT])(?:{_PLAIN_FSTRING}))"
-    r"|((?:[fFtT][rR]?|[rR][fFtT])(?:'''|\"\"\"|'|\"))"
+    rf"|({FORMATTED_PREFIX}(?:{_SIMPLE_FSTRING}))"
+    rf"|({FORMATTED_PREFIX}['\"])"
     rf"|({_NAME}))",
     re.DOTALL,
 )
-_WORD, _BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING, _TIGHT_WORD = 1, 2, 3, 4, 5, 6
-_STRING_AT = re.compile(rf"(?:[bB][rR]?|[rR][bB]?|[uU])?(?:{_STRING})", re.DOTALL)
-_FSTRING_AT = re.compile(r"(?:[fFtT][rR]?|[rR][fFtT])('''|\"\"\"|'|\")")
+_BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING = 2, 3, 4, 5
+_LONG_FSTRING = 150
+"""Characters from which on an f-string is read in full, to see how deep it nests."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -102,11 +102,16 @@ class Tokens:
                             longest = len(texts) - first
                             self.deepest = len(texts) - 1
                         first = len(texts)
-                elif group == _FSTRING_OPENING:
-                    at = _end_of_fstring(source, end, match[group][-3:].lstrip("fFtTrR"))
+                elif group == _FSTRING_OPENING or (group == _FSTRING and end - start > _LONG_FSTRING):
+                    fstring = FString(source, start)
+                    at = fstring.end
                     texts.append(source[start:at])
                     starts.append(start)
                     ends.append(at)
+                    deepest = max(deepest, len(open_runs) + fstring.deepest)
+                    if base + len(texts) - first + fstring.longest > longest:
+                        longest = base + len(texts) - first + fstring.longest
+                        self.deepest = len(texts) - 1
                     break
                 elif group:
                     text = match[group]
@@ -133,10 +138,6 @@ class Tokens:
             return Span(line, start - begin + 1, end_line, end - lines[end_line - 1] + 1)
         return Span(line, start - begin + 1, line, end - begin + 1)
 
-    def offset(self, line: int, column: int) -> int:
-        """The offset of a place given by its line from 1 and its column from 0."""
-        return self.lines[line - 1] + column
-
 
 def tokens_around(source: str, leaves: list[tuple[int, int]]) -> Tokens:
     """The tokens of a text of which the places of all names and literals are known already (as pairs of offsets)."""
@@ -156,65 +157,3 @@ def tokens_around(source: str, leaves: list[tuple[int, int]]) -> Tokens:
         done = end
     tokens.texts = texts
     return tokens
-
-
-def _end_of_fstring(source: str, at: int, quote: str) -> int:
-    """Where the f-string whose opening quotes end at `at` is over, with the nested quotes that PEP 701 allows."""
-    size = len(source)
-    while at < size:
-        char = source[at]
-        if char == "\\":
-            at += 2
-        elif source.startswith(quote, at):
-            return at + len(quote)
-        elif char == "{":
-            at = at + 2 if source.startswith("{{", at) else _end_of_field(source, at + 1, quote)
-        else:
-            at += 1
-    return size
-
-
-def _end_of_field(source: str, at: int, quote: str) -> int:
-    """Where the replacement field whose opening brace ends at `at` is over."""
-    size = len(source)
-    depth = 0
-    while at < size:
-        char = source[at]
-        if char in "'\"fFtTrRbBuU" and not (source[at - 1].isalnum() or source[at - 1] == "_"):
-            opening = _FSTRING_AT.match(source, at)
-            string = None if opening else _STRING_AT.match(source, at)
-            if opening:
-                at = _end_of_fstring(source, opening.end(), opening[1])
-                continue
-            if string:
-                at = string.end()
-                continue
-        if char in "([{":
-            depth += 1
-        elif char == "}" and not depth:
-            return at + 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "#":
-            end = _LINE_END.search(source, at)
-            at = end.start() if end else size
-        elif char == ":" and not depth:
-            return _end_of_format(source, at + 1, quote)
-        at += 1
-    return size
-
-
-def _end_of_format(source: str, at: int, quote: str) -> int:
-    """Where the replacement field whose format specification begins at `at` is over."""
-    size = len(source)
-    while at < size:
-        char = source[at]
-        if char == "{":
-            at = _end_of_field(source, at + 1, quote)
-        elif char == "}":
-            return at + 1
-        elif source.startswith(quote, at):
-            return at
-        else:
-            at += 1
-    return size

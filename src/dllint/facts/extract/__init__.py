@@ -1,0 +1,191 @@
+"""Source text to `FileFacts`: one libcst parse and one walk over its nodes in source order.
+
+This package is the only reader of a syntax tree beside the fixer. `tokens` finds places, `walk`, `literals`,
+`expressions` and `statements` build on each other, and `extract` below puts them to work.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import libcst as cst
+
+from dllint.facts.extract.statements import Statements
+from dllint.facts.extract.tokens import Tokens, tokens_around
+from dllint.facts.extract.walk import OutOfStep
+from dllint.facts.schema import Argument, FileFacts
+
+_MOST_BRACKETS = 200
+"""Open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
+_LONGEST_CHAIN = 5000
+"""Operands, attributes, `elif`s or the like in a row; a level takes libcst 1.9 at most 8 KiB of stack (measured)."""
+_DEEP_BRACKETS, _DEEP_CHAIN = 30, 100
+"""Beyond these the work is done on a stack of its own, and nested expressions are cut at `_DEEPEST_EXPRESSION`."""
+_DEEPEST_EXPRESSION = 60
+_STACK_BYTES = 128 << 20
+_FRAMES = 40_000
+
+
+class SyntaxProblem(Exception):
+    """A text that is not Python. `message` is one line; `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"{message} (line {line}, column {column})")
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def extract(source: str) -> FileFacts:
+    """The facts of a source text, with any line ends and with or without a byte-order mark.
+
+    Raises:
+        SyntaxProblem: if it is not valid Python, or nested beyond what Python itself accepts.
+    """
+    source = source.removeprefix("\ufeff")
+    null = source.find("\0")
+    if null >= 0:
+        before = Tokens(source[:null]).lines
+        raise SyntaxProblem("null byte in the source", len(before), null - before[-1] + 1)
+    tokens = Tokens(source)
+    if tokens.brackets > _MOST_BRACKETS or tokens.chain > _LONGEST_CHAIN:
+        place = tokens.span(tokens.deepest, tokens.deepest)
+        raise SyntaxProblem("nested too deeply to be parsed", place.line, place.column)
+    deep = tokens.brackets > _DEEP_BRACKETS or tokens.chain > _DEEP_CHAIN
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        if deep or threading.current_thread() is not threading.main_thread():
+            return _on_a_large_stack(lambda: _facts(source, tokens, deep))
+        try:
+            return _facts(source, tokens, deep)
+        except RecursionError:
+            return _on_a_large_stack(lambda: _facts(source, tokens, True))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
+    try:
+        tree = cst.parse_module(source)
+    except cst.ParserSyntaxError as problem:
+        raise _problem(source, problem) from None
+    try:
+        walk = Statements(tokens)
+        walk.module(tree)
+    except (OutOfStep, IndexError):
+        walk = Statements(_tokens_by_libcst(source, tree))
+        try:
+            walk.module(tree)
+        except (OutOfStep, IndexError):
+            raise SyntaxProblem("the text and its syntax tree disagree", 1, 1) from None
+    facts = FileFacts(
+        walk.scopes,
+        walk.calls,
+        walk.regions,
+        walk.called,
+        {name: list(scopes) for name, scopes in walk.loaded.items()},
+        len(tokens.lines) - (tokens.lines[-1] == len(source)),
+    )
+    if deep:
+        _cut_deep_expressions(facts)
+    return facts
+
+
+def _problem(source: str, problem: cst.ParserSyntaxError) -> SyntaxProblem:
+    """What is wrong, in Python's own words where Python finds it too: libcst names places only for some mistakes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        message = error.msg
+        line, column = error.lineno or 1, error.offset or 1
+    except (ValueError, RecursionError, MemoryError):
+        message, line, column = "", 1, 1
+    else:
+        message, line, column = "", 1, 1
+    if not message:
+        found = re.search(r"at (\d+):(\d+): (.*)", problem.message)
+        message = f"invalid syntax: {found[3]}" if found else problem.message
+        if found:
+            line, column = int(found[1]), int(found[2]) + 1
+    return SyntaxProblem(" ".join(message.split())[:200], max(line, 1), max(column, 1))
+
+
+def _on_a_large_stack(work: Callable[[], FileFacts]) -> FileFacts:
+    """Runs `work` in a thread that has room for deep recursion, in C and in Python."""
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            outcome.append(error)
+
+    frames = sys.getrecursionlimit()
+    stack = threading.stack_size(_STACK_BYTES)
+    try:
+        sys.setrecursionlimit(max(frames, _FRAMES))
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        threading.stack_size(stack)
+        thread.join()
+    except RuntimeError:
+        raise SyntaxProblem("nested too deeply for the memory that is left", 1, 1) from None
+    finally:
+        threading.stack_size(stack)
+        sys.setrecursionlimit(frames)
+    if isinstance(outcome[0], RecursionError):
+        raise SyntaxProblem("nested too deeply to be parsed", 1, 1)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    result: FileFacts = outcome[0]
+    return result
+
+
+def _tokens_by_libcst(source: str, tree: cst.Module) -> Tokens:
+    """Tokens from libcst's own positions of names and literals: slow, for the text that is read differently here."""
+    from libcst.metadata import MetadataWrapper, PositionProvider
+
+    literals = (cst.Name, cst.BaseNumber, cst.SimpleString, cst.FormattedString, cst.TemplatedString)
+    lines = tokens_around(source, []).lines
+    places: list[tuple[int, int]] = []
+    positions = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
+    for node, place in positions.items():
+        if isinstance(node, literals):
+            start, end = place.start, place.end
+            places.append((lines[start.line - 1] + start.column, lines[end.line - 1] + end.column))
+    places.sort(key=lambda pair: (pair[0], -pair[1]))
+    outermost: list[tuple[int, int]] = []
+    for pair in places:
+        if not outermost or pair[0] >= outermost[-1][1]:
+            outermost.append(pair)
+    return tokens_around(source, outermost)
+
+
+def _cut_deep_expressions(facts: FileFacts) -> None:
+    """Puts "unknown" in the place of what nests beyond `_DEEPEST_EXPRESSION`, so that no reader needs a deep stack."""
+    tops: list[Any] = [event for scope in facts.scopes for event in scope.events]
+    tops += facts.calls
+    tops += facts.regions
+    tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
+    waiting = [(value, 1) for top in tops for value in top if type(value) is list]
+    seen: set[int] = set()
+    while waiting:
+        node, depth = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if depth > _DEEPEST_EXPRESSION and node and type(node[0]) is str:
+            node[:] = ["unknown"]
+        else:
+            waiting += [(child, depth + 1) for child in node if isinstance(child, (list, Argument))]

@@ -1,0 +1,147 @@
+"""Names, numbers and strings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from dllint.facts.extract.walk import OutOfStep, Walk
+from dllint.facts.schema import Expr
+
+_CONSTANTS = {"True": True, "False": False, "None": None}
+_ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|.)", re.DOTALL)
+_PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": ""} | dict(
+    zip("abfv", "\a\b\f\v", strict=True)
+)
+_LONGEST_INTEGER = 4096
+"""Bits beyond which a number is not worth keeping (and Python would not write it down)."""
+
+
+class _AnyToken(Sequence[str]):
+    """Stands for the tokens inside an f-string, which is one token itself."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return None
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Literals(Walk):
+    """Walks the expressions that are a single token, and f-strings."""
+
+    def name(self, node: cst.Name) -> Expr:
+        name = node.value
+        if self.texts[self.at] != name and not self.inside:
+            raise OutOfStep(name)
+        self.at += 1
+        if name in _CONSTANTS:
+            return ["const", _CONSTANTS[name]]
+        known = self.loaded.get(name)
+        if known is None:
+            self.loaded[name] = {self.scope: None}
+        else:
+            known[self.scope] = None
+        return ["name", name]
+
+    def integer(self, node: cst.Integer) -> Expr:
+        self.step(node.value)
+        try:
+            value = int(node.value, 0)
+        except ValueError:
+            return ["unknown"]
+        return ["const", value] if value.bit_length() <= _LONGEST_INTEGER else ["unknown"]
+
+    def float(self, node: cst.Float) -> Expr:
+        self.step(node.value)
+        return ["const", float(node.value.replace("_", ""))]
+
+    def imaginary(self, node: cst.Imaginary) -> Expr:
+        self.step(node.value)
+        return ["unknown"]
+
+    def ellipsis(self, node: cst.Ellipsis) -> Expr:
+        self.step("...")
+        return ["unknown"]
+
+    def string(self, node: cst.SimpleString) -> Expr:
+        text = node.value
+        self.step(text)
+        head = text[:2].lower()
+        if text[0] in "'\"":
+            prefix = ""
+        else:
+            prefix = head if head[1] not in "'\"" else head[0]
+            text = text[len(prefix) :]
+        size = 3 if text[:3] in ("'''", '"""') and len(text) > 5 else 1
+        value = text[size:-size]
+        if size == 3 and "\r" in value:
+            value = value.replace("\r\n", "\n").replace("\r", "\n")
+        if "\\" in value and "r" not in prefix:
+            value = _unescape(value, "b" in prefix)
+        return ["bytes", len(value)] if "b" in prefix else ["const", value]
+
+    def concatenated(self, node: Any) -> Expr:
+        pieces: list[Expr] = []
+        while type(node) is cst.ConcatenatedString:
+            pieces.append(self.expr(node.left))
+            node = node.right
+        pieces.append(self.expr(node))
+        kinds = {piece[0] for piece in pieces}
+        if "unknown" in kinds:
+            return ["unknown"]
+        if kinds == {"const"}:
+            return ["const", "".join(piece[1] for piece in pieces)]
+        if kinds == {"bytes"}:
+            return ["bytes", sum(piece[1] for piece in pieces)]
+        merged: list[Expr] = []
+        for piece in pieces:
+            merged += piece[1] if piece[0] == "fstring" else [piece]
+        return ["fstring", merged]
+
+    def fstring(self, node: Any) -> Expr:
+        at, inside, texts = self.at, self.inside, self.texts
+        self.inside = inside or self.tokens.span(at, at)
+        self.texts = _AnyToken()
+        pieces = self._fstring_parts(node.parts, "r" in node.start.lower())
+        self.at, self.inside, self.texts = at + 1, inside, texts
+        return ["fstring", pieces] if type(node) is cst.FormattedString else ["unknown"]
+
+    def _fstring_parts(self, parts: Sequence[Any], raw: bool) -> list[Expr]:
+        pieces: list[Expr] = []
+        for part in parts:
+            text = getattr(part, "value", None)
+            if isinstance(text, str):
+                text = text.replace("{{", "{").replace("}}", "}")
+                pieces.append(["const", text if raw or "\\" not in text else _unescape(text, False)])
+            else:
+                pieces.append(self.expr(part.expression))
+                if part.format_spec:
+                    pieces += [piece for piece in self._fstring_parts(part.format_spec, raw) if piece[0] != "const"]
+        return pieces
+
+
+def _unescape(text: str, in_bytes: bool) -> str:
+    def plain(match: re.Match[str]) -> str:
+        escape = match[1]
+        if escape in _PLAIN_ESCAPES:
+            return _PLAIN_ESCAPES[escape]
+        if escape[0] in "01234567":
+            return chr(int(escape, 8) & 255) if in_bytes else chr(int(escape, 8))
+        if escape[0] == "x" and len(escape) == 3:
+            return chr(int(escape[1:], 16))
+        if not in_bytes:
+            try:
+                if len(escape) in (5, 9):
+                    return chr(int(escape[1:], 16))
+                if escape.startswith("N{"):
+                    return unicodedata.lookup(escape[2:-1])
+            except (ValueError, KeyError):
+                return "\ufffd"
+        return match[0]
+
+    return _ESCAPE.sub(plain, text)
