@@ -1,0 +1,167 @@
+"""Processor time of dllint beside TorchFix's on the same tree, its time with a warm cache, and how linking scales.
+
+    python benchmarks/speed.py TREE [--torchfix PATH/TO/torchfix] [--linking] [--repeat 3] [--json]
+
+Processor time is user plus system time of the command and all its children; of several repeats the least counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+
+class Failed(Exception):
+    """A measured command did not do its work."""
+
+
+def processor_time(command: list[str], accepted: tuple[int, ...]) -> float:
+    """Seconds of processor time of the command; raises Failed for an exit code that is not accepted."""
+    before = os.times()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            exit_code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=errors).returncode
+        except OSError as problem:
+            raise Failed(f"{command[0]}: {problem.strerror}") from problem
+        after = os.times()
+        errors.seek(0)
+        message = errors.read()
+    if exit_code not in accepted or "Traceback (most recent call last)" in message:
+        raise Failed(f"{' '.join(command)} ended with exit code {exit_code}\n{message[-2000:]}")
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def python_lines(tree: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in tree.rglob("*.py") if path.is_file())
+
+
+def least(repeat: int, measure: Callable[[], float]) -> float:
+    return min(measure() for _ in range(repeat))
+
+
+def commands(tree: Path, torchfix: str | None, repeat: int) -> dict[str, float]:
+    """Processor times in seconds: dllint without a cache and with all facts cached, TorchFix where it is given."""
+    check = [sys.executable, "-m", "dllint", "check", "--jobs", "1", "--quiet"]
+    found = (0, 1, 2)
+    times = {"cold": least(repeat, lambda: processor_time([*check, "--no-cache", str(tree)], found))}
+    with tempfile.TemporaryDirectory() as cache:
+        cached = [*check, "--cache-dir", cache, str(tree)]
+        processor_time(cached, found)
+        times["warm"] = least(repeat, lambda: processor_time(cached, found))
+    if torchfix is not None:
+        times["torchfix"] = least(repeat, lambda: processor_time([torchfix, "--select=ALL", "-j1", str(tree)], (0, 1)))
+    return times
+
+
+def linking_time(tree: Path, cache: str) -> float:
+    """Seconds of processor time from the facts of the tree's files to its findings, in this process."""
+    from dllint import config, linter
+
+    settings = config.load([str(tree)], isolated=True, overrides={"cache-dir": cache})
+    project: Any = vars(linter)["Project"]
+    started: list[float] = []
+
+    def timed_project(*args: Any, **kwargs: Any) -> Any:
+        started.append(time.process_time())
+        return project(*args, **kwargs)
+
+    with patch.object(linter, "Project", timed_project):
+        report = linter.check([str(tree)], settings, linter.Execution(jobs=1))
+    if not started or any("internal error" in problem for problem in report.problems):
+        raise Failed("; ".join(report.problems) or f"nothing to link under {tree}")
+    return time.process_time() - started[0]
+
+
+def linking(tree: Path, repeat: int) -> dict[str, float]:
+    """Linking times of one copy of the tree's Python files and of two side by side, each in processes of their own."""
+    times = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, copies in (("linking_once", 1), ("linking_twice", 2)):
+            folder = Path(scratch, name)
+            for number in range(copies):
+                copy_python_files(tree, folder / f"copy{number}")
+            command = [sys.executable, __file__, str(folder), "--linking-only", str(Path(scratch, name + "-cache"))]
+            float(output(command))  # fills the cache
+            times[name] = least(repeat, lambda command=command: float(output(command)))  # type: ignore[misc]
+    return times
+
+
+def copy_python_files(tree: Path, target: Path) -> None:
+    for path in tree.rglob("*.py"):
+        if path.is_file():
+            copied = target / path.relative_to(tree)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copied)
+
+
+def output(command: list[str]) -> str:
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode != 0:
+        raise Failed(f"{' '.join(command)} ended with exit code {process.returncode}\n{process.stderr[-2000:]}")
+    return process.stdout
+
+
+def print_report(tree: Path, numbers: dict[str, float]) -> None:
+    lines = numbers["lines"]
+    print(f"{tree}: {lines:.0f} lines of Python")
+    words = {
+        "cold": "dllint check --no-cache --jobs 1",
+        "warm": "dllint check with a warm cache",
+        "torchfix": "torchfix --select=ALL -j1",
+        "linking_once": "linking and rules",
+        "linking_twice": "linking and rules, two copies",
+    }
+    for name, text in words.items():
+        if name in numbers:
+            seconds = numbers[name]
+            print(f"  {text:34} {seconds:8.2f} s  {lines * (1 + (name == 'linking_twice')) / seconds:10.0f} lines/s")
+    if "ratio" in numbers:
+        print(f"  TorchFix takes {numbers['ratio']:.1f} times the processor time of a cold check")
+    if "scaling" in numbers:
+        print(f"  twice the code takes {numbers['scaling']:.2f} times as long to link")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Speed of dllint on a tree of Python files.")
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("--torchfix", metavar="COMMAND", help="the torchfix command to compare with")
+    parser.add_argument("--linking", action="store_true", help="time linking too, on one and on two copies of the tree")
+    parser.add_argument("--linking-only", metavar="CACHE", help=argparse.SUPPRESS)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    try:
+        if options.linking_only:
+            print(linking_time(options.tree, options.linking_only))
+            return 0
+        numbers: dict[str, float] = {"lines": python_lines(options.tree)}
+        if not numbers["lines"]:
+            raise Failed(f"no Python files under {options.tree}")
+        numbers |= commands(options.tree, options.torchfix, options.repeat)
+        if "torchfix" in numbers:
+            numbers["ratio"] = numbers["torchfix"] / numbers["cold"]
+        if options.linking:
+            numbers |= linking(options.tree, options.repeat)
+            numbers["scaling"] = numbers["linking_twice"] / numbers["linking_once"]
+    except Failed as problem:
+        print(f"speed: {problem}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps({name: round(number, 4) for name, number in numbers.items()}, indent=2))
+    else:
+        print_report(options.tree, numbers)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

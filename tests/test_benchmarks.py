@@ -1,0 +1,105 @@
+"""The scripts under benchmarks/: what they count, on small tables and projects made for it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def script(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+accuracy = script("accuracy")
+
+
+def label(rules: str, line: int, hazard: bool = True) -> object:
+    return accuracy.Label(rules, accuracy.code_patterns(rules), "a/b", "train.py", line, hazard, "")
+
+
+@pytest.mark.parametrize(
+    ("rules", "inside", "outside"),
+    [
+        ("DLL101", ["DLL101"], ["DLL102", "DLL1010"]),
+        ("DLL2xx", ["DLL201", "DLL299"], ["DLL301"]),
+        ("DLL301 DLL302", ["DLL301", "DLL302"], ["DLL303"]),
+        ("DLL401-404 DLL203", ["DLL401", "DLL404", "DLL203"], ["DLL405", "DLL204"]),
+        ("DLL5", ["DLL501"], ["DLL601"]),
+    ],
+)
+def test_codes_of_a_family(rules: str, inside: list[str], outside: list[str]) -> None:
+    assert [code for code in [*inside, *outside] if label(rules, 1).covers(code)] == inside
+
+
+@pytest.mark.parametrize("rules", ["", "DLL", "E501", "DLL4-6"])
+def test_what_is_no_family_is_refused(rules: str) -> None:
+    with pytest.raises(ValueError, match="not a rule code"):
+        accuracy.code_patterns(rules)
+
+
+@pytest.mark.parametrize(
+    ("line", "primary", "related"),
+    [(10, True, False), (13, True, False), (7, True, False), (14, False, False), (42, False, True), (6, False, False)],
+)
+def test_a_label_is_met_within_three_lines(line: int, primary: bool, related: bool) -> None:
+    findings = [
+        accuracy.Found("DLL101", (("train.py", 10), ("train.py", 40), ("other.py", 14))),
+        accuracy.Found("DLL201", (("train.py", 6),)),
+    ]
+    judged = accuracy.judge(label("DLL101", line), findings)
+    assert (judged.primary, judged.related) == (primary, related)
+
+
+def test_a_related_place_finds_a_hazard_and_flags_no_lookalike() -> None:
+    findings = [accuracy.Found("DLL101", (("train.py", 10), ("train.py", 40)))]
+    judged = [
+        accuracy.judge(label("DLL101", line, hazard), findings) for line in (10, 40, 90) for hazard in (True, False)
+    ]
+    assert accuracy.summary(judged) == {"hazards": 3, "found": 2, "lookalikes": 3, "flagged": 1, "touched": 1}
+
+
+def test_a_bad_row_is_named(tmp_path: Path) -> None:
+    table = tmp_path / "labels.tsv"
+    table.write_text("rules\trepo\tpath\tline\tverdict\treason\nDLL101\ta/b\tx.py\tseven\thazard\t\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"labels\.tsv, row 2: .*seven"):
+        accuracy.read_labels(table)
+
+
+def test_a_whole_run(tmp_path: Path) -> None:
+    """One hazard found, one missed, one lookalike flagged, one repository that is not there."""
+    shutil.copytree(ROOT / "fixtures" / "launch-wrapper", tmp_path / "checkouts" / "someone+project")
+    table = tmp_path / "labels.tsv"
+    rows = [
+        ["rules", "repo", "commit", "path", "line", "verdict", "confidence", "reason"],
+        ["DLL101", "someone/project", "0", "engine/loaders.py", "12", "hazard", "high", "near the loader"],
+        ["DLL101", "someone/project", "0", "train.py", "20", "hazard", "high", '"no loader ""here"""'],
+        ["DLL101", "someone/project", "0", "engine/loaders.py", "14", "lookalike-clean", "high", "wrongly labelled"],
+        ["DLL101", "someone/absent", "0", "train.py", "1", "hazard", "high", "nowhere"],
+    ]
+    table.write_text("\r\n".join("\t".join(row) for row in rows) + "\r\n", encoding="utf-8")
+    command = [sys.executable, str(ROOT / "benchmarks" / "accuracy.py"), str(table), str(tmp_path / "checkouts")]
+    process = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+    result = json.loads(process.stdout)
+    assert result["total"] == {"hazards": 2, "found": 1, "lookalikes": 1, "flagged": 1, "touched": 0}
+    assert result["not_checked_out"] == {"someone/absent": 1}
+    assert [one["crash"] for one in result["repositories"]] == [""]
+    assert process.returncode == 2
+
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "someone/project/train.py:20" in process.stdout
+    assert 'no loader "here"' in process.stdout
+    assert "Not checked out: someone/absent (1 labels left out)" in process.stdout
