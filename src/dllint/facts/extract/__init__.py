@@ -179,12 +179,8 @@ def _cut_deep_expressions(facts: FileFacts) -> None:
     tops += facts.regions
     tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
     waiting = [(value, 1) for top in tops for value in top if type(value) is list]
-    seen: set[int] = set()
     while waiting:
         node, depth = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
         if depth > _DEEPEST_EXPRESSION and node and type(node[0]) is str:
             node[:] = ["unknown"]
         else:

@@ -136,7 +136,7 @@ def _unescape(text: str, in_bytes: bool) -> str:
             return chr(int(escape[1:], 16))
         if not in_bytes:
             try:
-                if len(escape) in (5, 9):
+                if escape[0] in "uU" and len(escape) > 1:
                     return chr(int(escape[1:], 16))
                 if escape.startswith("N{"):
                     return unicodedata.lookup(escape[2:-1])

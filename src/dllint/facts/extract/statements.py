@@ -21,7 +21,7 @@ _EXITS = (
 )
 _PATTERNS = (
     *(cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement),
-    *(cst.MatchSequenceElement, cst.MatchMappingElement),
+    *(cst.MatchSequenceElement, cst.MatchMappingElement, cst.MatchStar),
 )
 
 
