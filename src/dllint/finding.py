@@ -89,7 +89,30 @@ class ReplaceComment:
     text: str
 
 
-Edit = Union[SetArgument, RemoveArgument, ReplaceExpression, InsertStatement, AddImport, ReplaceComment]
+@dataclass(frozen=True)
+class ReplaceString:
+    """Put the string `new` in the place of every string literal `old` inside `span`, keeping its quotes."""
+
+    path: str
+    span: Span
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class HoistFunction:
+    """Move a function to the top of its module, before the module-level statement that holds it.
+
+    The lambda whose expression is at `span` becomes `def name(…): return …` there and `name` here. For a local `def`,
+    whose `def … name` is at `span`, the definition itself moves, and `name` is its own.
+    """
+
+    path: str
+    span: Span
+    name: str
+
+
+Edit = Union[SetArgument, RemoveArgument, ReplaceExpression, InsertStatement, AddImport, ReplaceComment, ReplaceString, HoistFunction]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Class, Display, External, Function, Instance, Site, Value, Values
+from dllint.project.abstract import Class, Display, External, Function, Instance, Partial, Site, Value, Values
 from dllint.project.holding import flattened, held_by
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
@@ -217,7 +217,9 @@ class Datasets:
         found: list[Piece] = []
         for one in flattened(self.world, value):
             found.append(Piece(path, one, kept))
-            if isinstance(one, Instance) and isinstance(one.of, External):
+            if isinstance(one, Partial):
+                found += self._inside(one.function, path, kept, depth + 1)
+            elif isinstance(one, Instance) and isinstance(one.of, External):
                 for inner in held_by(self.world, one):
                     found += self._inside(inner, path, kept, depth + 1)
             elif isinstance(one, Instance) and one.call >= 0 and one not in self._pieces:

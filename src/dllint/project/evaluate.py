@@ -66,6 +66,7 @@ class Evaluator:
         self._names: dict[tuple[object, ...], Values | None] = {}
         self._calls: dict[tuple[object, ...], Values | None] = {}
         self._attributes: dict[tuple[object, ...], Values | None] = {}
+        self._rests: dict[tuple[object, ...], Values] = {}
         self._depth = 0
         self._table: dict[str, Callable[[Expr, Site], Values]] = {
             "const": lambda expr, site: (const(expr[1]),),
@@ -205,7 +206,7 @@ class Evaluator:
             return self.evaluate(bound.actual.expr, bound.actual.site)
         if bound.case == "rest":
             kind = next(param.kind for param in params if param.name == name)
-            return (Keywords(function, frame),) if kind == "kw" else (UNKNOWN,)
+            return (Keywords(function, frame),) if kind == "kw" else self._rest(function, actuals, bound.offset, frame)
         if bound.case == "star":
             return self._from_star(bound.actual, bound.offset)
         if bound.case == "keywords":
@@ -214,6 +215,20 @@ class Evaluator:
                 return union([found.values, self._default(function, name)])
             return found.values
         return self._default(function, name)
+
+    def _rest(self, function: Function, actuals: Actuals, offset: int, frame: Frame) -> Values:
+        """What a `*args` parameter holds: the positional arguments from `offset` on."""
+        key = (function.key, frame)
+        if key not in self._rests:
+            left = actuals.positional[offset:]
+            sites = [actual.site for actual in (*left, *actuals.stars) if actual.site is not None]
+            parts: list[Expr] = [["unknown"] if actual.expr is None else actual.expr for actual in left]
+            parts += [["star", ["unknown"] if actual.expr is None else actual.expr] for actual in actuals.stars]
+            if not sites:
+                self._rests[key] = (UNKNOWN,)
+            else:
+                self._rests[key] = (Display("tuple", Written(["tuple", parts], sites[0])),)
+        return self._rests[key]
 
     def _from_star(self, actual: Actual | None, offset: int) -> Values:
         if actual is None or actual.expr is None or actual.site is None:
@@ -245,14 +260,20 @@ class Evaluator:
     # Items
 
     def _item(self, expr: Expr, site: Site) -> Values:
-        if expr[2][0] == "slice":
-            return union([tuple(v for v in self.evaluate(expr[1], site) if isinstance(v, (Display, Unknown, Instance)))])
+        if expr[2][0] == "slice" or (expr[2][0] == "tuple" and any(part[0] == "slice" for part in expr[2][1])):
+            return tuple(self._sliced(value) for value in self.evaluate(expr[1], site))
         keys = self.evaluate(expr[2], site)
         if len(keys) == 1 and isinstance(keys[0], Const):
             found = self.world.mappings.lookup(expr[1], site, keys[0].value)
             if found is not None:
                 return found.values
         return union(self.item_of(value, key) for value in self.evaluate(expr[1], site) for key in keys)
+
+    def _sliced(self, value: Value) -> Value:
+        """A slice: of a display the display itself; of a store from outside what reading it gives."""
+        if isinstance(value, Instance) and isinstance(value.of, External):
+            return Instance(External(f"{value.of.name}[:]"), value.file, value.call, value.frame)
+        return value if isinstance(value, (Display, Unknown, Const)) else UNKNOWN
 
     def item_of(self, value: Value, key: Value) -> Values:
         """The values of `value[key]`; with a key that is not known, of any item."""

@@ -333,7 +333,8 @@ class Mappings:
         if isinstance(value, Instance) and isinstance(value.of, External):
             if known.canonical(value.of.name) in known.SAME_ITEMS:
                 return (value,)
-            return (Instance(External(f"{value.of.name}[]"), value.file, value.call, value.frame),)
+            mark = "[:]" if isinstance(key, Display) else "[]"
+            return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)
         if isinstance(value, Instance) and isinstance(value.of, Class):
             return self.world.objects.call_method(value, "__getitem__")
         return (UNKNOWN,)

@@ -22,13 +22,14 @@ MOST_FUNCTIONS = 500
 
 @dataclass(frozen=True)
 class WorkerRun:
-    """A function that runs in a worker, with the chain of calls from the entry to it."""
+    """A function that runs in a worker, with the chain of calls from the entry (the function `root`) to it."""
 
     file: SourceFile
     scope: int
     frame: Frame | None
     hops: tuple[Hop, ...]
     entry: str
+    root: tuple[str, int]
 
 
 class WorkerCode:
@@ -71,7 +72,7 @@ class WorkerCode:
 
     def _reach(self, starts: list[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
         seen: set[tuple[str, int]] = set()
-        queue: deque[WorkerRun] = deque(WorkerRun(f.file, f.scope, frame, (), entry) for f, frame, entry in starts)
+        queue: deque[WorkerRun] = deque(WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts)
         while queue and len(seen) < MOST_FUNCTIONS:
             run = queue.popleft()
             if (run.file.path, run.scope) in seen:
@@ -85,8 +86,10 @@ class WorkerCode:
                 for target in self._targets(run, index):
                     if target.function.key not in seen:
                         hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
-                        yield_run = WorkerRun(target.function.file, target.function.scope, target.frame, (*run.hops, hop), run.entry)
-                        queue.append(yield_run)
+                        function = target.function
+                        queue.append(
+                            WorkerRun(function.file, function.scope, target.frame, (*run.hops, hop), run.entry, run.root)
+                        )
 
     def _targets(self, run: WorkerRun, index: int) -> list[Target]:
         return self.world.calls.targets(run.file, index, run.frame)

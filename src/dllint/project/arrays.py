@@ -1,0 +1,203 @@
+"""Arrays: which values are whole arrays in memory, and how large they are as far as the source says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.array_api import ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
+from dllint.facts.schema import Expr
+from dllint.project.abstract import Const, Display, External, Instance, Site, Value, Values
+from dllint.project.source import SourceFile
+from dllint.span import Span
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Array:
+    """A whole array. `size` is in bytes, None where it does not fold; `source` is "shape" or "file"; `maker` the call
+    that makes it, as "np.load"."""
+
+    library: str
+    size: int | None
+    source: str
+    file: SourceFile
+    call: int
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
+
+
+class Arrays:
+    """Recognises arrays among values."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def kept(self, values: Values) -> Array | None:
+        """The largest array among the values of an attribute."""
+        found = [array for value in values if (array := self.array(value)) is not None]
+        return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
+
+    def array(self, value: Value, depth: int = 0) -> Array | None:
+        """The array that a value is, if it surely is one that lies in memory as a whole."""
+        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None or value.call < 0:
+            return None
+        if depth > DEEPEST:
+            return None
+        name = canonical(value.of.name)
+        maker = MAKERS.get(name)
+        if maker is not None:
+            return self._made(maker, value, depth)
+        while name.endswith(("[]", "[:]")):
+            name = name.removesuffix("[]").removesuffix("[:]")
+            if name in MAKERS:
+                return self._made(MAKERS[name], value, depth)
+        head, _, method = name.rpartition("().")
+        if head and method in SIZE_KEEPING:
+            return self._through_method(value, depth)
+        return None
+
+    def _through_method(self, value: Instance, depth: int) -> Array | None:
+        assert value.file is not None
+        call = value.file.calls[value.call]
+        if call.func[0] != "attr":
+            return None
+        site = self.world.call_site(value.file, value.call, value.frame)
+        for base in self.world.values.evaluate(call.func[1], site):
+            inner = self.array(base, depth + 1)
+            if inner is None:
+                continue
+            if call.func[2] == "astype" and inner.size is not None and call.args:
+                return inner
+            return inner
+        return None
+
+    def _made(self, maker: Maker, value: Instance, depth: int) -> Array | None:
+        assert value.file is not None
+        file, index = value.file, value.call
+        site = self.world.call_site(file, index, value.frame)
+        call = file.calls[index]
+        by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
+        plain = [argument.value for argument in call.args if argument.keyword is None]
+        if maker.mapped and maker.mapped in by_name and by_name[maker.mapped] not in (["const", None], ["const", False]):
+            return None
+        if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != ["const", None]:
+            return None
+        if maker.shape == "file":
+            return Array(maker.library, self._file_size(plain, by_name, site), "file", file, index)
+        if maker.shape == "same":
+            return self._same(maker, plain, site, file, index, depth)
+        count = self._count(maker, plain, by_name, site)
+        if count is None:
+            return None
+        item = self._item_bytes(maker, plain, by_name, site)
+        return Array(maker.library, None if item is None else count * item, "shape", file, index)
+
+    def _same(self, maker: Maker, plain: list[Expr], site: Site, file: SourceFile, index: int, depth: int) -> Array | None:
+        if not plain:
+            return None
+        for one in self.world.values.evaluate(plain[0], site):
+            parts: Values = self.world.mappings.elements(one) if isinstance(one, Display) else (one,)
+            for part in parts:
+                inner = self.array(part, depth + 1)
+                if inner is not None:
+                    size = inner.size if not isinstance(one, Display) else None
+                    return Array(maker.library, size, inner.source, inner.file, inner.call)
+        return None
+
+    def _file_size(self, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
+        """Size of the file where its path is written out and it is a file of the project."""
+        path = plain[0] if plain else by_name.get("file") or by_name.get("fname") or by_name.get("file_name")
+        if path is None:
+            return None
+        for value in self.world.values.evaluate(path, site):
+            if isinstance(value, Const) and isinstance(value.value, str) and not os.path.isabs(value.value):
+                for base in (os.path.dirname(site.file.path), self.world.settings.root):
+                    try:
+                        return os.path.getsize(os.path.join(base, value.value))
+                    except OSError:
+                        continue
+        return None
+
+    def _count(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
+        if maker.shape == "count":
+            numbers = [self._number(expr, site) for expr in plain[:3]]
+            if not numbers or any(number is None for number in numbers):
+                return None
+            known = [number for number in numbers if number is not None]
+            start, stop, step = (0, known[0], 1) if len(known) == 1 else (known[0], known[1], known[2] if len(known) > 2 else 1)
+            return max(0, (stop - start) // step) if step else None
+        named = by_name.get(maker.size) or by_name.get("shape")
+        if named is not None:
+            return self._dimensions([named], site)
+        if maker.shape == "dims":
+            return self._dimensions(plain, site)
+        if len(plain) > maker.position:
+            return self._dimensions([plain[maker.position]], site)
+        return None
+
+    def _dimensions(self, exprs: list[Expr], site: Site) -> int | None:
+        """The product of dimensions, given one by one or as one sequence."""
+        total = 1
+        for expr in exprs:
+            values = self.world.values.evaluate(expr, site)
+            if len(values) == 1 and isinstance(values[0], Display) and values[0].written.expr[0] in ("tuple", "list"):
+                inner = self._dimensions(values[0].written.expr[1], values[0].written.site)
+                if inner is None:
+                    return None
+                total *= inner
+                continue
+            number = self._number(expr, site)
+            if number is None:
+                return None
+            total *= number
+        return total if exprs else None
+
+    def _number(self, expr: Expr, site: Site) -> int | None:
+        values = self.world.values.evaluate(expr, site)
+        if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
+            return int(values[0].value)
+        return None
+
+    def _item_bytes(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
+        dtype = by_name.get("dtype")
+        name = canonical(maker.library)
+        if dtype is None and maker.shape == "first" and maker.library == "numpy" and maker.size == "shape":
+            filled = len(plain) > 2 and plain[2]
+            second = plain[1] if len(plain) > 1 and self._dtype_like(plain[1], site) else None
+            dtype = filled or second
+        if dtype is None:
+            return maker.item
+        for value in self.world.values.evaluate(dtype, site):
+            label = ""
+            if isinstance(value, External):
+                label = value.name.rsplit(".", 1)[-1]
+            elif isinstance(value, Const) and isinstance(value.value, str):
+                label = value.value
+            if name == "torch" and label in TORCH_ITEM_BYTES:
+                return TORCH_ITEM_BYTES[label]
+            if label in ITEM_BYTES:
+                return ITEM_BYTES[label]
+        return None
+
+    def _dtype_like(self, expr: Expr, site: Site) -> bool:
+        return any(
+            isinstance(value, External) or (isinstance(value, Const) and isinstance(value.value, str))
+            for value in self.world.values.evaluate(expr, site)
+        )
+
+
+def mib(size: int) -> str:
+    """A size in bytes as messages show it: "512 MiB", "1.5 GiB"."""
+    if size >= 1 << 30:
+        number = size / (1 << 30)
+        return f"{number:.0f} GiB" if number == int(number) else f"{number:.1f} GiB"
+    return f"{size / (1 << 20):.0f} MiB"

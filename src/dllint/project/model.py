@@ -1,0 +1,302 @@
+"""The project as rules see it. Read-only: a rule asks, and every answer is worked out once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from dllint.config import Settings, Targets
+from dllint.facts.schema import Call, FileFacts
+from dllint.finding import Place
+from dllint.project.abstract import (
+    Const,
+    Class,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Partial,
+    Value,
+    Values,
+)
+from dllint.project.arrays import Arrays
+from dllint.project.conditions import render, under_main_guard
+from dllint.project.datasets import Datasets, Piece
+from dllint.project.holding import flattened, held_by
+from dllint.project.loaders import Loader, find_loaders
+from dllint.project.opencv import OpenCV
+from dllint.project.pickling import Unpicklable, functions_in, is_lambda, is_local
+from dllint.project.programs import Programs
+from dllint.project.regimes import Regime as Regime
+from dllint.project.regimes import find_regimes
+from dllint.project.source import SourceFile
+from dllint.project.start_methods import Arrival, Hop, StartMethods
+from dllint.project.stores import Stores
+from dllint.project.worker_code import WorkerCode, WorkerRun
+from dllint.project.world import World
+from dllint.span import Span
+
+
+class Project:
+    """All files of a project, linked."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.methods = StartMethods(world)
+        self.datasets = Datasets(world)
+        self.workers = WorkerCode(world)
+        self.programs = Programs(world)
+        self.arrays = Arrays(world)
+        self.opencv = OpenCV(self)
+        self.stores = Stores(self)
+        self._regimes: dict[tuple[str, int], list[Regime]] = {}
+
+    @classmethod
+    def load(cls, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> Project:
+        """Link the facts of files by path. `paths` names all files of the project where some were left unparsed."""
+        return cls(World(facts, settings, paths))
+
+    @property
+    def targets(self) -> Targets:
+        return self.world.settings.targets
+
+    @property
+    def settings(self) -> Settings:
+        return self.world.settings
+
+    @cached_property
+    def files(self) -> tuple[SourceFile, ...]:
+        return tuple(self.world.files.values())
+
+    @cached_property
+    def loaders(self) -> tuple[Loader, ...]:
+        """Every construction of a DataLoader, in the order of files and lines."""
+        return tuple(find_loaders(self.world))
+
+    # Places
+
+    def shown(self, path: str) -> str:
+        """A path as messages show it: relative to the project's top where it lies below."""
+        inside = os.path.relpath(path, self.world.settings.root) if os.path.isabs(path) else path
+        return path if inside.startswith("..") else inside.replace(os.sep, "/")
+
+    def where(self, file: SourceFile, span: Span) -> str:
+        """ "train.py:12" """
+        return f"{self.shown(file.path)}:{span.line}"
+
+    def place(self, hop: Hop) -> Place:
+        return Place(hop.file.path, hop.span, hop.text)
+
+    def trace(self, hops: Iterable[Hop]) -> tuple[Place, ...]:
+        return tuple(self.place(hop) for hop in hops)
+
+    def loader_place(self, loader: Loader) -> Place:
+        return Place(loader.file.path, loader.span, f"this {loader.name} starts the workers")
+
+    def scripts(self, suffixes: tuple[str, ...], marker: bytes) -> Iterator[str]:
+        """Files near the top of the project with one of the suffixes whose first 4 KiB hold the marker."""
+        for directory, folders, names in os.walk(self.world.settings.root):
+            inside = os.path.relpath(directory, self.world.settings.root)
+            depth = 0 if inside == "." else inside.count(os.sep) + 1
+            folders[:] = sorted(name for name in folders if depth < 3 and not name.startswith("."))
+            for name in sorted(names):
+                if name.endswith(suffixes):
+                    path = os.path.join(directory, name)
+                    try:
+                        with open(path, "rb") as stream:
+                            if marker in stream.read(4096):
+                                yield path
+                    except OSError:
+                        continue
+
+    # Start methods
+
+    def regimes(self, loader: Loader) -> list[Regime]:
+        """The start methods under which the loader's workers can run, what the project decides first."""
+        key = (loader.file.path, loader.call)
+        found = self._regimes.get(key)
+        if found is None:
+            found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
+        return found
+
+    def chain(self, arrival: Arrival) -> tuple[Place, ...]:
+        """The trace of a start method: its origin and every call site from there."""
+        return self.trace(arrival.chain())
+
+    # Datasets
+
+    def dataset_values(self, loader: Loader) -> Values:
+        """What a loader reads from, wrappers such as Subset still around it."""
+        return loader.datasets()
+
+    def dataset_objects(self, loader: Loader) -> list[Instance]:
+        """The project's own dataset objects that a loader reads from, inside wrappers too."""
+        return list(dict.fromkeys(self.datasets.expand(loader.datasets())))
+
+    def dataset_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+        """Everything that the loader's datasets hold, each with the name of the dataset's class."""
+        for value in self.dataset_objects(loader):
+            if isinstance(value.of, Class):
+                for piece in self.datasets.pieces(value):
+                    yield value.of.name, piece
+        for value in loader.datasets():
+            for one in self._external(value, 0):
+                name = one.of.name.rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
+                for held in held_by(self.world, one):
+                    yield from self._pieces_of(held, name, 0)
+
+    def _external(self, value: Value, depth: int) -> Iterator[Instance]:
+        if depth > 4:
+            return
+        for one in flattened(self.world, value):
+            if isinstance(one, Instance) and isinstance(one.of, External):
+                yield one
+                for inner in held_by(self.world, one):
+                    if isinstance(inner, Instance) and isinstance(inner.of, External) and "dataset" in inner.of.name.lower():
+                        yield from self._external(inner, depth + 1)
+
+    def _pieces_of(self, value: Value, name: str, depth: int) -> Iterator[tuple[str, Piece]]:
+        if depth > 4:
+            return
+        for one in flattened(self.world, value):
+            yield name, Piece("", one, None)
+            if isinstance(one, Instance) and isinstance(one.of, External):
+                for inner in held_by(self.world, one):
+                    yield from self._pieces_of(inner, name, depth + 1)
+            elif isinstance(one, Instance) and isinstance(one.of, Class) and not self.datasets.is_dataset(one.of):
+                for piece in self.datasets.pieces(one):
+                    yield name, piece
+
+    def callables(self, loader: Loader, argument: str) -> Values:
+        """What `collate_fn` or `worker_init_fn` of a loader can be."""
+        return loader.argument(argument).values
+
+    def unpicklable(self, loader: Loader) -> Iterator[Unpicklable]:
+        """Lambdas held by the loader's datasets, then lambdas and local functions given as its callables."""
+        seen: set[tuple[str, int]] = set()
+        for name, piece in self.dataset_pieces(loader):
+            value = piece.value
+            if isinstance(value, Function) and is_lambda(value) and value.key not in seen:
+                seen.add(value.key)
+                holder = f"{name}.{piece.path}" if piece.path else name
+                yield Unpicklable("DLL201", value.file, value.scope, holder, piece.kept)
+        for argument in ("collate_fn", "worker_init_fn"):
+            for given in self.callables(loader, argument):
+                for function in functions_in(given):
+                    if function.receiver is None and (is_lambda(function) or is_local(function)):
+                        yield Unpicklable("DLL204", function.file, function.scope, argument, None)
+
+    # Code that runs in workers
+
+    def worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
+        """Every function that the loader's workers run, entry by entry, nearest first."""
+        for value in self.dataset_objects(loader):
+            yield from self.workers.of_dataset(value)
+        for value in loader.datasets():
+            for one in self._external(value, 0):
+                for held in held_by(self.world, one):
+                    for part in self._callable_parts(held, 0):
+                        yield from self.workers.of_callable(part, "transform")
+        for argument in ("collate_fn", "worker_init_fn"):
+            for value in self.callables(loader, argument):
+                yield from self.workers.of_callable(value, argument)
+        cls = loader.cls
+        if cls is not None and loader.argument("collate_fn").absent:
+            yield from self._own_collate(cls)
+
+    def _own_collate(self, cls: Class) -> Iterator[WorkerRun]:
+        """A loader class of the project that hands one of its methods to the base as `collate_fn`."""
+        method = self.world.hierarchy.method(cls, "collate_fn")
+        if method is not None:
+            yield from self.workers.of_callable(method, "collate_fn")
+
+    def _callable_parts(self, value: Value, depth: int) -> Iterator[Value]:
+        if depth > 4:
+            return
+        for one in flattened(self.world, value):
+            if isinstance(one, (Function, Partial)) or (isinstance(one, Instance) and isinstance(one.of, Class)):
+                yield one
+            elif isinstance(one, Instance):
+                for inner in held_by(self.world, one):
+                    yield from self._callable_parts(inner, depth + 1)
+
+    def worker_code_uses_cuda(self, loader: Loader) -> bool:
+        """Whether code that the workers run moves data to CUDA or asks for it."""
+        for run in self.worker_runs(loader):
+            for index in run.file.calls_of(run.scope):
+                call = run.file.calls[index]
+                if call.func[0] == "attr" and call.func[2] == "cuda" and not call.args:
+                    return True
+                if call.func[0] == "attr" and call.func[2] == "to" and call.args:
+                    first = call.args[0].value
+                    if first[0] == "const" and isinstance(first[1], str) and first[1].startswith("cuda"):
+                        return True
+            if any(True for _ in self.workers.external_calls(run, "torch.cuda.")):
+                return True
+        return False
+
+    def uses_nccl(self, loader: Loader) -> bool:
+        """Whether the loader's program sets up torch.distributed with NCCL."""
+        calls = self.world.called("init_process_group")
+        if not calls:
+            return False
+        scope = loader.file.calls[loader.call].scope
+        around = self.programs.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
+        for file, index in calls:
+            values = self.evaluate_argument(file, index, 0, "backend") if file.path in around else None
+            if values and any(isinstance(value, Const) and str(value.value).startswith("nccl") for value in values):
+                return True
+        return False
+
+    def starts_threads_before(self, loader: Loader) -> bool:
+        """Whether the function around the loader starts a thread before it makes the loader."""
+        call = loader.file.calls[loader.call]
+        for index in loader.file.calls_of(call.scope):
+            other = loader.file.calls[index]
+            if other.span < call.span and other.func[-1] in ("Thread", "ThreadPoolExecutor"):
+                site = self.world.call_site(loader.file, index, None)
+                values = self.world.values.evaluate(other.func, site)
+                if any(isinstance(v, External) and v.name.startswith(("threading.", "concurrent.futures.")) for v in values):
+                    return True
+        return False
+
+    # Calls
+
+    def external_calls(self, name: str, prefix: str) -> Iterator[tuple[SourceFile, int, str]]:
+        """Calls of APIs from outside the project by the last name of the callee and the beginning of the full one."""
+        names = {name, *self.world.aliases(name)}
+        for one in sorted(names):
+            for file, index in self.world.called(one):
+                site = self.world.call_site(file, index, None)
+                for value in self.world.values.evaluate(file.calls[index].func, site):
+                    if isinstance(value, External) and value.name.startswith(prefix):
+                        yield file, index, value.name
+                        break
+
+    def external_name(self, file: SourceFile, index: int) -> str | None:
+        """The full name of the API from outside the project that a call calls, if it is one."""
+        site = self.world.call_site(file, index, None)
+        for value in self.world.values.evaluate(file.calls[index].func, site):
+            if isinstance(value, External):
+                return value.name
+        return None
+
+    def evaluate_argument(self, file: SourceFile, index: int, position: int, keyword: str, frame: Frame | None = None) -> Values | None:
+        """The values of an argument of a call of some other API; None where it is not given."""
+        actuals = self.world.actuals(file, index, frame)
+        actual = actuals.keywords.get(keyword) if keyword else None
+        if actual is None and 0 <= position < len(actuals.positional):
+            actual = actuals.positional[position]
+        if actual is None or actual.expr is None or actual.site is None:
+            return None
+        return self.world.values.evaluate(actual.expr, actual.site)
+
+    def text(self, file: SourceFile, call: Call) -> str:
+        """A callee as written."""
+        return render(call.func, file)
+
+    def at_module_level(self, file: SourceFile, index: int) -> bool:
+        """Whether a call runs whenever its module is imported: at the top level and not under the `__main__` guard."""
+        call = file.calls[index]
+        return call.scope == 0 and not under_main_guard(file, call.region)

@@ -1,0 +1,147 @@
+"""OpenCV's threads: what runs its pool in workers, and what caps it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.array_api import CV2_WITHOUT_POOL
+from dllint.project.abstract import Const, Function
+from dllint.project.loaders import Loader
+from dllint.project.regimes import Regime
+from dllint.project.source import SourceFile
+from dllint.project.worker_code import WorkerRun
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+VARIABLE = "OPENCV_FOR_THREADS_NUM"
+FICTIONAL = "OPENCV_OPENMP_NUM_THREADS"
+
+
+@dataclass(frozen=True)
+class Cap:
+    """A call of `cv2.setNumThreads` with 0 or 1 (or the variable that OpenCV reads). `imported`: it runs whenever its
+    module is imported."""
+
+    file: SourceFile
+    call: int
+    imported: bool
+    keys: frozenset[tuple[str, int]]
+
+
+class OpenCV:
+    """Answers about cv2 for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int]]:
+        """For each entry point of the workers' code, the first cv2 call that uses the thread pool."""
+        entered: set[tuple[str, int, str]] = set()
+        for run in runs:
+            root = (run.root[0], run.root[1], run.entry)
+            if root in entered:
+                continue
+            for index, name in self.project.workers.external_calls(run, "cv2."):
+                if self.uses_pool(name):
+                    entered.add(root)
+                    yield run, index
+                    break
+
+    @staticmethod
+    def uses_pool(name: str) -> bool:
+        if "()" in name:
+            return False
+        parts = name.split(".")
+        return len(parts) > 1 and parts[1] not in CV2_WITHOUT_POOL and not parts[-1][:1].isupper()
+
+    @cached_property
+    def caps(self) -> list[Cap]:
+        """Every cap in the project, with the functions that run it (itself or through calls)."""
+        found: list[Cap] = []
+        for file, index, _ in self.project.external_calls("setNumThreads", "cv2."):
+            values = self.project.evaluate_argument(file, index, 0, "nthreads")
+            counts = [value.value for value in values or () if isinstance(value, Const)]
+            if counts and all(isinstance(count, int) and 0 <= count <= 1 for count in counts):
+                found.append(self._cap(file, index))
+        return found
+
+    @cached_property
+    def variable_files(self) -> set[str]:
+        """Files that set the variable which OpenCV reads at their top level, unguarded."""
+        return {
+            assignment.file.path
+            for assignment in self.project.programs.environment()
+            if assignment.name == VARIABLE and assignment.at_import and assignment.value in ("0", "1")
+        }
+
+    def _cap(self, file: SourceFile, index: int) -> Cap:
+        call = file.calls[index]
+        keys: set[tuple[str, int]] = set()
+        todo = [(file, call.scope)]
+        while todo and len(keys) < 60:
+            where, scope = todo.pop()
+            if (where.path, scope) in keys:
+                continue
+            keys.add((where.path, scope))
+            if scope > 0:
+                for caller in self.world.calls.callers(Function(where, scope)):
+                    if caller.call >= 0:
+                        todo.append((caller.file, caller.file.calls[caller.call].scope))
+        return Cap(file, index, self.project.at_module_level(file, index), frozenset(keys))
+
+    def capped(self, loader: Loader, regime: Regime, runs: list[WorkerRun]) -> bool:
+        """Whether a cap reaches the loader's workers under a start method.
+
+        A cap that the workers run themselves, or at the top level of a module that they import, counts always; one
+        that runs only in the parent is inherited by fork alone.
+        """
+        run_here = {(run.file.path, run.scope) for run in runs}
+        imported = self._imported_by(runs, loader, regime)
+        for cap in self.caps:
+            if cap.keys & run_here:
+                return True
+            if cap.imported and cap.file.path in imported:
+                return True
+            if any(scope == 0 and path in imported and self._unguarded(cap, path) for path, scope in cap.keys):
+                return True
+        if self.variable_files & imported:
+            return True
+        if regime.method == "fork":
+            return self._capped_in_parent(loader)
+        return False
+
+
+    def _unguarded(self, cap: Cap, path: str) -> bool:
+        """Whether the module at `path` reaches the cap from its top level outside of the guard."""
+        file = self.world.files[path]
+        for index in file.calls_of(0):
+            if self.project.at_module_level(file, index):
+                if file is cap.file and index == cap.call:
+                    return True
+                for target in self.world.calls.targets(file, index):
+                    if target.function.key in cap.keys:
+                        return True
+        return False
+
+    def _imported_by(self, runs: list[WorkerRun], loader: Loader, regime: Regime) -> set[str]:
+        """Modules whose top level runs in a worker: those that define what it runs, and all that they import. Forked
+        workers have what the program imported; others import the program's module again as well."""
+        start = {run.file.path for run in runs}
+        if regime.method == "fork":
+            start.add(loader.file.path)
+        start |= set(self.above(loader))
+        return self.project.programs.import_closure(start)
+
+    def above(self, loader: Loader) -> list[str]:
+        """Files whose module level leads to the loader."""
+        return self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)
+
+    def _capped_in_parent(self, loader: Loader) -> bool:
+        """Whether a cap stands anywhere in the program around the loader."""
+        around = self.project.programs.import_closure({loader.file.path, *self.above(loader)})
+        return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)

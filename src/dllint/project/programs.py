@@ -1,0 +1,157 @@
+"""Programs: which modules belong together at run time, and what they set in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Const, External, Function, Site
+from dllint.project.conditions import under_main_guard
+from dllint.project.source import SourceFile
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+
+@dataclass(frozen=True)
+class EnvironmentSetting:
+    """`os.environ[NAME] = value` or one of its like. `name_span` is where the name is written, as a string."""
+
+    file: SourceFile
+    scope: int
+    region: int
+    span: Span
+    statement: Span
+    name: str
+    value: str | None
+
+    @property
+    def at_import(self) -> bool:
+        return self.scope == 0 and not under_main_guard(self.file, self.region)
+
+
+class Programs:
+    """Import closure, callers up to the module level, environment variables."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._imports: dict[str, list[str]] = {}
+        self._settings: list[EnvironmentSetting] | None = None
+        self._above: dict[tuple[str, int], list[str]] = {}
+
+    def imports(self, path: str) -> list[str]:
+        """Files of the project that a file imports, anywhere in it."""
+        found = self._imports.get(path)
+        if found is None:
+            found = self._imports[path] = []
+            file = self.world.files.get(path)
+            for scope in file.scopes if file is not None else ():
+                for event in scope.events:
+                    if event.kind == "import" and file is not None:
+                        module, name, _, level = event.detail
+                        found += self.world.index.resolve(path, module, level)
+                        if name and name != "*":
+                            found += self.world.index.resolve(path, f"{module}.{name}" if module else name, level)
+        return found
+
+    def import_closure(self, paths: Iterable[str]) -> set[str]:
+        """The files and all that they import, directly or not."""
+        closed: set[str] = set()
+        todo = list(paths)
+        while todo:
+            path = todo.pop()
+            if path not in closed:
+                closed.add(path)
+                todo += self.imports(path)
+        return closed
+
+    def above(self, file: SourceFile, scope: int) -> list[str]:
+        """Files whose module level leads to a function through calls (launches among them)."""
+        found = self._above.get((file.path, scope))
+        if found is not None:
+            return found
+        tops: dict[str, None] = {}
+        seen: set[tuple[str, int]] = set()
+        todo = [(file, scope)]
+        while todo and len(seen) < 300:
+            where, inner = todo.pop()
+            if (where.path, inner) in seen:
+                continue
+            seen.add((where.path, inner))
+            if inner <= 0:
+                tops[where.path] = None
+                continue
+            callers = self.world.calls.callers(Function(where, inner)) if where.scopes[inner].kind == "function" else []
+            for caller in callers:
+                if caller.call >= 0:
+                    todo.append((caller.file, caller.file.calls[caller.call].scope))
+            if where.scopes[inner].kind in ("lambda", "class"):
+                todo.append((where, where.scopes[inner].parent))
+        found = self._above[(file.path, scope)] = list(tops)
+        return found
+
+    def environment(self) -> list[EnvironmentSetting]:
+        """All settings of environment variables by a name that is written out."""
+        if self._settings is None:
+            self._settings = [*self._stored(), *self._called()]
+        return self._settings
+
+    def _stored(self) -> Iterator[EnvironmentSetting]:
+        for file in self.world.files.values():
+            if "os" not in file.imported_packages():
+                continue
+            for scope in range(len(file.scopes)):
+                for store in file.stores(scope):
+                    if isinstance(store.key, str):
+                        continue
+                    event = store.event
+                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    if not self._is_environ(store.base, site):
+                        continue
+                    for key in self.world.values.evaluate(store.key, site):
+                        if isinstance(key, Const) and isinstance(key.value, str):
+                            value = self._constant(store.value, site)
+                            yield EnvironmentSetting(file, scope, event.region, event.span, event.span, key.value, value)
+
+    def _called(self) -> Iterator[EnvironmentSetting]:
+        for name in ("setdefault", "putenv", "update"):
+            for file, index in self.world.called(name):
+                call = file.calls[index]
+                site = self.world.call_site(file, index, None)
+                if call.func[0] == "attr" and name != "putenv" and not self._is_environ(call.func[1], site):
+                    continue
+                if name == "putenv" and self.world.values.evaluate(call.func, site) != (External("os.putenv"),):
+                    continue
+                for key, value in self._pairs(file, index, name):
+                    names = self.world.values.evaluate(key, site)
+                    if len(names) == 1 and isinstance(names[0], Const) and isinstance(names[0].value, str):
+                        yield EnvironmentSetting(
+                            file, call.scope, call.region, call.span, call.statement, names[0].value, self._constant(value, site)
+                        )
+
+    @staticmethod
+    def _pairs(file: SourceFile, index: int, name: str) -> Iterator[tuple[list[object], list[object]]]:
+        args = file.calls[index].args
+        if name == "update":
+            for argument in args:
+                if argument.keyword is None and argument.value[0] == "dict":
+                    for key, value in argument.value[1]:
+                        if key is not None:
+                            yield key, value
+                elif argument.keyword not in (None, "*", "**"):
+                    yield ["const", argument.keyword], argument.value
+        elif len(args) >= 2 and args[0].keyword is None:
+            yield args[0].value, args[1].value
+
+    def _is_environ(self, expr: list[object], site: Site) -> bool:
+        if expr[0] not in ("name", "attr") or "environ" not in str(expr[-1]):
+            return False
+        return External("os.environ") in self.world.values.evaluate(expr, site)
+
+    def _constant(self, expr: list[object] | None, site: Site) -> str | None:
+        values = self.world.values.evaluate(expr, site)
+        if len(values) == 1 and isinstance(values[0], Const):
+            return str(values[0].value)
+        return None

@@ -1,0 +1,120 @@
+"""Findings about functions that workers cannot unpickle: judged by the worst loader, merged by cause, with fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.finding import AddImport, Edit, Finding, Fix, HoistFunction, Place, ReplaceExpression, Severity
+from dllint.project.loaders import Loader
+from dllint.project.pickling import Unpicklable, captured, factory
+from dllint.project.regimes import Regime
+from dllint.project.start_methods import Hop
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
+    """One finding a function that cannot be pickled, judged by the worst of the loaders that need it pickled."""
+    uses: dict[tuple[str, int], list[tuple[Unpicklable, Loader, Regime]]] = {}
+    for loader in project.loaders:
+        regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
+        if not regimes:
+            continue
+        for one in project.unpicklable(loader):
+            if one.code == code:
+                uses.setdefault((one.file.path, one.scope), []).append((one, loader, regimes[0]))
+    for found in uses.values():
+        found.sort(key=lambda use: not (use[2].shown or use[2].only))
+        yield _finding(project, code, found)
+
+
+def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, Regime]]) -> Finding:
+    one, loader, regime = uses[0]
+    certain = regime.shown or regime.only
+    values = {
+        "kept": one.holder,
+        "argument": one.holder,
+        "what": "This lambda" if one.is_lambda else f"The local function `{one.file.scopes[one.scope].name}`",
+        "loader": project.where(loader.file, loader.span),
+        "method": regime.method,
+        "where": regime.where,
+    }
+    fix = _fix(project, one)
+    if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
+        values["factory"] = fix.edits[-1].code
+        values["remedy"] = "default"
+    severity: Severity = "error" if certain else "warning"
+    hops: tuple[Hop, ...] = one.kept.hops if one.kept is not None else ()
+    related = [project.loader_place(other) for _, other, _ in uses]
+    if one.kept is not None and one.kept.span.line != one.span.line:
+        related.insert(0, Place(one.kept.file.path, one.kept.span, f"kept here as `{one.kept.attr}`"))
+    entry = one.file.scopes[one.scope]
+    return Finding(
+        code,
+        one.file.path,
+        entry.header,
+        "main" if regime.shown or regime.only and not regime.where else "latent",
+        values,
+        severity=severity,
+        start_methods=tuple(dict.fromkeys(use[2].method for use in uses)),
+        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(hops)),
+        related=tuple(dict.fromkeys(related)),
+        fixes=(fix,) if fix is not None else (),
+        statement=_statement(one),
+    )
+
+
+def _statement(one: Unpicklable) -> Span | None:
+    at = one.file.scopes[one.scope]
+    for event in one.file.scopes[at.parent].events if at.parent >= 0 else ():
+        if event.span.covers(at.header):
+            return event.span
+    return None
+
+
+def _fix(project: Project, one: Unpicklable) -> Fix | None:
+    """`int` for `defaultdict(lambda: 0)`, a module-level function where the function uses no local name."""
+    file, scope = one.file, one.scope
+    if one.is_lambda:
+        replacement = _default_factory(one)
+        if replacement is not None:
+            edits: tuple[Edit, ...] = (ReplaceExpression(file.path, one.span, replacement),)
+            if replacement.startswith("partial("):
+                edits = (AddImport(file.path, "functools", "partial"), *edits)
+            return Fix(f"Replace the lambda by `{replacement}`", "safe", edits)
+    if captured(file, scope):
+        return None
+    name = _free_name(project, one)
+    if name is None:
+        return None
+    return Fix(f"Move it to the top of the module as `{name}`", "safe", (HoistFunction(file.path, file.scopes[scope].header, name),))
+
+
+def _default_factory(one: Unpicklable) -> str | None:
+    file = one.file
+    for index in file.facts.called.get("defaultdict", ()):
+        call = file.calls[index]
+        if call.args and call.args[0].value == ["lambda", one.scope]:
+            return factory(file, one.scope)
+    return None
+
+
+def _free_name(project: Project, one: Unpicklable) -> str | None:
+    """A module-level name that is not taken: the local function's own, or one after the attribute."""
+    entry = one.file.scopes[one.scope]
+    if one.is_lambda:
+        attr = one.holder.rsplit(".", 1)[-1].lower()
+        base = attr if attr.isidentifier() else "function"
+        base = f"_{base.lstrip('_')}"
+    else:
+        base = entry.name
+        if entry.decorators or entry.is_generator or entry.is_async:
+            return None
+    taken = set(one.file.bindings(0))
+    for candidate in (base, *(f"{base}_{number}" for number in range(2, 6))):
+        if candidate not in taken:
+            return candidate
+    return None

@@ -1,0 +1,126 @@
+"""DLL301: a dataset builds or reads a whole array while it is made, and keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Fix, Place, SetArgument, Severity
+from dllint.project import Project, Regime
+from dllint.project.abstract import Class
+from dllint.project.arrays import Array, mib
+from dllint.project.conditions import render
+from dllint.project.datasets import Kept
+from dllint.project.loaders import Loader
+
+CODE = "DLL301"
+MIB = 1 << 20
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Any], tuple[int, Finding, list[Place]]] = {}
+    for loader in project.loaders:
+        regimes = project.regimes(loader)
+        if not regimes:
+            continue
+        for value in project.dataset_objects(loader):
+            assert isinstance(value.of, Class)
+            init_code = project.datasets.init_code(value.of)
+            dropped = project.datasets.dropped(value)
+            for kept in project.datasets.kept(value):
+                if (kept.file.path, kept.scope) not in init_code or not isinstance(kept.store.key, str):
+                    continue
+                array = project.arrays.kept(kept.values)
+                if array is None:
+                    continue
+                judged = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
+                if judged is None:
+                    continue
+                rank, finding = judged
+                key = (kept.file.path, kept.span)
+                place = project.loader_place(loader)
+                if key not in found or found[key][0] < rank:
+                    found[key] = (rank, finding, [*(found[key][2] if key in found else []), place])
+                elif place not in found[key][2]:
+                    found[key][2].append(place)
+    for _, finding, places in found.values():
+        yield Finding(**{**finding.__dict__, "related": (*finding.related, *dict.fromkeys(places))})
+
+
+def _judge(
+    project: Project,
+    options: Mapping[str, Any],
+    loader: Loader,
+    regimes: list[Regime],
+    name: str,
+    kept: Kept,
+    array: Array,
+    dropped: bool,
+) -> tuple[int, Finding] | None:
+    """The worst that a loader makes of an array, with a rank to compare it by."""
+    judged = [
+        verdict
+        for regime in regimes
+        if (verdict := _under(options, regime, array, dropped and regime.method != "fork")) is not None
+    ]
+    if not judged:
+        return None
+    rank, message, severity, regime = max(judged, key=lambda verdict: verdict[0])
+    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    opener = render(array.file.calls[array.call].func, array.file)
+    values = {"kept": f"{name}.{kept.attr}", "method": method, "opener": opener}
+    if array.size is not None:
+        values["size"] = mib(array.size)
+        if regime.workers.count:
+            values["total"] = mib(array.size * regime.workers.count)
+            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+    values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
+    related = []
+    if array.span.line != kept.span.line or array.file is not kept.file:
+        related.append(Place(array.file.path, array.span, "made here"))
+    finding = Finding(
+        CODE,
+        kept.file.path,
+        kept.span,
+        message,
+        values,
+        severity=severity,
+        start_methods=() if regime.method == "fork" else (regime.method,),
+        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
+        related=tuple(related),
+        fixes=_fixes(array, message, kept),
+        statement=kept.store.event.span,
+    )
+    return rank, finding
+
+
+def _under(
+    options: Mapping[str, Any], regime: Regime, array: Array, dropped: bool
+) -> tuple[int, str, Severity, Regime] | None:
+    """What an array costs under one start method: rank, message, severity; None where it is not worth a word."""
+    if dropped:
+        return None
+    size = array.size
+    large = size is not None and size >= options["shared-mib"] * MIB
+    if array.library == "torch":
+        return (2, "fork" if regime.method == "fork" else "shared", "info", regime) if large else None
+    if regime.method == "fork":
+        if large:
+            return 2, "fork", "info", regime
+        return (1, "whole_file_fork", "info", regime) if size is None and array.source == "file" else None
+    if size is None:
+        if array.source != "file":
+            return None
+        return (5, "whole_file", "warning", regime) if regime.shown else (3, "whole_file", "info", regime)
+    copies = regime.workers.count or 1
+    if size * copies < options["copies-mib"] * MIB:
+        return None
+    return (6 if regime.shown else 4), "copies" if regime.workers.count else "copies_each", "warning", regime
+
+
+def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:
+    call = array.file.calls[array.call]
+    if message != "whole_file_fork" or call.func[-1] != "load" or array.library != "numpy" or call.span != kept.span:
+        return ()
+    edit = SetArgument(array.file.path, array.span, "mmap_mode", '"r"')
+    return (Fix('Map the file: `mmap_mode="r"`', "unsafe", (edit,)),)

@@ -1,0 +1,95 @@
+"""DLL101: a DataLoader takes over the spawn or forkserver start method of the process it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Fix, SetArgument
+from dllint.project import Project, Regime
+from dllint.project.conditions import render
+from dllint.project.loaders import Loader, Workers
+
+CODE = "DLL101"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    for loader in project.loaders:
+        regimes = [regime for regime in project.regimes(loader) if regime.arrival is not None and regime.method != "fork"]
+        if regimes:
+            yield _finding(project, loader, regimes)
+
+
+def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding:
+    regime = regimes[0]
+    assert regime.arrival is not None
+    origin = regime.arrival.origin
+    launcher = origin.file.calls[_call_at(origin.file.calls, origin.span)]
+    remedy = _remedy(project, loader)
+    values = {
+        "workers": described(regime.workers),
+        "method": regime.method,
+        "launcher": render(launcher.func, origin.file),
+        "where": project.where(origin.file, origin.span),
+        "remedy": remedy,
+    }
+    message = "main" if regime.source == "inherited" else "program"
+    fatal = next(project.unpicklable(loader), None)
+    if fatal is not None:
+        message = "fails"
+        values["cause"] = f"{fatal.code} at {project.where(fatal.file, fatal.span)}"
+    others = len({(r.arrival.origin.file.path, r.arrival.origin.span) for r in regimes if r.arrival is not None}) - 1
+    trace = project.chain(regime.arrival)
+    if others:
+        trace = (*trace[:-1], _more(trace[-1], others))
+    call = loader.file.calls[loader.call]
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        message,
+        values,
+        severity="error" if fatal is not None else None,
+        start_methods=tuple(dict.fromkeys(one.method for one in regimes)),
+        trace=trace,
+        related=(fatal.place,) if fatal is not None else (),
+        fixes=_fixes(loader, regime.method, remedy),
+        statement=call.statement,
+    )
+
+
+def _more(place: Any, others: int) -> Any:
+    ways = "one other launcher leads" if others == 1 else f"{others} other launchers lead"
+    return place.__class__(place.path, place.span, f"{place.message} ({ways} here too)")
+
+
+def _call_at(calls: list[Any], span: Any) -> int:
+    return next(index for index, call in enumerate(calls) if call.span == span)
+
+
+def described(workers: Workers) -> str:
+    """ "4 workers", or where the number comes from."""
+    if workers.count is not None:
+        return "1 worker" if workers.count == 1 else f"{workers.count} workers"
+    return f"workers (as many as `{workers.text}` says)"
+
+
+def _remedy(project: Project, loader: Loader) -> str:
+    if project.worker_code_uses_cuda(loader):
+        return "cuda"
+    if project.uses_nccl(loader):
+        return "nccl"
+    if project.starts_threads_before(loader):
+        return "threads"
+    return "main" if project.targets.platforms == ("linux",) else "platform"
+
+
+def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
+    def context(name: str, why: str) -> Fix:
+        edit = SetArgument(loader.file.path, loader.span, "multiprocessing_context", f'"{name}"')
+        return Fix(f'Add `multiprocessing_context="{name}"`: {why}', "unsafe", (edit,))
+
+    meant = context(method, "says that it is meant")
+    if remedy in ("cuda", "nccl", "threads", "platform"):
+        return (meant,)
+    return (context("fork", "workers share the dataset as it is"), meant)
