@@ -78,6 +78,9 @@ def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
         tree = cst.parse_module(source)
     except cst.ParserSyntaxError as problem:
         raise _problem(source, problem) from None
+    except cst.CSTValidationError as problem:
+        # libcst wants a blank where Python does not (`a if b else.5`).
+        raise SyntaxProblem(f"not readable by libcst: {problem}"[:200], 1, 1) from None
     try:
         walk = Statements(tokens)
         walk.module(tree)

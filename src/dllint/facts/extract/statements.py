@@ -411,10 +411,6 @@ class Statements(Expressions):
 
     def _pattern(self, node: Any) -> None:
         """Notes the names that a pattern binds and reads; its tokens are not taken."""
-        if isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
-            self.add_event("assign", ["name", node.name.value], ["unknown"], None, None)
-        elif isinstance(node, cst.MatchMapping) and node.rest is not None:
-            self.add_event("assign", ["name", node.rest.value], ["unknown"], None, None)
         for child in node.children:
             if isinstance(child, _PATTERNS):
                 self._pattern(child)
@@ -424,6 +420,10 @@ class Statements(Expressions):
                     child = child.value
                 if isinstance(child, cst.Name):
                     self.read(child.value)
+        if isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
+            self.add_event("assign", ["name", node.name.value], ["unknown"], None, None)
+        elif isinstance(node, cst.MatchMapping) and node.rest is not None:
+            self.add_event("assign", ["name", node.rest.value], ["unknown"], None, None)
 
 
 _SIMPLE: dict[type, Callable[[Any, Any], Optional[bool]]] = {
