@@ -106,10 +106,12 @@ def hint(name: str, known: Iterable[str]) -> str:
 def project_root(paths: Sequence[str]) -> str:
     """The nearest directory around the paths with a pyproject.toml or a .git, else the directory they share."""
     common = _common_directory(paths)
-    for directory in _upward(common):
-        if any(os.path.exists(os.path.join(directory, name)) for name in ("pyproject.toml", ".git")):
-            return directory
-    return common
+    return next(filter(has_project_mark, _upward(common)), common)
+
+
+def has_project_mark(directory: str) -> bool:
+    """Whether the directory is the top of a project: it holds a pyproject.toml or a .git."""
+    return any(os.path.exists(os.path.join(directory, name)) for name in ("pyproject.toml", ".git"))
 
 
 def load(

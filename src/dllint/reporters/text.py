@@ -42,7 +42,8 @@ def location(path: str, line: int, column: int | None, cell: int | None, directo
 def _block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
     paint = Paint(style.color, finding.severity)
     yield headline(finding, paint, unsafe=style.unsafe_fixes)
-    lines = split_lines(report.sources.get(finding.path, ""))
+    source = report.sources.get(finding.path)
+    lines = [] if source is None else split_lines(source)
     shown = frame(lines, finding.span, paint)
     gutter = max(2, len(str(min(finding.span.end_line + CONTEXT, len(lines)))))
     place = location(finding.path, finding.span.line, finding.span.column, finding.cell, style.directory)

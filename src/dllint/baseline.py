@@ -1,0 +1,77 @@
+"""Baselines: findings that are known and not reported again. A finding is known by its code, file and source line.
+
+Line numbers are not compared, so that a baseline survives edits elsewhere in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import replace
+
+from dllint.config import ConfigError
+from dllint.finding import Finding
+from dllint.fixes.write import WriteError, write_atomically
+from dllint.linter import Report
+from dllint.reporters.source import shown_path, split_lines
+
+VERSION = 1
+ALWAYS_REPORTED = "DLL001"
+
+
+def without_known(report: Report, path: str) -> Report:
+    """The report without the findings that the baseline lists; a missing baseline is written from the report.
+
+    Raises:
+        ConfigError: the baseline cannot be read or written, or is none.
+    """
+    directory = os.path.dirname(os.path.abspath(path))
+    if not os.path.exists(path):
+        _write(report, path, directory)
+        return replace(report, findings=tuple(one for one in report.findings if one.code == ALWAYS_REPORTED))
+    known = _read(path)
+    kept = []
+    for finding in report.findings:
+        key = _key(finding, report, directory)
+        if known[key] > 0:
+            known[key] -= 1
+        else:
+            kept.append(finding)
+    return replace(report, findings=tuple(kept))
+
+
+def _key(finding: Finding, report: Report, directory: str) -> tuple[str, str, str]:
+    lines = split_lines(report.sources.get(finding.path, ""))
+    line = lines[finding.span.line - 1].strip() if finding.span.line <= len(lines) else ""
+    return finding.code, shown_path(finding.path, directory).replace(os.sep, "/"), line
+
+
+def _write(report: Report, path: str, directory: str) -> None:
+    counts = Counter(_key(one, report, directory) for one in report.findings if one.code != ALWAYS_REPORTED)
+    findings = [
+        {"code": code, "filename": name, "source": source, "count": count}
+        for (code, name, source), count in sorted(counts.items())
+    ]
+    document = json.dumps({"version": VERSION, "findings": findings}, indent=2, ensure_ascii=False) + "\n"
+    try:
+        write_atomically(path, document.encode())
+    except WriteError as error:
+        raise ConfigError(f"--baseline: {error}") from None
+
+
+def _read(path: str) -> Counter[tuple[str, str, str]]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            document = json.load(stream)
+        if document["version"] != VERSION:
+            raise ConfigError(f"--baseline: {path} has version {document['version']}, not {VERSION}")
+        return Counter(
+            {(str(one["code"]), str(one["filename"]), str(one["source"])): int(one["count"]) for one in document["findings"]}
+        )
+    except OSError as error:
+        raise ConfigError(f"--baseline: {path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"--baseline: {path} is no baseline") from None

@@ -1,0 +1,282 @@
+"""The pipeline: paths → files → facts → project → rules → findings.
+
+Everything above goes through `check` (files on disk) or `check_sources` (texts in memory).
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dllint import config, files, registry, screen, suppressions
+from dllint.config import Settings
+from dllint.facts.cache import Cache, default_directory
+from dllint.finding import Finding
+from dllint.modules import ModuleIndex
+from dllint.parsing import Unreadable, is_plainly_valid, parse_all
+from dllint.project.model import Project
+from dllint.registry import Rule
+from dllint.span import Span
+
+UNREADABLE = "DLL001"
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a check is run; nothing here changes what is found.
+
+    Attributes:
+        jobs: processes that parse; `None` takes as many as there are processors.
+        cache: keep facts from one run to the next.
+        respect_gitignore: leave out what git ignores.
+        force_exclude: excluded paths stay out even when they are named.
+        progress: called with the number of files read so far and of all.
+        unsaved: contents by absolute path, in the place of what the disk has.
+    """
+
+    jobs: int | None = None
+    cache: bool = True
+    respect_gitignore: bool = True
+    force_exclude: bool = False
+    progress: Callable[[int, int], None] | None = None
+    unsaved: Mapping[str, str | bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    Attributes:
+        findings: by path and place.
+        files_checked: files that were asked for and looked at.
+        files_skipped: files that were asked for and could not be read, decoded or parsed.
+        problems: what could not be checked and is no finding, one line each.
+        warnings: what a person should know and is no failure, one line each.
+        sources: texts of the files that findings, their traces and their fixes name.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    files_checked: int = 0
+    files_skipped: int = 0
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something was not checked."""
+        return bool(self.problems) or self.files_skipped > 0
+
+
+def check(paths: Sequence[str], settings: Settings, execution: Execution = Execution()) -> Report:
+    """Check files and directories.
+
+    The rest of their project is read too, since hazards cross files. A finding is reported when its place, a hop of
+    its trace or a related place lies in a file that was asked for.
+    """
+    selection = select(paths, settings, execution)
+    run = _Run(settings, frozenset(selection.files), selection.problems, selection.warnings)
+    _read(run, {*selection.files, *_around(selection.files, settings, execution)}, execution.unsaved)
+    return _check(run, execution)
+
+
+def check_sources(sources: Mapping[str, str | bytes], settings: Settings = Settings(root="")) -> Report:
+    """Check texts by path, which need not exist on disk."""
+    run = _Run(settings, frozenset(sources))
+    _read(run, sources, sources)
+    return _check(run, Execution(jobs=1, cache=False))
+
+
+def select(paths: Sequence[str], settings: Settings, execution: Execution = Execution()) -> files.Discovery:
+    """The files that a check of `paths` is about."""
+    unsaved = [path for path in map(os.path.abspath, paths) if path in execution.unsaved]
+    found = files.discover(
+        [path for path in paths if os.path.abspath(path) not in execution.unsaved],
+        settings,
+        respect_gitignore=execution.respect_gitignore,
+        force_exclude=execution.force_exclude,
+    )
+    found.files = sorted({*found.files, *unsaved})
+    return found
+
+
+@dataclass
+class _Run:
+    """What is known while a check runs."""
+
+    settings: Settings
+    asked: frozenset[str]
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    contents: dict[str, bytes] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
+
+
+def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> list[str]:
+    """The other files of the project, so that a file is judged alike alone and with its project.
+
+    Where nothing marks a project's top directory, they are the files in the same directories.
+    """
+    if not asked:
+        return []
+    if config.has_project_mark(settings.root):
+        return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
+    return [one for directory in sorted({os.path.dirname(path) for path in asked}) for one in _beside(directory)]
+
+
+def _beside(directory: str) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from (one.path for one in entries if one.name.endswith(files.SOURCE_SUFFIX) and one.is_file())
+    except OSError:
+        return
+
+
+def cache_directory(settings: Settings) -> str:
+    """Where the facts of the project's files are kept between runs."""
+    return settings.cache_dir or default_directory()
+
+
+def _read(run: _Run, paths: Iterable[str], unsaved: Mapping[str, str | bytes]) -> None:
+    """Put the contents of files into the run, or why they cannot be read."""
+    for path in sorted(paths):
+        try:
+            given = unsaved[path] if path in unsaved else files.read(path)
+        except files.CannotRead as error:
+            run.unreadable[path] = Unreadable("read", {"reason": error.reason})
+            continue
+        if isinstance(given, str):
+            run.texts[path] = given
+            given = given.encode("utf-8", "replace")
+        run.contents[path] = given
+
+
+def _decode(run: _Run, paths: Iterable[str]) -> None:
+    for path in paths:
+        if path in run.texts:
+            continue
+        try:
+            run.texts[path] = files.decode(run.contents[path])
+        except files.Undecodable as error:
+            span = Span(error.line, 1, error.line, 1)
+            if error.message.startswith("invalid "):
+                what, _, reason = error.message.removeprefix("invalid ").partition(": ")
+                run.unreadable[path] = Unreadable("decode", {"encoding": what, "reason": reason}, span)
+            else:
+                run.unreadable[path] = Unreadable("main", {"reason": error.message}, span)
+
+
+def _check(run: _Run, execution: Execution) -> Report:
+    mattering = screen.select(run.contents, ModuleIndex(run.contents))
+    _decode(run, mattering | (run.asked & run.contents.keys()))
+    cache = Cache(cache_directory(run.settings) if execution.cache else None)
+    wanted = {path: text for path, text in run.texts.items() if path in mattering}
+    doubtful = {path: text for path, text in run.texts.items() if path not in mattering and not is_plainly_valid(text)}
+    parsed = parse_all({**wanted, **doubtful}, cache, execution.jobs, execution.progress)
+    run.unreadable.update(parsed.unreadable)
+    project = Project.load(parsed.facts, run.settings, run.contents)
+    return _report(run, _reported(run, _findings(run, project)))
+
+
+def _findings(run: _Run, project: Project) -> Iterator[Finding]:
+    """What the enabled rules find. A rule that crashes is a problem of its own; the others still run."""
+    for rule in registry.rules():
+        if not run.settings.selects(rule.code, rule.page.preview):
+            continue
+        try:
+            if rule.check is not None:
+                options = rule.options(run.settings.rules.get(rule.code, {}))
+                yield from [_told(finding, rule) for finding in rule.check(project, options)]
+        except Exception as error:
+            if os.environ.get("DLLINT_DEBUG"):
+                traceback.print_exc()
+            run.problems.append(f"internal error in {rule.code}: {type(error).__name__}: {error}")
+
+
+def _told(finding: Finding, rule: Rule) -> Finding:
+    """The finding with what its rule's page says: name, severity, text, remedy and address."""
+    page = rule.page
+    return replace(
+        finding,
+        name=page.name,
+        severity=finding.severity or page.severity,
+        text=page.render(finding.message, finding.values),
+        help=page.remedy(finding.message, finding.values),
+        url=finding.url or Path(page.path).as_uri(),
+    )
+
+
+def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings that no comment and no pattern silences, with those about the comments themselves."""
+    known = {rule.code: rule for rule in registry.rules()}
+    by_path: dict[str, list[Finding]] = {path: [] for path in run.asked}
+    for finding in found:
+        by_path.setdefault(finding.path, []).append(finding)
+    ignored_in = _per_file_ignores(run.settings)
+    for path, here in by_path.items():
+        ignored = ignored_in(path)
+
+        def enabled(code: str, ignored: tuple[str, ...] = ignored) -> bool:
+            return run.settings.selects(code, known[code].page.preview) and not code.startswith(ignored)
+
+        here = [one for one in here if not one.code.startswith(ignored)]
+        if path in run.texts and suppressions.could_suppress(run.texts[path]):
+            comments = suppressions.read(run.texts[path])
+            here = suppressions.apply(here, comments)
+            if path in run.asked:
+                about = [_told(one, known[one.code]) for one in suppressions.review(path, comments, known, enabled)]
+                here += suppressions.apply([one for one in about if enabled(one.code)], comments)
+        yield from (one for one in here if _concerns(one, run.asked))
+
+
+def _concerns(finding: Finding, asked: frozenset[str]) -> bool:
+    places = (*finding.trace, *finding.related)
+    return finding.path in asked or any(place.path in asked for place in places)
+
+
+def _per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
+    """For a path the codes and prefixes that are left out there. Patterns are relative to the configuration's directory."""
+    if not settings.per_file_ignores:
+        return lambda path: ()
+    from pathspec import GitIgnoreSpec
+
+    base = os.path.dirname(settings.origin) if settings.origin else settings.root
+    specs = [(GitIgnoreSpec.from_lines([pattern]), codes) for pattern, codes in settings.per_file_ignores.items()]
+
+    def ignored(path: str) -> tuple[str, ...]:
+        inside = os.path.relpath(path, base).replace(os.sep, "/")
+        return tuple(code for spec, codes in specs if spec.match_file(inside) for code in codes)
+
+    return ignored
+
+
+def _report(run: _Run, findings: Iterable[Finding]) -> Report:
+    unreadable = [
+        _told(Finding(UNREADABLE, path, why.span, why.message, why.values), rule)
+        for rule in registry.rules()
+        if rule.code == UNREADABLE
+        for path, why in run.unreadable.items()
+    ]
+    ordered = sorted([*unreadable, *findings], key=lambda one: (one.path, one.span, one.code, one.text))
+    named = {path for one in ordered for path in _paths(one)}
+    return Report(
+        findings=tuple(ordered),
+        files_checked=len(run.asked - run.unreadable.keys()),
+        files_skipped=len(unreadable),
+        problems=tuple(run.problems),
+        warnings=tuple(run.warnings),
+        sources={path: run.texts[path] for path in named if path in run.texts},
+    )
+
+
+def _paths(finding: Finding) -> Iterator[str]:
+    yield finding.path
+    for place in (*finding.trace, *finding.related):
+        yield place.path
+    for fix in finding.fixes:
+        for edit in fix.edits:
+            yield edit.path

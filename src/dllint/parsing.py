@@ -1,0 +1,115 @@
+"""Bytes to facts for many files: from the cache, else by parsing, in processes where that pays."""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Union
+
+from dllint import files
+from dllint.facts.cache import Cache
+from dllint.facts.schema import FileFacts
+from dllint.span import WHOLE_FILE, Span
+
+WORTH_PROCESSES = 400_000
+"""Bytes to parse, about half a second of work, from which on starting processes pays."""
+BATCH = 8
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file gave no facts, and where: a message of DLL001's page with its values."""
+
+    message: str
+    values: Mapping[str, str]
+    span: Span = WHOLE_FILE
+
+
+@dataclass
+class Parsed:
+    facts: dict[str, FileFacts] = field(default_factory=dict)
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
+
+
+Outcome = Union[FileFacts, Unreadable]
+
+
+def parse_all(
+    sources: Mapping[str, str], cache: Cache, jobs: int | None = None, progress: Progress | None = None
+) -> Parsed:
+    """The facts of each source text, or why there are none.
+
+    Args:
+        sources: texts by path.
+        cache: asked first, and given what was parsed.
+        jobs: processes at most; `None` takes as many as there are processors.
+        progress: called with the number of files done and of all.
+    """
+    parsed = Parsed()
+    missing: dict[str, str] = {}
+    for path, text in sources.items():
+        facts = cache.get(text)
+        if facts is None:
+            missing[path] = text
+        else:
+            parsed.facts[path] = facts
+    for path, outcome in _outcomes(missing, jobs):
+        if isinstance(outcome, Unreadable):
+            parsed.unreadable[path] = outcome
+        else:
+            parsed.facts[path] = outcome
+            cache.put(missing[path], outcome)
+        if progress is not None:
+            progress(len(parsed.facts) + len(parsed.unreadable), len(sources))
+    return parsed
+
+
+def parse(text: str) -> Outcome:
+    """The facts of one source text, or why there are none."""
+    from dllint.facts.extract import SyntaxProblem, extract
+
+    try:
+        return extract(text)
+    except SyntaxProblem as problem:
+        return Unreadable("main", {"reason": problem.message}, Span(problem.line, problem.column, problem.line, problem.column + 1))
+    except Exception as error:
+        if os.environ.get("DLLINT_DEBUG"):
+            raise
+        return Unreadable("main", {"reason": f"internal error, {type(error).__name__}: {error}"})
+
+
+def is_plainly_valid(text: str) -> bool:
+    """Whether the running Python parses the text, which is quick; another Python may accept what this one does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
+
+
+def _outcomes(sources: Mapping[str, str], jobs: int | None) -> Iterator[tuple[str, Outcome]]:
+    jobs = min(jobs or os.cpu_count() or 1, len(sources))
+    done: set[str] = set()
+    if jobs > 1 and sum(map(len, sources.values())) >= WORTH_PROCESSES:
+        largest_first = sorted(sources, key=lambda path: -len(sources[path]))
+        try:
+            with ProcessPoolExecutor(jobs) as pool:
+                texts = (sources[path] for path in largest_first)
+                for path, outcome in zip(largest_first, pool.map(parse, texts, chunksize=BATCH)):
+                    done.add(path)
+                    yield path, outcome
+        except (OSError, ImportError, BrokenProcessPool):
+            # No processes here (a sandbox without semaphores), or one was killed: what is left is parsed below.
+            pass
+    for path, text in sources.items():
+        if path not in done:
+            yield path, parse(text)
