@@ -1,0 +1,107 @@
+"""Given these files, those are worth parsing."""
+
+from __future__ import annotations
+
+import pytest
+
+from dllint.modules import ModuleIndex
+from dllint.screen import can_matter, imports, select
+
+
+def selected(**files: str) -> set[str]:
+    """The chosen ones of files, all without `.py`."""
+    texts = {f"{name}.py": text.encode() for name, text in files.items()}
+    return {path.removesuffix(".py") for path in select(texts, ModuleIndex(texts))}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import a", [("a", 0, ())]),
+        ("import a.b as c, d", [("a.b", 0, ()), ("d", 0, ())]),
+        ("from a.b import c as d, e", [("a.b", 0, ("c", "e"))]),
+        ("from . import a", [("", 1, ("a",))]),
+        ("from ..a.b import *", [("a.b", 2, ("*",))]),
+        ("from.a import(b)", [("a", 1, ("b",))]),
+        ("from a import (\n    b,  # one, two\n    c as d,\n)\n", [("a", 0, ("b", "c"))]),
+        ("from a import b, \\\n    c\nimport d", [("a", 0, ("b", "c")), ("d", 0, ())]),
+        ("from a \\\r\n  import b\r\nimport c\r\n", [("a", 0, ("b",)), ("c", 0, ())]),
+        ("def f():\n    import a\n    from b import c", [("a", 0, ()), ("b", 0, ("c",))]),
+        ("try: import a\nexcept E: import b", [("a", 0, ()), ("b", 0, ())]),
+        ("x = 1; import a; from b import c", [("a", 0, ()), ("b", 0, ("c",))]),
+        ("import a  # import b", [("a", 0, ())]),
+        ("x = importlib.import_module('a.b')", [("a.b", 0, ())]),
+        ("important = 1\nfrom_ = 2\nyield_from = x", []),
+        ("raise E from x\n", []),
+        ("from a import (b", [("a", 0, ("b",))]),
+    ],
+)
+def test_imports(code: str, expected: list[tuple[str, int, tuple[str, ...]]]) -> None:
+    assert [tuple(one) for one in imports(code.encode())] == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("DataLoader(ds)", True),
+        ("class A(Dataset): pass", True),
+        ("def __getitem__(self, i): pass", True),
+        ("import torch.multiprocessing as mp", True),
+        ("mp.spawn(main)", True),
+        ("os.environ['OPENCV_OPENMP_NUM_THREADS'] = '1'", True),
+        ("import cv2", True),
+        ("class Net(nn.Module):\n    def forward(self, x): return x", False),
+        ("", False),
+    ],
+)
+def test_what_can_matter_by_itself(code: str, expected: bool) -> None:
+    assert can_matter(code.encode()) is expected
+
+
+def test_nothing_matters_where_nothing_is_loaded_or_launched() -> None:
+    assert selected(model="import layers", layers="x = lambda: 1") == set()
+
+
+def test_files_on_the_way_from_launcher_to_loader_are_read() -> None:
+    assert selected(
+        main="import trainer\nmp.spawn(trainer.run)",
+        trainer="from engine import build",
+        engine="import data",
+        data="DataLoader(x)",
+        model="import layers",
+        layers="",
+    ) == {"main", "trainer", "engine", "data"}
+
+
+def test_packages_on_the_way_are_read() -> None:
+    assert selected(
+        main="from pkg import make\nmp.spawn(f)",
+        **{"pkg/__init__": "from .data import make", "pkg/data": "DataLoader(x)", "pkg/other": ""},
+    ) == {"main", "pkg/__init__", "pkg/data"}
+
+
+def test_neighbours_are_read_for_what_a_dataset_could_be_given() -> None:
+    assert selected(
+        data="import augment, layers\nclass A(Dataset): pass",
+        augment="noise = lambda x: x",
+        layers="class L: pass",
+        train="import data\nd = data.A(lambda x: x)",
+        report="import data\nprint(data)",
+    ) == {"data", "augment", "train"}
+
+
+def test_what_workers_run_is_read_at_any_distance() -> None:
+    assert selected(
+        data="import a\nclass A(Dataset): pass",
+        a="import b",
+        b="import cv2",
+        show="import cv2",
+    ) == {"data", "a", "b"}
+
+
+def test_opencv_alone_is_read() -> None:
+    assert selected(show="import cv2", other="") == {"show"}
+
+
+def test_circular_imports_end() -> None:
+    assert selected(a="import b\nmp.spawn(f)", b="import a, c", c="import b\nDataLoader(x)") == {"a", "b", "c"}
