@@ -21,7 +21,8 @@ _SIMPLE_FSTRING = "|".join(
 """An f-string with no quotes of its own kind in it and little nesting: all but a few."""
 _NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*"
 _TOKEN = re.compile(
-    r"(?:[ \t\f]+|\\\r?\n|\\\r|\#[^\r\n]*)*"
+    # Each run of blanks and each comment has one reading only, or a text that ends in comments takes forever.
+    r"(?:[ \t\f]+(?![ \t\f])|\\\r?\n|\\\r|\#[^\r\n]*(?![^\r\n]))*"
     rf"(?:({_NAME}(?!['\"A-Za-z0-9_\x80-\U0010ffff])"
     r"|0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+"
     r"|(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][-+]?[0-9](?:_?[0-9])*)?[jJ]?"
