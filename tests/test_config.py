@@ -88,10 +88,16 @@ def test_every_key_reaches_its_setting(tmp_path: Path) -> None:
         ('target-platform = "linus"', 'target-platform: there is no platform "linus", only linux, macos, windows'),
         ("target-platform = []", "target-platform names no platform"),
         ("target-python = 3.11", "target-python must be a string, not a number"),
-        ('target-python = "py311"', 'target-python: "py311" is no version like "3.11" and no specifier like ">=3.10,<3.15"'),
+        (
+            'target-python = "py311"',
+            'target-python: "py311" is no version like "3.11" and no specifier like ">=3.10,<3.15"',
+        ),
         ('target-python = ">=4"', 'target-python: ">=4" allows no Python from 3.6 to 3.14'),
         ('per-file-ignores = ["DLL1"]', "per-file-ignores must be a table of lists, not a list"),
-        ('per-file-ignores = {"a" = ["DLL7"]}', 'per-file-ignores: there is no rule "DLL7" (`dllint rule --all` lists them)'),
+        (
+            'per-file-ignores = {"a" = ["DLL7"]}',
+            'per-file-ignores: there is no rule "DLL7" (`dllint rule --all` lists them)',
+        ),
         ('per-file-ignores = {"a" = "DLL1"}', 'per-file-ignores "a" must be a list of strings, not a string'),
         ("rules = 1", "rules must be a table, not a whole number"),
         ("rules = {DLL302 = {}}", 'rules: there is no rule "DLL302", did you mean "DLL301"?'),
@@ -154,7 +160,9 @@ def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
         ("any", PYTHONS),
     ],
 )
-def test_the_target_is_what_the_project_requires(tmp_path: Path, requires: str, pythons: tuple[tuple[int, int], ...]) -> None:
+def test_the_target_is_what_the_project_requires(
+    tmp_path: Path, requires: str, pythons: tuple[tuple[int, int], ...]
+) -> None:
     project = f'[project]\nrequires-python = "{requires}"\n'
     assert settings(tmp_path, project).targets.pythons == pythons
     assert settings(tmp_path, project + "[tool.dllint]\n").targets.pythons == pythons
@@ -185,7 +193,7 @@ def test_a_named_file_may_hold_the_keys_at_its_top(tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_text("[tool.dllint]\npreview = true")
     for name in ("dllint.toml", "table.toml"):
         assert load([str(tmp_path)], config=str(tmp_path / name)).preview
-    with pytest.raises(ConfigError, match="missing.toml: cannot be read: No such file"):
+    with pytest.raises(ConfigError, match=r"missing\.toml: cannot be read: No such file"):
         load([str(tmp_path)], config=str(tmp_path / "missing.toml"))
 
 

@@ -27,7 +27,10 @@ def reviewed(
     comments = suppressions.read(source)
     suppressions.apply(findings, comments)
     found = suppressions.review("a.py", comments, KNOWN, enabled)
-    return [(one.code, one.span.line, one.span.column, str(one.values.get("codes", one.values.get("code")))) for one in found]
+    return [
+        (one.code, one.span.line, one.span.column, str(one.values.get("codes", one.values.get("code"))))
+        for one in found
+    ]
 
 
 def rewritten(source: str, *findings: Finding) -> list[str]:
@@ -41,7 +44,9 @@ def rewritten(source: str, *findings: Finding) -> list[str]:
             assert fix.applicability == "safe"
             assert isinstance(edit, ReplaceComment)
             line = lines[edit.span.line - 1]
-            lines[edit.span.line - 1] = (line[: edit.span.column - 1] + edit.text + line[edit.span.end_column - 1 :]).rstrip()
+            lines[edit.span.line - 1] = (
+                line[: edit.span.column - 1] + edit.text + line[edit.span.end_column - 1 :]
+            ).rstrip()
     return lines
 
 

@@ -1,6 +1,34 @@
 """Finds data loading hazards in PyTorch training programs before they run.
 
-bytes → facts → project → rules → findings → fixes and reports.
+bytes → facts → project → rules → findings → fixes and reports
+
+files       which files are meant, what they hold            registry    the rules, joined with their pages
+screen      which of them can matter, by their bytes         linter      all of this, from paths to a report
+facts       what one file says, as plain data, cached        suppressions, config, catalog
+project     all files linked: names, values, calls,          fixes       declarative edits to new texts
+            start methods, loaders, datasets                 reporters   a report as text, JSON, …
+rules       small queries over the project                   cli         the commands
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dllint.linter import Report
+
 __version__ = "0.1.0"
+__all__ = ["__version__", "check"]
+
+
+def check(paths: Sequence[str]) -> Report:
+    """Check files and directories with the settings that the nearest pyproject.toml gives.
+
+    Raises:
+        dllint.config.ConfigError: the configuration makes no sense.
+    """
+    from dllint import config, linter, registry
+
+    options = {rule.code: rule.options({}) for rule in registry.rules()}
+    return linter.check(paths, config.load(paths, options=options))

@@ -67,7 +67,10 @@ def _read(path: str) -> Counter[tuple[str, str, str]]:
         if document["version"] != VERSION:
             raise ConfigError(f"--baseline: {path} has version {document['version']}, not {VERSION}")
         return Counter(
-            {(str(one["code"]), str(one["filename"]), str(one["source"])): int(one["count"]) for one in document["findings"]}
+            {
+                (str(one["code"]), str(one["filename"]), str(one["source"])): int(one["count"])
+                for one in document["findings"]
+            }
         )
     except OSError as error:
         raise ConfigError(f"--baseline: {path} cannot be read: {error.strerror or error}") from None

@@ -12,9 +12,9 @@ from typing import Any
 
 from dllint import config, linter, registry
 from dllint.config import ConfigError, Settings
-from dllint.finding import SEVERITIES
+from dllint.finding import SEVERITIES, Severity
 from dllint.linter import Execution, Report
-from dllint.reporters import Style, render
+from dllint.reporters import Format, Style, render
 from dllint.reporters.source import counted, shown_path
 
 STDIN = "-"
@@ -36,8 +36,8 @@ class Request:
     show_fixes: bool = False
     add_ignore: bool = False
     baseline: str | None = None
-    fail_on: str = "warning"
-    output_format: str = "text"
+    fail_on: Severity = "warning"
+    output_format: Format = "text"
     output_file: str | None = None
     statistics: bool = False
     quiet: bool = False
@@ -54,14 +54,33 @@ class Request:
     stdin: bool = False
 
 
-def run(request: Request) -> int:
-    """Check and report; gives the exit code.
+@dataclass(frozen=True)
+class Check:
+    """A request with what follows from it."""
+
+    request: Request
+    settings: Settings
+    execution: Execution
+
+
+def conclude(check: Check, report: Report, mended: int = 0) -> int:
+    """Write the report and give the exit code; `mended` findings are gone from it already."""
+    if check.request.baseline:
+        from dllint.baseline import without_known
+
+        report = without_known(report, check.request.baseline)
+    write_report(check.request, report)
+    return exit_code(check.request, report, mended)
+
+
+def run(request: Request, finish: Callable[[Check, Report], int] = conclude) -> int:
+    """Check, and finish with what was found; gives the exit code.
 
     Raises:
         ConfigError: the request or a configuration file makes no sense.
     """
     if not request.paths:
-        _tell("no files given, so nothing was checked (`dllint check .` checks this directory)", request)
+        _warn("no files given, so nothing was checked (`dllint check .` checks this directory)", request)
         return CLEAN
     request, unsaved = _with_stdin(request)
     settings = load_settings(request)
@@ -81,29 +100,24 @@ def run(request: Request) -> int:
         return _show_files(request, settings, execution)
     with progress_bar() as progress:
         report = linter.check(request.paths, settings, replace(execution, progress=progress))
-    if request.fix or request.diff or request.add_ignore:
-        from dllint.mending import mend
-
-        return mend(request, settings, execution, report)
-    return conclude(request, report)
+    return finish(Check(request, settings, execution), report)
 
 
-def watched(request: Request) -> int:
+def watch(request: Request) -> int:
     """Check again whenever one of the files changes, until interrupted."""
     if STDIN in request.paths:
         raise ConfigError("standard input cannot be watched")
-    settings = load_settings(request)
     before: dict[str, int] | None = None
     while True:
-        files = linter.select(request.paths, settings).files
+        files = linter.select(request.paths, load_settings(request)).files
         now = {path: stamp for path in files if (stamp := _changed_at(path)) is not None}
         if now != before:
             before = now
             if sys.stdout.isatty():
                 print("\x1b[2J\x1b[H", end="")
             run(request)
-            print(f"Watching {counted(len(now), 'file')}; Ctrl-C ends it.", file=sys.stderr)
             sys.stdout.flush()
+            print(f"Watching {counted(len(now), 'file')}; Ctrl-C ends it.", file=sys.stderr)
         time.sleep(WATCH_EVERY_S)
 
 
@@ -114,21 +128,11 @@ def _changed_at(path: str) -> int | None:
         return None
 
 
-def conclude(request: Request, report: Report, mended: int = 0) -> int:
-    """Write the report and give the exit code; `mended` findings are gone from it already."""
-    if request.baseline:
-        from dllint.baseline import without_known
-
-        report = without_known(report, request.baseline)
-    write_report(request, report)
-    return exit_code(request, report, mended)
-
-
 def exit_code(request: Request, report: Report, mended: int = 0) -> int:
     """2 where something was not checked, 1 for findings from the severity of `--fail-on` on, else 0."""
     if report.incomplete:
         return FAILED
-    failing = SEVERITIES.index(request.fail_on)  # type: ignore[arg-type]
+    failing = SEVERITIES.index(request.fail_on)
     found = any(SEVERITIES.index(finding.severity or "warning") >= failing for finding in report.findings)
     if (found and not request.exit_zero) or (mended and request.exit_non_zero_on_fix):
         return FOUND
@@ -136,9 +140,7 @@ def exit_code(request: Request, report: Report, mended: int = 0) -> int:
 
 
 def load_settings(request: Request) -> Settings:
-    options = {
-        rule.code: {option.name: option.default for option in rule.page.options} for rule in registry.rules()
-    }
+    options = {rule.code: {option.name: option.default for option in rule.page.options} for rule in registry.rules()}
     return config.load(
         request.paths, config=request.config, isolated=request.isolated, overrides=request.overrides, options=options
     )
@@ -149,7 +151,7 @@ def write_report(request: Request, report: Report) -> None:
     for line in report.problems:
         print(f"error: {line}", file=sys.stderr)
     for line in report.warnings:
-        _tell(line, request)
+        _warn(line, request)
     to_stderr = request.stdin and (request.fix or request.diff)
     stream = sys.stderr if to_stderr else sys.stdout
     style = Style(
@@ -182,7 +184,7 @@ def wants_color(choice: str, stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
-def _tell(line: str, request: Request) -> None:
+def _warn(line: str, request: Request) -> None:
     if not request.quiet:
         print(f"warning: {line}", file=sys.stderr)
 
@@ -201,7 +203,7 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     selection = linter.select(request.paths, settings, execution)
     for line in selection.problems:
         print(f"error: {line}", file=sys.stderr)
-    for path in selection.asked:
+    for path in selection.files:
         print(shown_path(path, os.getcwd()))
     return FAILED if selection.problems else CLEAN
 

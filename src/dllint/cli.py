@@ -5,23 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from enum import Enum
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import typer
 
 from dllint import __version__
-from dllint.config import PLATFORMS, ConfigError
-from dllint.finding import SEVERITIES
-from dllint.reporters import FORMATS
+from dllint.config import ConfigError
+from dllint.finding import Severity
+from dllint.reporters import Format
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
-Severity = Enum("Severity", {name: name for name in reversed(SEVERITIES)}, type=str)
-Format = Enum("Format", {name: name for name in FORMATS}, type=str)
-PageFormat = Enum("PageFormat", {"text": "text", "json": "json"}, type=str)
-Platform = Enum("Platform", {name: name for name in PLATFORMS}, type=str)
-Color = Enum("Color", {name: name for name in ("auto", "always", "never")}, type=str)
+Color = Literal["auto", "always", "never"]
 
 app = typer.Typer(
     name="dllint",
@@ -51,7 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if os.environ.get("DLLINT_DEBUG"):
             raise
         told = getattr(error, "format_message", None)
-        status = _fail(told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)")
+        status = _fail(
+            told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)"
+        )
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -95,7 +92,9 @@ RULES, FIXES, OUTPUT, FILES, TARGETS, RUN = "Rules", "Fixes", "Output", "Files",
 @app.command()
 def check(
     paths: Annotated[Optional[list[str]], typer.Argument(help="Files and directories; - is standard input.")] = None,
-    select: Annotated[Optional[list[str]], _option("--select", "Codes or prefixes to check for, comma-separated.", RULES)] = None,
+    select: Annotated[
+        Optional[list[str]], _option("--select", "Codes or prefixes to check for, comma-separated.", RULES)
+    ] = None,
     ignore: Annotated[Optional[list[str]], _option("--ignore", "Codes or prefixes to leave out.", RULES)] = None,
     extend_select: Annotated[
         Optional[list[str]], _option("--extend-select", "Codes or prefixes to check for as well.", RULES)
@@ -114,8 +113,8 @@ def check(
     show_fixes: Annotated[bool, _option("--show-fixes", "List what was mended.", FIXES)] = False,
     fail_on: Annotated[
         Severity, _option("--fail-on", "Mildest severity that makes the exit code 1.", OUTPUT)
-    ] = Severity("warning"),
-    output_format: Annotated[Format, _option("--output-format", "Format of the report.", OUTPUT)] = Format("text"),
+    ] = "warning",
+    output_format: Annotated[Format, _option("--output-format", "Format of the report.", OUTPUT)] = "text",
     output_file: Annotated[
         Optional[str], _option("--output-file", "Write the report to a file.", OUTPUT, "-o", metavar="FILE")
     ] = None,
@@ -130,7 +129,12 @@ def check(
     ] = False,
     baseline: Annotated[
         Optional[str],
-        _option("--baseline", "Report only what this file does not list; written where it is missing.", OUTPUT, metavar="FILE"),
+        _option(
+            "--baseline",
+            "Report only what this file does not list; written where it is missing.",
+            OUTPUT,
+            metavar="FILE",
+        ),
     ] = None,
     no_cache: Annotated[bool, _option("--no-cache", "Keep no facts between runs.", RUN, "-n")] = False,
     cache_dir: Annotated[Optional[str], _option("--cache-dir", "Where facts are kept.", RUN, metavar="DIR")] = None,
@@ -157,14 +161,14 @@ def check(
         Optional[str], _option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
     ] = None,
     target_platform: Annotated[
-        Optional[list[Platform]], _option("--target-platform", "May be given several times.", TARGETS)
+        Optional[list[str]], _option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
     ] = None,
     jobs: Annotated[Optional[int], _option("--jobs", "Processes that parse.", RUN, "-j", min=1)] = None,
     watch: Annotated[bool, _option("--watch", "Check again whenever a file changes.", RUN, "-w")] = False,
-    color: Annotated[Color, _option("--color", "When to use colours.", OUTPUT)] = Color("auto"),
+    color: Annotated[Color, _option("--color", "When to use colours.", OUTPUT)] = "auto",
 ) -> int:
     """Check files and directories for data loading hazards."""
-    from dllint.checking import Request, run, watched
+    from dllint import checking
 
     overrides: dict[str, Any] = {
         "select": _listed(select),
@@ -176,9 +180,9 @@ def check(
         "preview": preview,
         "cache-dir": cache_dir,
         "target-python": target_python,
-        "target-platform": [one.value for one in target_platform] if target_platform else None,
+        "target-platform": _listed(target_platform),
     }
-    request = Request(
+    request = checking.Request(
         paths=tuple(paths or ()),
         overrides={key: value for key, value in overrides.items() if value is not None},
         config=config,
@@ -189,8 +193,8 @@ def check(
         show_fixes=show_fixes,
         add_ignore=add_ignore,
         baseline=baseline,
-        fail_on=fail_on.value,
-        output_format=output_format.value,
+        fail_on=fail_on,
+        output_format=output_format,
         output_file=output_file,
         statistics=statistics,
         quiet=quiet,
@@ -203,9 +207,13 @@ def check(
         show_files=show_files,
         show_settings=show_settings,
         jobs=jobs,
-        color=color.value,
+        color=color,
     )
-    return watched(request) if watch else run(request)
+    if fix or diff or add_ignore:
+        from dllint.mending import mend
+
+        return checking.run(request, mend)
+    return checking.watch(request) if watch else checking.run(request)
 
 
 def _listed(values: list[str] | None) -> list[str] | None:
@@ -230,12 +238,12 @@ def _by_pattern(values: list[str] | None) -> dict[str, list[str]] | None:
 def rule(
     code: Annotated[Optional[str], typer.Argument(help="A code or name: DLL101.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All rules.")] = False,
-    output_format: Annotated[PageFormat, typer.Option("--output-format", help="text or json.")] = PageFormat("text"),
+    output_format: Annotated[Literal["text", "json"], typer.Option("--output-format", help="text or json.")] = "text",
 ) -> int:
     """Explain a rule: what it finds, why it is bad, what to do."""
     from dllint import explaining
 
-    return explaining.rule(code, every=every, as_json=output_format.value == "json")
+    return explaining.rule(code, every=every, as_json=output_format == "json")
 
 
 @app.command()
@@ -250,8 +258,12 @@ def config(
 
 @app.command()
 def clean(
-    paths: Annotated[Optional[list[str]], typer.Argument(help="Projects whose cache is to go; this one if none.")] = None,
-    cache_dir: Annotated[Optional[str], typer.Option("--cache-dir", metavar="DIR", help="Where facts are kept.")] = None,
+    paths: Annotated[
+        Optional[list[str]], typer.Argument(help="Projects whose cache is to go; this one if none.")
+    ] = None,
+    cache_dir: Annotated[
+        Optional[str], typer.Option("--cache-dir", metavar="DIR", help="Where facts are kept.")
+    ] = None,
 ) -> int:
     """Remove the cache."""
     from dllint.checking import clean_cache

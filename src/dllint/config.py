@@ -218,9 +218,7 @@ def _from_file(
     return _with_targets(settings, values)
 
 
-def _with_overrides(
-    settings: Settings, table: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]
-) -> Settings:
+def _with_overrides(settings: Settings, table: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Settings:
     values = _parse(table, "command line", options)
     if "select" not in values:
         values["ignore"] = (*settings.ignore, *values.get("ignore", ()))
@@ -329,9 +327,7 @@ def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
     return tuple(one for one in found if one >= PYTHONS[0]) or tuple(found)
 
 
-def _rule_options(
-    value: object, where: str, known: Mapping[str, Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
+def _rule_options(value: object, where: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise ConfigError(f"{where} must be a table, not {_kind(value)}")
     tables: dict[str, dict[str, Any]] = {}
@@ -344,9 +340,7 @@ def _rule_options(
             if name not in known[code]:
                 raise ConfigError(f'{where}.{code}: unknown option "{name}"{hint(name, known[code])}')
             if not _same_kind(given, known[code][name]):
-                raise ConfigError(
-                    f"{where}.{code}: {name} must be {_kind(known[code][name])}, not {_kind(given)}"
-                )
+                raise ConfigError(f"{where}.{code}: {name} must be {_kind(known[code][name])}, not {_kind(given)}")
         tables[code] = dict(table)
     return tables
 

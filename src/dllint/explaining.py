@@ -16,16 +16,18 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "target-python": (
         "from `requires-python`, else 3.10 to 3.14",
         '">=3.10,<3.14"',
-        "The Python versions that the program is meant for: one version, or a specifier. From 3.14 on, processes on Linux"
-        " start by forkserver unless the program says otherwise.",
+        "The Python versions that the program is meant for. From 3.14 on, Linux starts processes by forkserver.",
     ),
     "target-platform": (
         '"linux"',
         '["linux", "macos"]',
-        "The platforms that the program is meant for: linux, macos, windows, or a list. On macOS and Windows processes"
-        " start by spawn.",
+        "The platforms that the program is meant for. macOS and Windows start processes by spawn.",
     ),
-    "select": ('["DLL"]', '["DLL1", "DLL201"]', "Codes or prefixes of the rules to check for. The longest prefix wins."),
+    "select": (
+        '["DLL"]',
+        '["DLL1", "DLL201"]',
+        "Codes or prefixes of the rules to check for. The longest prefix wins.",
+    ),
     "ignore": ("[]", '["DLL403"]', "Codes or prefixes of the rules to leave out."),
     "extend-select": ("[]", '["DLL403"]', "Codes or prefixes to check for beside `select`."),
     "per-file-ignores": ("{}", '{ "tests/**" = ["DLL3"] }', "Rules to leave out in the files that match a pattern."),
@@ -38,9 +40,17 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "preview": ("false", "true", "Check for rules in preview too."),
     "loaders": ("[]", '["mypackage.FastLoader"]', "Further classes and functions that make a DataLoader."),
     "datasets": ("[]", '["mypackage.BaseData"]', "Further base classes of datasets."),
-    "launchers": ("[]", '["mypackage.launch"]', "Further functions that start processes, as `torch.multiprocessing.spawn` does."),
+    "launchers": (
+        "[]",
+        '["mypackage.launch"]',
+        "Further functions that start processes, as `torch.multiprocessing.spawn` does.",
+    ),
     "mmap-stores": ("[]", '["mypackage.open_store"]', "Further functions that open a memory-mapped store."),
-    "cache-dir": ("`$XDG_CACHE_HOME/dllint` or the usual place of the platform", '"/tmp/dllint"', "Where facts about files are kept between runs."),
+    "cache-dir": (
+        "`$XDG_CACHE_HOME/dllint` or the usual place of the platform",
+        '"/tmp/dllint"',
+        "Where facts about files are kept between runs.",
+    ),
     "rules": ("{}", "{ DLL301 = { copies-mib = 64 } }", "Options of single rules, as `dllint rule CODE` lists them."),
 }
 """Each key of [tool.dllint]: its default, an example and what it says."""
@@ -111,7 +121,9 @@ def _print_pages(pages: Iterable[RulePage]) -> None:
     for page in pages:
         fix = {"none": "no fix"}.get(page.fix, f"{page.fix} fix")
         preview = ", in preview" if page.preview else ""
-        console.print(Markdown(f"# {page.code} {page.name}\n\n{page.severity}, {fix}{preview}. {page.summary}\n\n{page.body}"))
+        console.print(
+            Markdown(f"# {page.code} {page.name}\n\n{page.severity}, {fix}{preview}. {page.summary}\n\n{page.body}")
+        )
         if page.options:
             console.print(Markdown("## Options\n\n" + "\n".join(map(_option_line, page.options))))
 

@@ -239,7 +239,7 @@ def _concerns(finding: Finding, asked: frozenset[str]) -> bool:
 
 
 def _per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
-    """For a path the codes and prefixes that are left out there. Patterns are relative to the configuration's directory."""
+    """For a path the codes and prefixes left out there. Patterns start from the configuration's directory."""
     if not settings.per_file_ignores:
         return lambda path: ()
     from pathspec import GitIgnoreSpec

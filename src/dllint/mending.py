@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dllint import files, linter, suppressions
-from dllint.checking import CLEAN, FAILED, FOUND, Request, conclude
-from dllint.config import Settings
+from dllint.checking import CLEAN, FAILED, FOUND, Check, Request, conclude
 from dllint.finding import Finding
 from dllint.fixes.diff import file_diff
 from dllint.fixes.passes import FixRun, fix_until_stable
@@ -19,20 +18,21 @@ from dllint.linter import Execution, Report
 from dllint.reporters.source import counted, shown_path
 
 
-def mend(request: Request, settings: Settings, execution: Execution, report: Report) -> int:
+def mend(check: Check, report: Report) -> int:
     """Carry out the fixes that the request allows, report what remains and give the exit code."""
-    reports = [report]
-
-    def check(texts: Mapping[str, str]) -> tuple[Finding, ...]:
-        if texts:
-            unsaved = {**execution.unsaved, **texts}
-            reports.append(linter.check(request.paths, settings, replace(execution, unsaved=unsaved)))
-        return reports[-1].findings
-
+    request, execution = check.request, check.execution
     read = _reader(execution)
     if request.add_ignore:
-        return _write_suppressions(request, settings, execution, report, read)
-    run = fix_until_stable(check, read, request.unsafe_fixes)
+        return _write_suppressions(check, report, read)
+    reports = [report]
+
+    def findings(texts: Mapping[str, str]) -> tuple[Finding, ...]:
+        if texts:
+            unsaved = {**execution.unsaved, **texts}
+            reports.append(linter.check(request.paths, check.settings, replace(execution, unsaved=unsaved)))
+        return reports[-1].findings
+
+    run = fix_until_stable(findings, read, request.unsafe_fixes)
     for failed in run.failed:
         where = f"{shown_path(failed.finding.path, os.getcwd())}:{failed.finding.span.line}"
         _say(f"warning: {where}: {failed.finding.code} was not mended: {failed.reason}", request)
@@ -45,7 +45,7 @@ def mend(request: Request, settings: Settings, execution: Execution, report: Rep
     else:
         unwritten = _write(run.texts)
     final = replace(reports[-1], problems=(*reports[-1].problems, *unwritten))
-    status = conclude(request, final, mended=len(run.applied))
+    status = conclude(check, final, mended=len(run.applied))
     if run.applied:
         _summarize(request, run)
     return status
@@ -86,9 +86,7 @@ def _summarize(request: Request, run: FixRun) -> None:
                 _say(f"    {count} × {code} {name}", request)
 
 
-def _write_suppressions(
-    request: Request, settings: Settings, execution: Execution, report: Report, read: Callable[[str], str]
-) -> int:
+def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]) -> int:
     """Put a comment at every finding that has a place for one, and report what a second check still finds."""
     wanted: dict[str, dict[int, list[str]]] = {}
     for finding in report.findings:
@@ -103,9 +101,9 @@ def _write_suppressions(
         if new != old:
             texts[path] = old, new
     problems = _write(texts)
-    _say(f"Added suppressions to {counted(len(texts) - len(problems), 'file')}.", request)
-    after = linter.check(request.paths, settings, execution)
-    return conclude(request, replace(after, problems=(*after.problems, *problems)))
+    _say(f"Added suppressions to {counted(len(texts) - len(problems), 'file')}.", check.request)
+    after = linter.check(check.request.paths, check.settings, check.execution)
+    return conclude(check, replace(after, problems=(*after.problems, *problems)))
 
 
 def _reader(execution: Execution) -> Callable[[str], str]:

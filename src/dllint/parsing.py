@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -11,14 +12,13 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Union
 
-from dllint import files
 from dllint.facts.cache import Cache
 from dllint.facts.schema import FileFacts
 from dllint.span import WHOLE_FILE, Span
 
 WORTH_PROCESSES = 400_000
 """Bytes to parse, about half a second of work, from which on starting processes pays."""
-BATCH = 8
+BATCH = 4
 
 Progress = Callable[[int, int], None]
 
@@ -78,7 +78,9 @@ def parse(text: str) -> Outcome:
     try:
         return extract(text)
     except SyntaxProblem as problem:
-        return Unreadable("main", {"reason": problem.message}, Span(problem.line, problem.column, problem.line, problem.column + 1))
+        return Unreadable(
+            "main", {"reason": problem.message}, Span(problem.line, problem.column, problem.line, problem.column + 1)
+        )
     except Exception as error:
         if os.environ.get("DLLINT_DEBUG"):
             raise
@@ -102,14 +104,22 @@ def _outcomes(sources: Mapping[str, str], jobs: int | None) -> Iterator[tuple[st
     if jobs > 1 and sum(map(len, sources.values())) >= WORTH_PROCESSES:
         largest_first = sorted(sources, key=lambda path: -len(sources[path]))
         try:
-            with ProcessPoolExecutor(jobs) as pool:
+            with ProcessPoolExecutor(jobs, initializer=_leave_interrupts_to_the_parent) as pool:
                 texts = (sources[path] for path in largest_first)
-                for path, outcome in zip(largest_first, pool.map(parse, texts, chunksize=BATCH)):
-                    done.add(path)
-                    yield path, outcome
+                try:
+                    for path, outcome in zip(largest_first, pool.map(parse, texts, chunksize=BATCH), strict=True):
+                        done.add(path)
+                        yield path, outcome
+                except KeyboardInterrupt:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
         except (OSError, ImportError, BrokenProcessPool):
             # No processes here (a sandbox without semaphores), or one was killed: what is left is parsed below.
             pass
     for path, text in sources.items():
         if path not in done:
             yield path, parse(text)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,11 +1,11 @@
 """Comments that silence findings, and what to say about those that do not.
 
-    # dllint: ignore[DLL201] reason      findings whose place, or whose statement's first or last line, is here
-    # dllint: ignore[DLL201, DLL5]       a prefix stands for all codes that start with it
-    # dllint: ignore                     every finding here
-    # dllint: ignore-file[DLL5]          the findings of the whole file
-    # noqa: DLL201                       like `ignore[DLL201]`; codes of other tools are left alone
-    # noqa                               every finding here; never reported as unused, since other tools read it too
+# dllint: ignore[DLL201] reason      findings whose place, or whose statement's first or last line, is here
+# dllint: ignore[DLL201, DLL5]       a prefix stands for all codes that start with it
+# dllint: ignore                     every finding here
+# dllint: ignore-file[DLL5]          the findings of the whole file
+# noqa: DLL201                       like `ignore[DLL201]`; codes of other tools are left alone
+# noqa                               every finding here; never reported as unused, since other tools read it too
 """
 
 from __future__ import annotations
@@ -109,13 +109,14 @@ def read(source: str) -> list[Suppression]:
 def apply(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:
     """The findings of one file that no suppression silences; each suppression keeps in mind what it silenced."""
     by_line: dict[int, list[Suppression]] = {}
-    everywhere = []
+    everywhere: list[Suppression] = []
     for one in suppressions:
         (everywhere if one.kind == "ignore-file" else by_line.setdefault(one.line, [])).append(one)
     kept = []
     for finding in findings:
         near = [one for line in sorted(_lines(finding)) if line in by_line for one in by_line[line]]
-        if not any([one.silences(finding) for one in (*near, *everywhere)]):
+        silencing = [one for one in (*near, *everywhere) if one.silences(finding)]
+        if not silencing:
             kept.append(finding)
     return kept
 
@@ -204,7 +205,9 @@ def _directives(matches: Iterable[re.Match[str]], comment: str, line: int, colum
         kind = (match["kind"] or "noqa").lower()
         group = next((name for name in ("listed", "bare", "noqa") if match[name] is not None), None)
         codes = (
-            tuple((code.group(), code.start()) for code in _CODE.finditer(comment, match.start(group), match.end(group)))
+            tuple(
+                (code.group(), code.start()) for code in _CODE.finditer(comment, match.start(group), match.end(group))
+            )
             if group
             else ()
         )

@@ -107,12 +107,17 @@ def test_lsp(finding: Finding, shown: Render, directory: Path) -> None:
 def test_lsp_columns_are_utf16_code_units(plain: Make, shown: Render) -> None:
     source = "x = '𝒳é数'; y\n"
     column = source.index("y") + 1
-    ((only,),) = [one["diagnostics"] for one in json.loads(shown("lsp", plain(Span(1, column, 1, column + 1)), sources={"a.py": source}))]
+    ((only,),) = [
+        one["diagnostics"]
+        for one in json.loads(shown("lsp", plain(Span(1, column, 1, column + 1)), sources={"a.py": source}))
+    ]
     assert only["range"] == {"start": {"line": 0, "character": 12}, "end": {"line": 0, "character": 13}}
 
 
 def test_lsp_columns_do_not_count_the_byte_order_mark(plain: Make, shown: Render) -> None:
-    ((only,),) = [one["diagnostics"] for one in json.loads(shown("lsp", plain(Span(1, 1, 1, 2)), sources={"a.py": "\ufeffx"}))]
+    ((only,),) = [
+        one["diagnostics"] for one in json.loads(shown("lsp", plain(Span(1, 1, 1, 2)), sources={"a.py": "\ufeffx"}))
+    ]
     assert only["range"]["end"] == {"line": 0, "character": 1}
 
 
@@ -129,7 +134,8 @@ def test_lsp_groups_by_file_and_tags_what_is_unnecessary(plain: Make, shown: Ren
 
 def test_github(finding: Finding, shown: Render) -> None:
     assert shown("github", finding) == (
-        "::warning title=dllint DLL101 loader-inherits-start-method,file=loaders.py,line=5,endLine=5,col=12,endColumn=41"
+        "::warning title=dllint DLL101 loader-inherits-start-method,"
+        "file=loaders.py,line=5,endLine=5,col=12,endColumn=41"
         "::The 4 workers of this DataLoader start by spawn%0Avia train.py:4 mp.spawn starts main%0A"
         "via train.py:1 main calls build%0Anote loaders.py:1 the dataset%0Ahelp: Keep the dataset small\n"
     )

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from dllint.finding import Finding
     from dllint.linter import Report
 
-FORMATS: Mapping[str, str] = {
-    "text": "frames, traces and remedies for people",
-    "json": "an array with one object a finding",
-    "lsp": "diagnostics of the Language Server Protocol, by file",
-    "github": "annotations for GitHub's workflow log",
-}
+Format = Literal["text", "json", "lsp", "github"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 @dataclass(frozen=True)
@@ -40,11 +35,14 @@ class Style:
 
 def fixable(finding: Finding, unsafe: bool) -> bool:
     """Whether `--fix` would mend the finding, with unsafe fixes or without."""
-    return any(fix.edits and (fix.applicability == "safe" or (unsafe and fix.applicability == "unsafe")) for fix in finding.fixes)
+    return any(
+        fix.edits and (fix.applicability == "safe" or (unsafe and fix.applicability == "unsafe"))
+        for fix in finding.fixes
+    )
 
 
-def render(name: str, report: Report, style: Style) -> str:
-    """The report in the format `name`, one of `FORMATS`; ends with a newline unless it is empty."""
+def render(name: Format, report: Report, style: Style) -> str:
+    """The report in the format `name`; ends with a newline unless it is empty."""
     if style.statistics:
         from dllint.reporters import statistics
 

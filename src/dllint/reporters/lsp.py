@@ -1,10 +1,10 @@
-"""Diagnostics of the Language Server Protocol: an array of `{uri, diagnostics[]}`, columns in UTF-16 code units from 0."""
+"""Diagnostics of the Language Server Protocol, an array of `{uri, diagnostics[]}`. Columns: UTF-16 code units from 0."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ TAGS = {"DLL002": [UNNECESSARY]}
 
 
 def render(report: Report, style: Style) -> str:
-    @lru_cache(maxsize=None)
+    @cache
     def lines(path: str) -> list[str]:
         return split_lines(report.sources.get(path, ""))
 

@@ -18,8 +18,7 @@ def render(report: Report, style: Style, *, as_json: bool = False) -> str:
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     if as_json:
         objects = [
-            {"code": code, "name": name, "count": count, "fixable_count": offered[code]}
-            for (code, name), count in rows
+            {"code": code, "name": name, "count": count, "fixable_count": offered[code]} for (code, name), count in rows
         ]
         return json.dumps(objects, indent=2) + "\n"
     width = len(str(max(counts.values(), default=0)))

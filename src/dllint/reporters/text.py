@@ -35,7 +35,9 @@ def headline(finding: Finding, paint: Paint, *, unsafe: bool) -> str:
 
 
 def location(path: str, line: int, column: int | None, cell: int | None, directory: str) -> str:
-    where = f"{shown_path(path, directory)}:{line}" if cell is None else f"{shown_path(path, directory)}:cell {cell}:{line}"
+    where = (
+        f"{shown_path(path, directory)}:{line}" if cell is None else f"{shown_path(path, directory)}:cell {cell}:{line}"
+    )
     return where if column is None else f"{where}:{column}"
 
 
@@ -62,7 +64,7 @@ def _block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
 def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, style: Style) -> Iterable[str]:
     names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
     width = min(max(map(len, names), default=0), 40)
-    for name, place in zip(names, places):
+    for name, place in zip(names, places, strict=True):
         yield f"{indent}= {paint.bold(label)} {name:<{width}}  {place.message}"
 
 
