@@ -1,7 +1,7 @@
 """Source text to `FileFacts`: one libcst parse and one walk over its nodes in source order.
 
 This package is the only reader of a syntax tree beside the fixer. `tokens` finds places, `walk`, `literals`,
-`expressions` and `statements` build on each other, and `extract` below puts them to work.
+`expressions`, `simple_statements` and `statements` build on each other, and `extract` below puts them to work.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _cut_deep_expressions(facts: FileFacts) -> None:
     tops += facts.calls
     tops += facts.regions
     tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
-    waiting = [(value, 1) for top in tops for value in top if type(value) is list]
+    waiting: list[tuple[Any, int]] = [(value, 1) for top in tops for value in top if type(value) is list]
     while waiting:
         node, depth = waiting.pop()
         if depth > _DEEPEST_EXPRESSION and node and type(node[0]) is str:

@@ -1,4 +1,4 @@
-"""Statements: events, regions, scopes, and which branches are left for good."""
+"""Compound statements: regions, scopes, and which branches are left for good."""
 
 from __future__ import annotations
 
@@ -7,25 +7,18 @@ from typing import Any, Optional
 
 import libcst as cst
 
-from dllint.facts.extract.expressions import Expressions
+from dllint.facts.extract.simple_statements import SimpleStatements
 from dllint.facts.extract.walk import ABSENT, OutOfStep
 from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
-_EXITS = (
-    ["attr", ["name", "sys"], "exit"],
-    ["attr", ["name", "os"], "_exit"],
-    ["attr", ["name", "os"], "abort"],
-    ["name", "exit"],
-    ["name", "quit"],
-)
 _PATTERNS = (
     *(cst.MatchPattern, cst.MatchOrElement, cst.MatchKeywordElement),
     *(cst.MatchSequenceElement, cst.MatchMappingElement, cst.MatchStar),
 )
 
 
-class Statements(Expressions):
+class Statements(SimpleStatements):
     """Walks statements. A statement's walk says whether control never comes out behind it."""
 
     def module(self, node: cst.Module) -> None:
@@ -47,16 +40,6 @@ class Statements(Expressions):
                 leaves |= _COMPOUND[type(node)](self, node)
         return leaves
 
-    def simple(self, nodes: Sequence[Any]) -> bool:
-        leaves = False
-        for node in nodes:
-            first = self.at
-            leaves |= bool(_SIMPLE[type(node)](self, node))
-            self.end_statement(self.tokens.span(first, self.at - 1))
-            if node.semicolon is not ABSENT:
-                self.step(";")
-        return leaves
-
     def suite(self, node: Any, region: int) -> bool:
         """Walks the body of a compound statement in `region`."""
         outer, self.region = self.region, region
@@ -70,156 +53,6 @@ class Statements(Expressions):
         span = self.tokens.span(first, self.at - 1)
         self.end_statement(span)
         return span
-
-    # Simple statements
-
-    def _expression(self, node: cst.Expr) -> bool:
-        value, span = self.spanned(node.value)
-        if value[0] != "yield":
-            self.add_event("expr", None, value, None, span)
-        return value[0] == "call" and self._new_calls[-1][1] in _EXITS
-
-    def _assign(self, node: cst.Assign) -> None:
-        targets = []
-        for part in node.targets:
-            targets.append(self.target(part.target))
-            self.step("=")
-        value, span = self.spanned(node.value)
-        for target in targets:
-            self.add_event("assign", target, value, None, span)
-
-    def _annotated(self, node: cst.AnnAssign) -> None:
-        target = self.target(node.target)
-        annotation = self.annotation(node.annotation)
-        value: Optional[Expr] = None
-        span = None
-        if node.value is not None:
-            self.step("=")
-            value, span = self.spanned(node.value)
-        self.add_event("assign", target, value, ["ann", annotation], span)
-
-    def _augmented(self, node: cst.AugAssign) -> None:
-        target = self.expr(node.target)
-        operator = self.texts[self.at]
-        self.at += 1
-        value, span = self.spanned(node.value)
-        self.add_event("assign", target, value, ["op", operator[:-1]], span)
-
-    def _return(self, node: cst.Return) -> bool:
-        self._valued("return", node.value)
-        return True
-
-    def _valued(self, kind: str, node: Any) -> None:
-        self.step(kind)
-        value, span = self.spanned(node) if node is not None else (None, None)
-        self.add_event(kind, None, value, None, span)
-
-    def _raise(self, node: cst.Raise) -> bool:
-        self._valued("raise", node.exc)
-        if node.cause is not None:
-            self.step("from")
-            self.expr(node.cause.item)
-        return True
-
-    def _assert(self, node: cst.Assert) -> None:
-        self._valued("assert", node.test)
-        if node.msg is not None:
-            self.step(",")
-            self.expr(node.msg)
-
-    def _delete(self, node: cst.Del) -> None:
-        self.step("del")
-        target = self.target(node.target)
-        for one in target[1] if target[0] == "tuple" else [target]:
-            self.add_event("delete", one, None, None, None)
-
-    def _leave(self, node: Any) -> bool:
-        self.at += 1
-        return True
-
-    def _pass(self, node: cst.Pass) -> None:
-        self.step("pass")
-
-    def _global(self, node: Any) -> None:
-        kind = "global" if type(node) is cst.Global else "nonlocal"
-        self.step(kind)
-        for item in node.names:
-            self.step(item.name.value)
-            if item.comma is not ABSENT:
-                self.at += 1
-        self.add_event(kind, None, None, [item.name.value for item in node.names], None)
-
-    def _dotted(self, node: Any) -> str:
-        if type(node) is cst.Attribute:
-            before = self._dotted(node.value)
-            self.at += 1
-            self.step(node.attr.value)
-            return f"{before}.{node.attr.value}"
-        self.step(node.value)
-        name: str = node.value
-        return name
-
-    def _alias(self, node: cst.ImportAlias) -> tuple[str, Optional[str]]:
-        name = self._dotted(node.name)
-        renamed = None
-        if node.asname is not None:
-            self.step("as")
-            renamed = self.target(node.asname.name)[1]
-        if node.comma is not ABSENT:
-            self.at += 1
-        return name, renamed
-
-    def _import(self, node: cst.Import) -> None:
-        self.step("import")
-        for alias in node.names:
-            module, renamed = self._alias(alias)
-            self.add_event("import", None, None, [module, None, renamed, 0], None)
-
-    def _import_from(self, node: cst.ImportFrom) -> None:
-        self.step("from")
-        level = dots = len(node.relative)
-        while dots > 0:
-            dots -= len(self.texts[self.at])
-            self.at += 1
-        module = self._dotted(node.module) if node.module is not None else ""
-        self.step("import")
-        if isinstance(node.names, cst.ImportStar):
-            self.step("*")
-            self.add_event("import", None, None, [module, "*", None, level], None)
-            return
-        bracketed = self.texts[self.at] == "("
-        self.at += bracketed
-        for alias in node.names:
-            name, renamed = self._alias(alias)
-            self.add_event("import", None, None, [module, name, renamed, level], None)
-        self.at += bracketed
-
-    def _type_alias(self, node: cst.TypeAlias) -> None:
-        self.step("type")
-        target = self.target(node.name)
-        self._type_parameters(node.type_parameters)
-        self.step("=")
-        value, span = self.spanned(node.value)
-        self.add_event("assign", target, value, None, span)
-
-    def _type_parameters(self, node: Any) -> None:
-        if node is None:
-            return
-        self.step("[")
-        for part in node.params:
-            param = part.param
-            self.at += type(param) is not cst.TypeVar
-            self.step(param.name.value)
-            if type(param) is cst.TypeVar and param.bound is not None:
-                self.step(":")
-                self.expr(param.bound)
-            if part.default is not None:
-                self.step("=")
-                self.at += bool(part.star)
-                self.expr(part.default)
-            if part.comma is not ABSENT:
-                self.at += 1
-        self.step("]")
 
     # Definitions
 
@@ -426,24 +259,6 @@ class Statements(Expressions):
             self.add_event("assign", ["name", node.rest.value], ["unknown"], None, None)
 
 
-_SIMPLE: dict[type, Callable[[Any, Any], Optional[bool]]] = {
-    cst.Expr: Statements._expression,
-    cst.Assign: Statements._assign,
-    cst.AnnAssign: Statements._annotated,
-    cst.AugAssign: Statements._augmented,
-    cst.Return: Statements._return,
-    cst.Raise: Statements._raise,
-    cst.Assert: Statements._assert,
-    cst.Del: Statements._delete,
-    cst.Continue: Statements._leave,
-    cst.Break: Statements._leave,
-    cst.Pass: Statements._pass,
-    cst.Global: Statements._global,
-    cst.Nonlocal: Statements._global,
-    cst.Import: Statements._import,
-    cst.ImportFrom: Statements._import_from,
-    cst.TypeAlias: Statements._type_alias,
-}
 _COMPOUND: dict[type, Callable[[Any, Any], bool]] = {
     cst.FunctionDef: Statements._define,
     cst.ClassDef: Statements._define,
