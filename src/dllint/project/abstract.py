@@ -34,14 +34,20 @@ class Frame:
     Interned, so compared by identity.
     """
 
-    __slots__ = ("actuals", "closure", "depth", "parent", "receiver")
+    __slots__ = ("actuals", "closure", "depth", "nesting", "parent", "receiver")
 
-    def __init__(self, actuals: Actuals | None, receiver: Value | None, parent: Frame | None, closure: Frame | None) -> None:
+    def __init__(
+        self, actuals: Actuals | None, receiver: Value | None, parent: Frame | None, closure: Frame | None, chain: bool
+    ) -> None:
         self.actuals = actuals
         self.receiver = receiver
         self.parent = parent
         self.closure = closure
-        self.depth: int = 1 + (parent.depth if parent else 0)
+        # Contexts multiply with every level. Those of a chain that is followed anyway cost nothing more.
+        self.depth: int = 0 if chain else 1 + (parent.depth if parent else 0)
+        inner = receiver.frame if isinstance(receiver, Instance) else None
+        own = 1 + (inner.nesting if inner is not None else 0) if isinstance(receiver, Instance) else 0
+        self.nesting: int = max(own, parent.nesting if parent is not None else 0)
 
 
 class Site(NamedTuple):

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 LIMIT = 40
 """Values of one expression that are told apart; beyond, the rest is Unknown."""
-DEEPEST_FRAME = 12
-DEEPEST_QUESTION = 120
+DEEPEST_QUESTION = 80
 
 
 def union(groups: Iterable[Values]) -> Values:
@@ -292,7 +291,7 @@ class Evaluator:
             if isinstance(value, Instance) and isinstance(value.of, Class):
                 method = self.world.hierarchy.method(value.of, "__enter__")
                 if method is not None:
-                    groups.append(self.returned(method, Frame(None, value, None, None)))
+                    groups.append(self.returned(method, self.world.receiver_frame(value)))
                     continue
             groups.append((value,))
         return union(groups)
@@ -314,7 +313,7 @@ class Evaluator:
     def result(self, callee: Value, index: int, here: Site) -> Values:
         """What calling `callee` in the call `index` gives."""
         if isinstance(callee, Class):
-            return (Instance(callee, here.file, index, here.frame),)
+            return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
         if isinstance(callee, Function):
             frame = self.world.frame(here.file, index, here.frame, callee)
             return self.returned(callee, frame)
@@ -324,7 +323,7 @@ class Evaluator:
                 special = handler(self.world, here.file, index, here)
                 if special is not None:
                     return special
-            return (Instance(callee, here.file, index, here.frame),)
+            return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
         if isinstance(callee, Partial):
             return self.result(callee.function, index, here)
         if isinstance(callee, Instance) and isinstance(callee.of, Class):
@@ -339,8 +338,6 @@ class Evaluator:
         scope = function.file.scopes[function.scope]
         if scope.is_generator:
             return (UNKNOWN,)
-        if frame is not None and frame.depth > DEEPEST_FRAME:
-            frame = None
         key = ("return", function.key, frame)
         if key in self._calls:
             return self._calls[key] or ()

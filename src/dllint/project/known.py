@@ -75,12 +75,15 @@ def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values |
     return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
 
 
+_NUMBERS: dict[str, Callable[[object], object]] = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs, "round": round}  # type: ignore[dict-item]
+
+
 def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     values = _first(world, file, index, site)
-    if values is None or call.func[0] != "name":
+    convert = _NUMBERS.get(call.func[1]) if call.func[0] == "name" else None
+    if values is None or convert is None:
         return None
-    convert = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs, "round": round}[call.func[1]]
     found: list[Value] = []
     for value in values:
         if isinstance(value, Const) and value.value is not None:
@@ -97,7 +100,7 @@ def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | 
 
 def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "name" or any(argument.keyword for argument in call.args) or len(call.args) < 2:
+    if call.func not in (["name", "min"], ["name", "max"]) or any(a.keyword for a in call.args) or len(call.args) < 2:
         return None
     choose = min if call.func[1] == "min" else max
     operands = [world.values.evaluate(argument.value, site) for argument in call.args]

@@ -332,4 +332,13 @@ class StartMethods:
         hop = Hop(file, call.span, f"calls {render(call.func, file)}")
         for target in self.world.calls.targets(file, index, arrival.frame):
             conditions = [*arrival.conditions, *here] if here else arrival.conditions
+            target = self._chained(target, file, index, arrival.frame)
             yield self._arrival(arrival.origin, target, arrival, hop, conditions, arrival.depth + 1)
+
+    def _chained(self, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Target:
+        """The target with an activation that remembers the whole chain."""
+        actuals = target.frame.actuals
+        if actuals is not None and actuals is self.world.actuals(file, index, self.world.remembered(frame)):
+            actuals = self.world.actuals(file, index, frame)
+        key = ("chain", file.path, index, frame, target.function)
+        return Target(target.function, self.world.intern(key, actuals, target.function, frame, chain=True))

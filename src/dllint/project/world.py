@@ -28,7 +28,10 @@ from dllint.torch_api import LAUNCHERS, LOADERS, canonical
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_DEEP = 14
+DEEPEST_CONTEXT = 3
+"""Calls that an evaluation remembers; what called them is any caller."""
+DEEPEST_NESTING = 2
+"""Objects made by objects whose making is told apart."""
 
 
 class World:
@@ -147,8 +150,14 @@ class World:
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
         """The activation of `function` that a call makes. Beyond a depth the caller's own activation is forgotten."""
-        parent = frame if frame is None or frame.depth < _DEEP else None
-        return self.intern((file.path, index, parent, function), None, function, parent, (file, index))
+        parent = self.remembered(frame)
+        return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+
+    def remembered(self, frame: Frame | None) -> Frame | None:
+        """The activation, unless it is too deep to be told apart from others."""
+        if frame is None or (frame.depth < DEEPEST_CONTEXT and frame.nesting <= DEEPEST_NESTING):
+            return frame
+        return None
 
     def intern(
         self,
@@ -156,22 +165,20 @@ class World:
         actuals: Actuals | None,
         function: Function,
         parent: Frame | None,
-        call: tuple[SourceFile, int] | None = None,
+        chain: bool = False,
     ) -> Frame:
         """The one Frame for a key."""
-        found = self._frames.get(key)
+        found = self._frames.get((key, chain))
         if found is None:
-            if call is not None:
-                actuals = self.actuals(call[0], call[1], parent)
-            found = self._frames[key] = Frame(actuals, function.receiver, parent, function.frame)
+            found = self._frames[key, chain] = Frame(actuals, function.receiver, parent, function.frame, chain)
         return found
 
     def receiver_frame(self, receiver: Instance) -> Frame:
         """An activation of which only the receiver is known."""
-        key = ("receiver", receiver)
+        key = (("receiver", receiver), False)
         found = self._frames.get(key)
         if found is None:
-            found = self._frames[key] = Frame(None, receiver, None, None)
+            found = self._frames[key] = Frame(None, receiver, None, None, False)
         return found
 
     def impossible(self, site: Site) -> bool:
