@@ -143,7 +143,7 @@ def test_values_keep_their_meaning(value, written, marked, fixed):
     [
         ("«f»(a)\n", "k", "1", "no call at line 1 column 1"),
         ("«f(a) »\n", "k", "1", "no call at line 1 column 1"),
-        ("«f(a)»\n", "k", "1 +", "the value of k does not parse"),
+        ("«f(a)»\n", "k", "1 +", "the new expression does not parse"),
         ("«f(a)»\n", "no keyword", "1", "'no keyword' is no keyword"),
         ("x = f'{«g(a)»}'\n", "k", "'v'", "a call in a string takes no quotes"),
         ("«f(a)»\nprint 1\n", "k", "1", "the text does not parse: line 2"),

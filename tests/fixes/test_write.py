@@ -47,7 +47,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(now, tmp_path):
 
 
 def test_a_file_that_is_gone(tmp_path):
-    with pytest.raises(WriteError, match=r"a\.py: cannot be read: No such file or directory"):
+    with pytest.raises(WriteError, match=r"a\.py: cannot be read: no such file"):
         write_fixed(str(tmp_path / "a.py"), "a\n", "b\n")
     with pytest.raises(WriteError, match=r"cannot be written"):
         write_atomically(str(tmp_path / "none" / "a.py"), b"")

@@ -9,7 +9,7 @@ import libcst as cst
 
 from dllint.finding import RemoveArgument, SetArgument
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
-from dllint.fixes.tree import QUOTING, Tree
+from dllint.fixes.tree import QUOTING, Tree, parse_expression
 
 
 class _Arg(NamedTuple):
@@ -71,10 +71,7 @@ def change_arguments(tree: Tree, edits: Sequence[Union[SetArgument, RemoveArgume
 def _checked(tree: Tree, keyword: str, value: str, quoted: bool) -> str:
     if not keyword.isidentifier():
         raise Unresolvable(f"{keyword!r} is no keyword")
-    try:
-        parsed = cst.parse_expression(value)
-    except (cst.ParserSyntaxError, ValueError):
-        raise Unresolvable(f"the value of {keyword} does not parse") from None
+    parsed = parse_expression(value)
     if quoted and not QUOTING.isdisjoint(value):
         raise Unresolvable("a call in a string takes no quotes")
     value = LINE_END.sub(tree.module.default_newline, value.strip())

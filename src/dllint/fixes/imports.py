@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import libcst as cst
 
 from dllint.finding import AddImport
-from dllint.fixes.statements import Line, Neighbour, insert_after, insert_before, prologue_length, statement_start
+from dllint.fixes.statements import Neighbour, insert_after, insert_before, prologue_length
 from dllint.fixes.text import Change, Unresolvable
-from dllint.fixes.tree import Tree
+from dllint.fixes.tree import Line, Tree, parse
 
 
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
@@ -26,10 +27,10 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
         raise Unresolvable(f"{'.'.join(names)!r} is nothing to import")
     text = f"import {edit.module}" if edit.name is None else f"from {edit.module} import {edit.name}"
     module = tree.module
-    if any(_gives(statement, edit) for statement in _module_level_imports(module.body)):
+    if any(_gives(statement, edit) for statement in _imports(tree)):
         return []
-    code = cst.parse_module(text).body
-    lines = [node for node in module.body if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))]
+    code = parse(text).module.body
+    lines = module.body
     if not lines:
         start = len(tree.text)
         newline = module.default_newline
@@ -37,9 +38,11 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     prologue = prologue_length(module)
     last = -1
     for index, node in enumerate(lines):
-        if isinstance(node, (cst.FunctionDef, cst.ClassDef)) or statement_start(tree, node) >= limit:
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             break
         if index >= prologue and isinstance(node, cst.SimpleStatementLine) and any(map(_is_import, node.body)):
+            if tree.statement_start(node) >= limit:
+                break
             last = index
     if last >= 0:
         return [insert_after(tree, Neighbour(lines, last, True), text, code)]
@@ -60,6 +63,11 @@ def _blanks(lines: Sequence[Line], index: int) -> int:
 
 def _is_import(node: cst.CSTNode) -> bool:
     return isinstance(node, (cst.Import, cst.ImportFrom))
+
+
+@lru_cache(maxsize=8)
+def _imports(tree: Tree) -> tuple[cst.Import | cst.ImportFrom, ...]:
+    return tuple(_module_level_imports(tree.module.body))
 
 
 def _module_level_imports(block: object) -> Iterator[cst.Import | cst.ImportFrom]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -187,7 +188,7 @@ class _Taken:
 
     def __init__(self, texts: _Texts) -> None:
         self._texts = texts
-        self._changes: dict[str, set[Change]] = {}
+        self._changes: dict[str, list[Change]] = {}
         self._names: dict[tuple[str, str], str] = {}
 
     def take(self, fix: Fix, edits: Sequence[TextEdit]) -> bool:
@@ -198,13 +199,24 @@ class _Taken:
             return False
         wanted = [(edit.path, self._texts.lines(edit.path).change(edit)) for edit in edits]
         for path, change in wanted:
-            text = self._texts(path)
-            if any(_collide(text, change, other) for other in self._changes.get(path, ())):
+            if any(_collide(self._texts(path), change, other) for other in self._near(path, change)):
                 return False
         for path, change in wanted:
-            self._changes.setdefault(path, set()).add(change)
+            changes = self._changes.setdefault(path, [])
+            if change not in self._near(path, change):
+                insort(changes, change)
         self._names.update(names)
         return True
+
+    def _near(self, path: str, change: Change) -> list[Change]:
+        """Those taken changes that touch the given one. What is taken is sorted and does not overlap."""
+        changes = self._changes.get(path, [])
+        first = last = bisect_left(changes, change)
+        while first and changes[first - 1].end >= change.start:
+            first -= 1
+        while last < len(changes) and changes[last].start <= change.end:
+            last += 1
+        return changes[first:last]
 
 
 def _new_names(edit: InsertStatement) -> list[str]:

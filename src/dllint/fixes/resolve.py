@@ -7,6 +7,7 @@ from typing import Union
 
 import libcst as cst
 
+from dllint import files
 from dllint.finding import (
     AddImport,
     Edit,
@@ -21,7 +22,7 @@ from dllint.fixes.arguments import change_arguments
 from dllint.fixes.imports import add_import
 from dllint.fixes.statements import insert_statement
 from dllint.fixes.text import BLANKS, LINE_END, Change, Lines, TextEdit, Unresolvable, apply_changes, stack
-from dllint.fixes.tree import QUOTING, Tree, parse
+from dllint.fixes.tree import QUOTING, Tree, parse, parse_expression
 
 Sources = Union[Mapping[str, str], Callable[[str], str]]
 """Texts by path, with their own line ends and byte-order marks: a mapping, or a function that reads them."""
@@ -86,6 +87,8 @@ def read(sources: Sources, path: str) -> str:
         return sources[path] if isinstance(sources, Mapping) else sources(path)
     except KeyError:
         raise Unresolvable("no such source", path) from None
+    except (files.CannotRead, files.Undecodable) as error:
+        raise Unresolvable(str(error), path) from None
     except OSError as error:
         raise Unresolvable(f"cannot be read: {error.strerror or error}", path) from None
     except UnicodeError:
@@ -114,10 +117,7 @@ def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
 def _replace_expression(tree: Tree, edit: ReplaceExpression) -> Change:
     node = tree.expression(edit.span)
     start, end = tree.offsets(edit.span)
-    try:
-        new = cst.parse_expression(edit.code)
-    except (cst.ParserSyntaxError, ValueError):
-        raise Unresolvable("the new expression does not parse") from None
+    new = parse_expression(edit.code)
     code = LINE_END.sub(tree.line_end(start), edit.code.strip())
     if isinstance(tree.parent(node), cst.ConcatenatedString):
         raise Unresolvable("the expression is a piece of a string")

@@ -9,15 +9,14 @@ import libcst as cst
 
 from dllint.finding import InsertStatement
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
-from dllint.fixes.tree import Tree, parse, suites
+from dllint.fixes.tree import Line, Tree, parse, suites
 
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
-Line = Union[cst.SimpleStatementLine, cst.BaseCompoundStatement]
 _Simple = Union[cst.SimpleStatementLine, cst.SimpleStatementSuite]
 
 
 class Neighbour(NamedTuple):
-    """A line of statements, or a compound statement, among those of its block."""
+    """A line of simple statements, or a compound statement, among those of its block."""
 
     block: Sequence[Line]
     position: int
@@ -66,7 +65,7 @@ def _is_future(node: cst.CSTNode) -> bool:
 
 def insert_before(tree: Tree, place: Neighbour, text: str, code: Sequence[cst.CSTNode], blank_below: int = 0) -> Change:
     """New lines above a statement and the comments that lead it, with at least so many blank lines below them."""
-    start = statement_start(tree, place.node)
+    start = tree.statement_start(place.node)
     offset = tree.lines.start(start)
     while offset and tree.text[:offset].rstrip("\r\n").endswith("\\"):
         offset = tree.lines.start(offset - 1)
@@ -85,7 +84,7 @@ def insert_after(
     tree: Tree, place: Neighbour, text: str, code: Sequence[cst.CSTNode], blank_above: int = 0, blank_below: int = 0
 ) -> Change:
     """New lines below a statement, with at least so many blank lines above and below them."""
-    start, end = statement_start(tree, place.node), tree.range(place.node)[1]
+    start, end = tree.statement_start(place.node), tree.range(place.node)[1]
     indent = _indentation(tree, tree.lines.start(start))
     newline = tree.line_end(end)
     line_end, offset = tree.rest_of_line(end)
@@ -111,18 +110,10 @@ def blank_lines(above: cst.CSTNode | None, below: cst.CSTNode, toplevel: bool) -
     return 2 if toplevel and isinstance(below, _DEFINITIONS) else 0
 
 
-def statement_start(tree: Tree, node: cst.CSTNode) -> int:
-    """Where a statement starts, with its decorators."""
-    start = tree.start(node)
-    if isinstance(node, _DEFINITIONS) and node.decorators:
-        return min(start, tree.start(node.decorators[0]))
-    return start
-
-
 def render(tree: Tree, text: str, indent: str, newline: str) -> str:
     """The lines of new code in the file's indentation and line ends, without a final line end."""
     code = parse(text)
-    fixed = {line for first, last in code.multiline_strings() for line in range(first + 1, last + 1)}
+    fixed = code.lines_in_strings()
     lines = []
     for number, line in enumerate(LINE_END.split(text.rstrip("\r\n")), 1):
         if number not in fixed:
@@ -157,19 +148,21 @@ def _find(tree: Tree, start: int, end: int, toplevel: bool) -> tuple[Neighbour, 
                 if first <= start and end <= last:
                     return place, suite
             elif isinstance(suite, cst.IndentedBlock):
-                inner = inner or _holder(tree, suite.body, start, end, False)
+                lines = [
+                    node
+                    for node in suite.body
+                    if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+                ]
+                inner = inner or _holder(tree, lines, start, end, False)
         if inner is None:
             break
         place = inner
     return place, place.node if isinstance(place.node, cst.SimpleStatementLine) else None
 
 
-def _holder(tree: Tree, block: Sequence[cst.BaseStatement], start: int, end: int, toplevel: bool) -> Neighbour | None:
-    lines = [node for node in block if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))]
-    for index, node in enumerate(lines):
-        if statement_start(tree, node) <= start and end <= tree.range(node)[1]:
-            return Neighbour(lines, index, toplevel)
-    return None
+def _holder(tree: Tree, block: Sequence[Line], start: int, end: int, toplevel: bool) -> Neighbour | None:
+    position = tree.holder(block, start, end)
+    return Neighbour(block, position, toplevel) if position >= 0 else None
 
 
 def _insert_in_line(
@@ -181,15 +174,15 @@ def _insert_in_line(
     one_line = len(code.body) == 1 and not LINE_END.search(text) and "#" not in text
     if one_line and isinstance(only, cst.SimpleStatementLine):
         if gap < len(simple.body):
-            offset = tree.start(simple.body[gap])
+            offset = tree.range(simple.body[gap])[0]
             return [Change(offset, offset, f"{text.rstrip('; ')}; ")]
         offset = tree.range(simple.body[-1])[1]
         return [Change(offset, offset, f"; {text.rstrip('; ')}")]
-    indent = _indentation(tree, tree.lines.start(statement_start(tree, place.node)))
-    newline = tree.line_end(tree.start(simple))
+    indent = _indentation(tree, tree.lines.start(tree.statement_start(place.node)))
+    newline = tree.line_end(tree.range(simple)[0])
     changes = []
     if isinstance(simple, cst.SimpleStatementSuite):
-        first = tree.start(simple.body[0])
+        first = tree.range(simple.body[0])[0]
         indent += tree.indent
         content = newline + indent
         if gap == 0:
@@ -199,7 +192,7 @@ def _insert_in_line(
         line_end = tree.rest_of_line(tree.range(simple)[1])[0]
         changes.append(Change(line_end, line_end, newline + render(tree, text, indent, newline)))
     elif gap:
-        start, end = tree.range(simple.body[gap - 1])[1], tree.start(simple.body[gap])
+        start, end = tree.range(simple.body[gap - 1])[1], tree.range(simple.body[gap])[0]
         changes.append(Change(start, end, newline + render(tree, text, indent, newline) + newline + indent))
     return changes
 
@@ -220,7 +213,7 @@ def _above_comments(tree: Tree, offset: int, indent: str) -> int:
     """The offset above the comment lines that lead a statement; those at the top of the file belong to the file."""
     found = offset
     while (above := _line_above(tree, found)) and above[1].lstrip("\f").startswith(indent + "#"):
-        if tree.in_multiline_string(above[0]):
+        if tree.starts_in_string(above[0]):
             break
         found = above[0]
     return offset if found == tree.lines.first else found

@@ -4,32 +4,51 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator
+import threading
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import Union
+from itertools import accumulate
+from typing import NamedTuple, Union
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from dllint.fixes.text import BLANKS, LINE_END, Lines, Unresolvable
 from dllint.span import Span
 
-Small = cst.BaseSmallStatement
-Statement = Union[cst.BaseCompoundStatement, cst.BaseSmallStatement]
+Line = Union[cst.SimpleStatementLine, cst.BaseCompoundStatement]
+"""A line of simple statements, or a compound statement."""
+
 STRINGS = tuple(
     getattr(cst, name) for name in ("SimpleString", "FormattedString", "TemplatedString") if hasattr(cst, name)
 )
 QUOTING = frozenset("'\"\\\r\n#")
 """What may not stand in a replacement field of a formatted string before Python 3.12."""
+LAST_LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 
 _TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\(?=[\r\n])|#[^\r\n]*)*")
 _REST_OF_LINE = re.compile(r"(?:[ \t\f;]|\\(?:\r\n|\r|\n))*(?:#[^\r\n]*)?(\r\n|\r|\n|\Z)")
+
+_STACK_BYTES = 128 << 20
+_STACK_SIZE_LOCK = threading.Lock()
+
+
+class _Part(NamedTuple):
+    """A statement at module level, or what stands above the first or below the last one."""
+
+    wrapper: MetadataWrapper
+    expressions: dict[tuple[int, int], list[cst.BaseExpression]]
+    strings: list[tuple[int, int]]
+    comments: list[tuple[int, int]]
 
 
 class Tree:
     """A source text and where the nodes of its syntax tree stand.
 
-    All offsets count code points of `text`.
+    All offsets count code points of `text`. Places are worked out only for those statements at module level
+    that are asked about: libcst takes longer for them than for parsing.
 
     Attributes:
         text: the source, with its byte-order mark if it has one.
@@ -40,31 +59,25 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = Lines(text)
-        source = text[self.lines.first :]
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            self.module = cst.parse_module(source)
-        except cst.ParserSyntaxError as error:
-            raise Unresolvable(f"the text does not parse: line {error.raw_line}") from None
-        except (RecursionError, ValueError, cst.CSTValidationError):
-            raise Unresolvable("the text does not parse") from None
-        finally:
-            if collecting:
-                gc.enable()
+        self.module = _parse_module(text[self.lines.first :])
+        self._part_of: dict[cst.CSTNode, int] = {node: index for index, node in enumerate(self.module.body, 1)}
+        self._parts: dict[int, _Part] = {}
+        self._ranges: dict[cst.CSTNode, tuple[int, int]] = {}
+        self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
 
     @property
     def indent(self) -> str:
         """One step of indentation."""
         return self.module.default_indent.lstrip("\f") or "    "
 
-    def start(self, node: cst.CSTNode) -> int:
-        return self.range(node)[0]
-
     def range(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end of a node, without the parentheses around it."""
-        place = self._places[node]
-        return self._offset(place.start.line, place.start.column, 0), self._offset(place.end.line, place.end.column, -1)
+        """Start and end of a node, without the parentheses around it.
+
+        The node is a statement at module level, or was found in one that this tree gave out.
+        """
+        if node not in self._ranges:
+            self._part(self._part_of[node])
+        return self._ranges[node]
 
     def outer(self, node: cst.BaseExpression) -> tuple[int, int]:
         """Start and end of an expression, with the parentheses around it."""
@@ -74,7 +87,30 @@ class Tree:
         return start, end
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        if node not in self._parents:
+            wrapper = self._part_at(self.range(node)[0]).wrapper
+            self._parents.update(wrapper.resolve(ParentNodeProvider))
         return self._parents.get(node)
+
+    def statement_start(self, node: cst.CSTNode) -> int:
+        """Where a statement starts, with its decorators."""
+        start = self.range(node)[0]
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.decorators:
+            return min(start, self.range(node.decorators[0])[0])
+        return start
+
+    def holder(self, block: Sequence[Line], start: int, end: int) -> int:
+        """The index of the statement of a block that holds a range of the text, -1 where none does."""
+        if block is self.module.body:
+            candidates: Iterable[int] = (bisect_right(self._bounds, start) - 2,)
+        else:
+            candidates = range(len(block))
+        for index in candidates:
+            if 0 <= index < len(block):
+                node = block[index]
+                if self.statement_start(node) <= start and end <= self.range(node)[1]:
+                    return index
+        return -1
 
     def offsets(self, span: Span) -> tuple[int, int]:
         """
@@ -89,7 +125,8 @@ class Tree:
         Raises:
             Unresolvable: there is none.
         """
-        for node in self._expressions.get(self.offsets(span), ()):
+        start, end = self.offsets(span)
+        for node in self._part_at(start).expressions.get((start, end), ()):
             if isinstance(node, cst.Call):
                 return node
         raise Unresolvable(f"no call at line {span.line} column {span.column}")
@@ -100,7 +137,8 @@ class Tree:
         Raises:
             Unresolvable: there is none.
         """
-        for node in self._expressions.get(self.offsets(span), ()):
+        start, end = self.offsets(span)
+        for node in self._part_at(start).expressions.get((start, end), ()):
             return node
         raise Unresolvable(f"no expression at line {span.line} column {span.column}")
 
@@ -111,7 +149,7 @@ class Tree:
             Unresolvable: there is none.
         """
         start, end = self.offsets(span)
-        for first, last in self._comments:
+        for first, last in self._part_at(start).comments:
             if first <= start < end <= last:
                 return first, last
         raise Unresolvable(f"no comment at line {span.line} column {span.column}")
@@ -143,81 +181,104 @@ class Tree:
         line = self.text[start:offset]
         return line[: len(line) - len(line.lstrip(BLANKS))].rpartition("\f")[2]
 
-    def is_in_string(self, node: cst.CSTNode) -> bool:
-        """Whether a node stands in a formatted string."""
-        above = self.parent(node)
-        while above is not None and not isinstance(above, cst.BaseStatement):
-            if isinstance(above, STRINGS):
-                return True
-            above = self.parent(above)
-        return False
-
-    def multiline_strings(self) -> Iterator[tuple[int, int]]:
-        """First and last line of each string that is written on several lines."""
-        for node in self._places:
-            if isinstance(node, STRINGS):
-                first, last = map(self.lines.line, self.range(node))
-                if last > first:
-                    yield first, last
-
-    def in_multiline_string(self, offset: int) -> bool:
-        """Whether the line that holds `offset` starts in a string."""
-        line = self.lines.line(offset)
-        return any(first < line <= last for first, last in self.multiline_strings())
-
     def leads_line(self, offset: int) -> bool:
         """Whether only blanks stand before `offset` on its line."""
         return not self.text[self.lines.start(offset) : offset].strip(BLANKS)
 
-    @cached_property
-    def _wrapper(self) -> MetadataWrapper:
-        return MetadataWrapper(self.module, unsafe_skip_copy=True)
+    def is_in_string(self, node: cst.CSTNode) -> bool:
+        """Whether a node stands in a formatted string."""
+        start, end = self.range(node)
+        return any(first < start and end < last for first, last in self._part_at(start).strings)
 
-    @cached_property
-    def _places(self) -> dict[cst.CSTNode, CodeRange]:
-        try:
-            places = self._wrapper.resolve(PositionProvider)
-        except RecursionError:
-            raise Unresolvable("the text nests too deeply") from None
-        return dict(places)
+    def starts_in_string(self, offset: int) -> bool:
+        """Whether the line that holds `offset` starts in a string."""
+        start = self.lines.start(offset)
+        return any(first < start < last for first, last in self._part_at(start).strings)
 
-    @cached_property
-    def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        try:
-            return dict(self._wrapper.resolve(ParentNodeProvider))
-        except RecursionError:
-            raise Unresolvable("the text nests too deeply") from None
+    def lines_in_strings(self) -> set[int]:
+        """The lines that start in a string."""
+        strings = (string for index in range(len(self.module.body)) for string in self._part(index + 1).strings)
+        spans = (self.lines.span(*string) for string in strings)
+        return {line for span in spans for line in range(span.line + 1, span.end_line + 1)}
 
-    @cached_property
-    def _expressions(self) -> dict[tuple[int, int], list[cst.BaseExpression]]:
-        found: dict[tuple[int, int], list[cst.BaseExpression]] = {}
-        for node in self._places:
+    def _part_at(self, offset: int) -> _Part:
+        return self._part(bisect_right(self._bounds, offset) - 1)
+
+    def _part(self, index: int) -> _Part:
+        if index not in self._parts:
+            self._parts[index] = self._locate(index)
+        return self._parts[index]
+
+    def _locate(self, index: int) -> _Part:
+        """Work out the places of a part's nodes: by libcst, in the part alone, then moved to where it stands."""
+        module = self.module
+        body = module.body[index - 1 : index] if 0 < index <= len(module.body) else ()
+        header = module.header if index == 0 else module.footer if index > len(module.body) else ()
+        wrapper = MetadataWrapper(module.with_changes(body=body, header=header, footer=()), unsafe_skip_copy=True)
+        with _collection_paused():
+            try:
+                places = wrapper.resolve(PositionProvider)
+            except RecursionError:
+                raise Unresolvable("the text nests too deeply") from None
+        starts = [self._shifts[index] + start for start in Lines(self._written[index]).starts]
+        part = _Part(wrapper, {}, [], [])
+        for node, place in places.items():
+            if node is wrapper.module or place.start == place.end:
+                continue
+            start, end = (
+                starts[place.start.line - 1] + place.start.column,
+                starts[place.end.line - 1] + place.end.column,
+            )
+            found = self._ranges[node] = self._source_offset(start), self._source_offset(end - 1) + 1
             if isinstance(node, cst.BaseExpression):
-                found.setdefault(self.range(node), []).append(node)
-                for left, right in zip(node.lpar, reversed(node.rpar), strict=True):
-                    found.setdefault((self.range(left)[0], self.range(right)[1]), []).append(node)
-        return found
+                part.expressions.setdefault(found, []).append(node)
+            if isinstance(node, STRINGS):
+                part.strings.append(found)
+            elif isinstance(node, cst.Comment):
+                part.comments.append(found)
+        for node in [node for group in part.expressions.values() for node in group if node.lpar]:
+            for left, right in zip(node.lpar, reversed(node.rpar), strict=True):
+                part.expressions.setdefault((self._ranges[left][0], self._ranges[right][1]), []).append(node)
+        return part
 
     @cached_property
-    def _comments(self) -> list[tuple[int, int]]:
-        return [self.range(node) for node in self._places if isinstance(node, cst.Comment)]
+    def _written(self) -> list[str]:
+        """The parts as libcst writes them: the top, each statement, the end."""
+        module = self.module
+        try:
+            ends = ("".join(map(module.code_for_node, lines)) for lines in (module.header, module.footer))
+            header, footer = ends
+            return [header, *map(module.code_for_node, module.body), footer]
+        except RecursionError:
+            raise Unresolvable("the text nests too deeply") from None
 
-    def _offset(self, line: int, column: int, back: int) -> int:
-        """The offset of one of libcst's places; `back` is -1 for the end of a node."""
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Where each part starts."""
+        return list(map(self._source_offset, self._shifts))
+
+    @cached_property
+    def _shifts(self) -> list[int]:
+        """Where each part starts in what libcst writes."""
+        return list(accumulate(map(len, self._written[:-1]), initial=0))
+
+    def _source_offset(self, written: int) -> int:
+        """The offset in the source of an offset in what libcst writes."""
         if self._aligned is None:
-            return self.lines.starts[line - 1] + column + (self.lines.first if line == 1 else 0)
-        starts, offsets = self._aligned
-        return offsets[starts[line - 1] + column + back] - back
+            return written + self.lines.first
+        return self._aligned[written] if written < len(self._aligned) else len(self.text)
 
     @cached_property
-    def _aligned(self) -> tuple[list[int], list[int]] | None:
-        """Line starts of the text that libcst writes, and for each of its code points the offset in the source.
+    def _aligned(self) -> list[int] | None:
+        """For each code point that libcst writes the offset in the source; `None` when all are the same.
 
         libcst drops form feeds before statements and backslashes on lines of their own, and counts
-        its positions in the text without them. `None` when it drops nothing.
+        its positions in the text without them.
         """
-        written = self.module.code
+        written = "".join(self._written)
         start = self.lines.first
+        if not self.module.has_trailing_newline:
+            written = LAST_LINE_END.sub("", written)
         if written == self.text[start:]:
             return None
         offsets = []
@@ -230,8 +291,61 @@ class Tree:
             start += 1
         if start > len(self.text):
             raise Unresolvable("the text cannot be placed in its syntax tree")
-        offsets.append(len(self.text))
-        return Lines(written).starts, offsets
+        return offsets
+
+
+def _parse_module(source: str) -> cst.Module:
+    """Parse in a thread that has room: libcst recurses in native code, where a full stack ends the process."""
+    outcome: list[cst.Module | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(cst.parse_module(source))
+        except BaseException as error:
+            outcome.append(error)
+
+    with _collection_paused(), _STACK_SIZE_LOCK:
+        usual = threading.stack_size(_STACK_BYTES)
+        try:
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+        except RuntimeError:
+            raise Unresolvable("there is no memory left to parse the text") from None
+        finally:
+            threading.stack_size(usual)
+        thread.join()
+    result = outcome[0]
+    if isinstance(result, cst.ParserSyntaxError):
+        raise Unresolvable(f"the text does not parse: line {result.raw_line}")
+    if isinstance(result, (RecursionError, ValueError, cst.CSTValidationError)):
+        raise Unresolvable("the text does not parse")
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Trees are many small objects that all stay: looking for garbage among them takes a third of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+@lru_cache(maxsize=256)
+def parse_expression(code: str) -> cst.BaseExpression:
+    """
+    Raises:
+        Unresolvable: the code is no expression.
+    """
+    try:
+        return cst.parse_expression(code)
+    except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError):
+        raise Unresolvable("the new expression does not parse") from None
 
 
 @lru_cache(maxsize=8)

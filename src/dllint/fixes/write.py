@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
-import io
 import os
 import shutil
 import tempfile
-import tokenize
-from pathlib import Path
 
-_BOM = b"\xef\xbb\xbf"
+from dllint import files
 
 
 class WriteError(Exception):
@@ -27,12 +25,12 @@ def write_fixed(path: str, old: str, new: str) -> None:
         WriteError: the file cannot be read or written, changed meanwhile, or its encoding lacks a character.
     """
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise WriteError(f"{path}: cannot be read: {error.strerror or error}") from None
+        data = files.read(path)
+    except files.CannotRead as error:
+        raise WriteError(f"{path}: cannot be read: {error.reason}") from None
     try:
         unchanged = encode(old, data) == data
-    except (SyntaxError, UnicodeError, LookupError):
+    except (files.Undecodable, UnicodeError, LookupError):
         unchanged = False
     if not unchanged:
         raise WriteError(f"{path}: not fixed, because it changed after it was checked")
@@ -48,14 +46,14 @@ def encode(text: str, original: bytes) -> bytes:
     """A text in the encoding that the original bytes declare, with their byte-order mark.
 
     Raises:
-        SyntaxError: the declared encoding is unknown, or contradicts the byte-order mark.
+        files.Undecodable: the declared encoding is unknown, or contradicts the byte-order mark.
         UnicodeEncodeError: the encoding lacks a character of the text.
     """
-    head = original[:4096].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(head).readline)
-    if encoding == "utf-8-sig":
-        return _BOM + text.removeprefix("\ufeff").encode("utf-8")
-    return text.encode(encoding)
+    encoding = files.detect_encoding(original)
+    if encoding != "utf-8-sig":
+        return text.encode(encoding)
+    mark = codecs.BOM_UTF8 if original.startswith(codecs.BOM_UTF8) else b""
+    return mark + text.removeprefix("\ufeff").encode("utf-8")
 
 
 def write_atomically(path: str, data: bytes) -> None:
