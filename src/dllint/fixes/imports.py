@@ -10,7 +10,7 @@ import libcst as cst
 from dllint.finding import AddImport
 from dllint.fixes.statements import Neighbour, insert_after, insert_before, prologue_length
 from dllint.fixes.text import Change, Unresolvable
-from dllint.fixes.tree import Line, Tree, parse
+from dllint.fixes.tree import Line, Tree, parse_code
 
 
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
@@ -29,7 +29,7 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     module = tree.module
     if any(_gives(statement, edit) for statement in _imports(tree)):
         return []
-    code = parse(text).module.body
+    code = parse_code(text).module.body
     lines = module.body
     if not lines:
         start = len(tree.text)

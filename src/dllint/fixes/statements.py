@@ -9,7 +9,7 @@ import libcst as cst
 
 from dllint.finding import InsertStatement
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
-from dllint.fixes.tree import Line, Tree, parse, suites
+from dllint.fixes.tree import Line, Tree, parse_code, suites
 
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 _Simple = Union[cst.SimpleStatementLine, cst.SimpleStatementSuite]
@@ -32,7 +32,7 @@ def insert_statement(tree: Tree, edit: InsertStatement) -> list[Change]:
     Raises:
         Unresolvable: no statement holds the anchor, or the new code does not parse.
     """
-    code = _parse_code(edit.code)
+    code = _new_statements(edit.code)
     start, end = tree.offsets(edit.anchor)
     place, simple = _find(tree, start, end, edit.toplevel)
     if simple is not None:
@@ -112,7 +112,7 @@ def blank_lines(above: cst.CSTNode | None, below: cst.CSTNode, toplevel: bool) -
 
 def render(tree: Tree, text: str, indent: str, newline: str) -> str:
     """The lines of new code in the file's indentation and line ends, without a final line end."""
-    code = parse(text)
+    code = parse_code(text)
     fixed = code.lines_in_strings()
     lines = []
     for number, line in enumerate(LINE_END.split(text.rstrip("\r\n")), 1):
@@ -125,11 +125,8 @@ def render(tree: Tree, text: str, indent: str, newline: str) -> str:
     return newline.join(lines)
 
 
-def _parse_code(text: str) -> cst.Module:
-    try:
-        code = parse(text).module
-    except Unresolvable:
-        raise Unresolvable("the new statement does not parse") from None
+def _new_statements(text: str) -> cst.Module:
+    code = parse_code(text).module
     if not code.body:
         raise Unresolvable("there is no statement to insert")
     return code

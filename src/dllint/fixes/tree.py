@@ -348,6 +348,19 @@ def parse_expression(code: str) -> cst.BaseExpression:
         raise Unresolvable("the new expression does not parse") from None
 
 
+@lru_cache(maxsize=256)
+def parse_code(code: str) -> Tree:
+    """The tree of new statements, kept apart from those of files.
+
+    Raises:
+        Unresolvable: the code does not parse.
+    """
+    try:
+        return Tree(code)
+    except Unresolvable:
+        raise Unresolvable("the new statement does not parse") from None
+
+
 @lru_cache(maxsize=8)
 def parse(text: str) -> Tree:
     """The tree of a text; the last few are kept.
