@@ -141,23 +141,43 @@ def parse_findings(document: list[dict[str, Any]], folder: Path) -> Iterator[Fou
         yield Found(entry["code"], (place(entry), *(place(other) for other in entry["related"])))
 
 
-def check(repository: str, folder: Path, arguments: list[str]) -> Check:
-    """Runs `dllint check` on the whole repository, in a process of its own, without a cache."""
+def check(repository: str, folder: Path, arguments: list[str], limit: float) -> Check:
+    """Runs `dllint check` on the whole repository, without a cache; a run past `limit` seconds counts as a crash."""
     result = Check(repository, lines=line_count(folder))
-    command = [sys.executable, "-m", "dllint", "check", "--no-cache", "--output-format", "json", *arguments, "."]
+    command = [
+        sys.executable,
+        "-m",
+        "dllint",
+        "check",
+        "--no-cache",
+        "--jobs",
+        "1",
+        "--output-format",
+        "json",
+        *arguments,
+        ".",
+    ]
     before, start = os.times(), time.perf_counter()
-    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", errors="replace")
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace"
+    )
+    try:
+        findings, errors = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        findings, errors = "", f"still running after {limit:.0f} seconds"
     after = os.times()
     result.wall = time.perf_counter() - start
     result.processor = after.children_user + after.children_system - before.children_user - before.children_system
     result.exit = process.returncode
     try:
-        result.findings = list(parse_findings(json.loads(process.stdout), folder.resolve()))
+        result.findings = list(parse_findings(json.loads(findings), folder.resolve()))
     except (ValueError, KeyError, TypeError) as problem:
-        result.crash = process.stderr.strip() or f"unreadable output: {problem}"
-    broken = any(sign in process.stderr for sign in ("Traceback (most recent call last)", "internal error"))
+        result.crash = errors.strip() or f"unreadable output: {problem}"
+    broken = any(sign in errors for sign in ("Traceback (most recent call last)", "internal error"))
     if broken or process.returncode not in (0, 1, 2):
-        result.crash = process.stderr.strip() or f"exit code {process.returncode}"
+        result.crash = errors.strip() or f"exit code {process.returncode}"
     return result
 
 
@@ -274,6 +294,7 @@ def main() -> int:
     parser.add_argument("--repositories", nargs="+", default=[], metavar="TEXT", help="only those with such a name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--preview", action="store_true", help="check with preview rules too")
+    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="time that a check may take")
     options = parser.parse_args()
     try:
         labels = read_labels(options.labels)
@@ -298,7 +319,7 @@ def main() -> int:
         if folder is None:
             missing[repository] = len(rows)
             continue
-        checks.append(check(repository, folder, ["--preview"] if options.preview else []))
+        checks.append(check(repository, folder, ["--preview"] if options.preview else [], options.limit))
         judged += [judge(label, checks[-1].findings) for label in rows]
 
     print(as_json(judged, checks, missing)) if options.json else print_report(judged, checks, missing)

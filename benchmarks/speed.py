@@ -25,14 +25,20 @@ class Failed(Exception):
     """A measured command did not do its work."""
 
 
+LIMIT_S = 1800
+"""What a command may take."""
+
+
 def processor_time(command: list[str], accepted: tuple[int, ...]) -> float:
     """Seconds of processor time of the command; raises Failed for an exit code that is not accepted."""
     before = os.times()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         try:
-            exit_code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=errors).returncode
+            exit_code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=errors, timeout=LIMIT_S).returncode
         except OSError as problem:
             raise Failed(f"{command[0]}: {problem.strerror}") from problem
+        except subprocess.TimeoutExpired as problem:
+            raise Failed(str(problem)) from problem
         after = os.times()
         errors.seek(0)
         message = errors.read()
