@@ -126,3 +126,10 @@ CV2_WITHOUT_POOL = frozenset(
     " VideoWriter_fourcc fourcc Rodrigues".split()
 )
 """Last names of cv2 calls that start no thread pool worth capping: input and output, settings."""
+CV2_CAPITALIZED_FUNCTIONS = frozenset(
+    {
+        *("GaussianBlur", "Canny", "Sobel", "Laplacian", "Scharr", "LUT", "HoughCircles", "HoughLines", "HoughLinesP"),
+        *("HuMoments", "PCACompute", "PCACompute2", "PCAProject", "PCABackProject", "SVDecomp"),
+    }
+)
+"""Functions of cv2 that are named like classes."""

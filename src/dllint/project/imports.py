@@ -74,12 +74,8 @@ class Imports:
 
     def submodule(self, path: str, name: str) -> Values:
         """The module `name` inside the package at `path`."""
-        file = self.world.files.get(path)
-        if file is not None:
-            found = self.world.index.resolve(path, name, 1) if path.endswith("__init__.py") else []
-            if found:
-                return (Module(found[-1]),)
-        return ()
+        found = self.world.index.resolve(path, name, 1) if path.endswith("__init__.py") else []
+        return (Module(found[-1]),) if found else ()
 
     def star(self, file: SourceFile, name: str) -> Values | None:
         """What `name` is by the file's star imports; None where none of them can give it."""

@@ -189,6 +189,15 @@ def _context(world: World, file: SourceFile, index: int, site: Site) -> Values |
     return tuple(dict.fromkeys(found))
 
 
+def _named_context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    found = [value.name for value in world.values.evaluate(file.calls[index].func, site) if isinstance(value, External)]
+    methods = [_CONTEXT_CLASSES.get(name.rsplit(".", 1)[-1]) for name in found]
+    return tuple(External(f"multiprocessing[{method}]") for method in methods if method is not None) or None
+
+
+_CONTEXT_CLASSES = {"ForkContext": "fork", "SpawnContext": "spawn", "ForkServerContext": "forkserver"}
+
+
 def _parse(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     if call.func[0] != "attr":
@@ -253,6 +262,7 @@ RESULTS: dict[str, Handler] = {
     "importlib.import_module": _import_module,
     "__import__": _import_module,
     "multiprocessing.get_context": _context,
+    **{f"multiprocessing.context.{name}": _named_context for name in _CONTEXT_CLASSES},
     "argparse.ArgumentParser().parse_args": _parse,
     "argparse.ArgumentParser().parse_known_args": _parse,
     "list": _sequence,

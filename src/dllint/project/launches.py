@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 METHODS = ("fork", "spawn", "forkserver")
 _CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")
+_CONTEXT_SLOTS = {"concurrent.futures.ProcessPoolExecutor": 1, "multiprocessing.Pool": 4}
 _CONTEXTS_DEEP = 3
 _MOST_CONTEXTS = 24
 
@@ -68,6 +69,7 @@ def find_launches(world: World) -> Iterator[Launch]:
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
     names |= {alias for alias in _aliases(world, names)}
+    names |= set(_holders(world))
     seen: set[tuple[str, int]] = set()
     for name in sorted(names):
         for file, index in world.called(name):
@@ -83,6 +85,18 @@ def _aliases(world: World, names: set[str]) -> Iterator[str]:
             for event in scope.events:
                 if event.kind == "import" and event.detail[1] in names and event.detail[2]:
                     yield event.detail[2]
+
+
+def _holders(world: World) -> Iterator[str]:
+    """Names of variables that hold a launcher object which is called later: `start = elastic_launch(config, main)`."""
+    makers = {name.removesuffix("()").rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()")}
+    for name in (*makers, *_aliases(world, makers)):
+        for file, index in world.called(name):
+            for event in file.scopes[file.calls[index].scope].events:
+                if event.kind != "assign" or event.value != ["call", index] or event.target is None:
+                    continue
+                if event.target[0] in ("name", "attr"):
+                    yield event.target[-1]
 
 
 def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]:
@@ -171,12 +185,10 @@ def _from_receiver(world: World, api: LauncherApi, file: SourceFile, index: int,
     call = file.calls[index]
     receiver: Expr | None = call.func[1] if call.func[0] == "attr" else None
     if api.method == "elastic":
-        config = _argument(world, api, world.actuals(file, index, frame), "config")
-        if call.func[0] == "call":
-            inner = world.actuals(file, call.func[1], frame)
-            config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)
+        inner = world.actuals(file, index, frame) if api.params else _made(world, file, index, frame)
+        config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)
         values = world.values.evaluate(config.expr, config.site) if config is not None and config.site is not None else ()
-        names = ("start_method",)
+        names: tuple[str, ...] = ("start_method",)
     else:
         values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
         names = ("mp_context", "context")
@@ -192,14 +204,25 @@ def _from_receiver(world: World, api: LauncherApi, file: SourceFile, index: int,
         for name in names:
             if name in made.keywords:
                 found += _known(world, made.keywords[name])
+        slot = _CONTEXT_SLOTS.get(canonical(value.of.name), len(made.positional))
+        if slot < len(made.positional):
+            found += _known(world, made.positional[slot])
     return tuple(dict.fromkeys(found)) or (api.fallback,)
+
+
+def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
+    """The arguments with which the object was made that the call calls."""
+    for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, frame)):
+        if isinstance(value, Instance) and isinstance(value.of, External) and value.file and value.call >= 0:
+            return world.actuals(value.file, value.call, value.frame)
+    return Actuals()
 
 
 def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None) -> tuple[Target, ...]:
     actuals = world.actuals(file, index, frame)
     if api.args == "*":
         if not api.params:
-            inner = world.actuals(file, file.calls[index].func[1], frame) if file.calls[index].func[0] == "call" else actuals
+            inner = _made(world, file, index, frame)
             target = inner.keywords.get(api.target) or (inner.positional[1] if len(inner.positional) > 1 else None)
             passed = Actuals(actuals.positional, actuals.keywords, actuals.stars, actuals.mappings)
         else:

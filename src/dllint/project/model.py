@@ -17,6 +17,7 @@ from dllint.project.abstract import (
     Function,
     Instance,
     Partial,
+    Site,
     Value,
     Values,
 )
@@ -169,8 +170,17 @@ class Project:
                     yield name, piece
 
     def callables(self, loader: Loader, argument: str) -> Values:
-        """What `collate_fn` or `worker_init_fn` of a loader can be."""
-        return loader.argument(argument).values
+        """What `collate_fn` or `worker_init_fn` of a loader can be, by its construction or set afterwards."""
+        found = dict.fromkeys(loader.argument(argument).values)
+        for file, store in self.world.objects.outside_stores(argument):
+            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+            if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):
+                found.update(dict.fromkeys(self.world.values.evaluate(store.value, site)))
+        return tuple(found)
+
+    @staticmethod
+    def _is_made_by(value: Value, loader: Loader) -> bool:
+        return isinstance(value, Instance) and value.file is loader.file and value.call == loader.call
 
     def unpicklable(self, loader: Loader) -> Iterator[Unpicklable]:
         """Lambdas held by the loader's datasets, then lambdas and local functions given as its callables."""

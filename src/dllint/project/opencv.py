@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.array_api import CV2_WITHOUT_POOL
+from dllint.array_api import CV2_CAPITALIZED_FUNCTIONS, CV2_WITHOUT_POOL
 from dllint.project.abstract import Const, Function
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
@@ -57,7 +57,8 @@ class OpenCV:
         if "()" in name:
             return False
         parts = name.split(".")
-        return len(parts) > 1 and parts[1] not in CV2_WITHOUT_POOL and not parts[-1][:1].isupper()
+        named_like_class = parts[-1][:1].isupper() and parts[-1] not in CV2_CAPITALIZED_FUNCTIONS
+        return len(parts) > 1 and parts[1] not in CV2_WITHOUT_POOL and not named_like_class
 
     @cached_property
     def caps(self) -> list[Cap]:

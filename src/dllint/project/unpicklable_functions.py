@@ -17,23 +17,29 @@ if TYPE_CHECKING:
 
 
 def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
-    """One finding a function that cannot be pickled, judged by the worst of the loaders that need it pickled."""
+    """One finding a function that cannot be pickled, judged by the worst of the loaders that need it pickled.
+
+    Where workers are only ever forked nothing is pickled; that is told to those who asked for these rules.
+    """
+    selected = (*project.settings.select, *project.settings.extend_select)
+    asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
     uses: dict[tuple[str, int], list[tuple[Unpicklable, Loader, Regime]]] = {}
     for loader in project.loaders:
-        regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
-        if not regimes:
+        regimes = project.regimes(loader)
+        forked = regimes[0] if regimes and asked else None
+        worst = next((regime for regime in regimes if regime.method != "fork"), forked)
+        if worst is None:
             continue
         for one in project.unpicklable(loader):
             if one.code == code:
-                uses.setdefault((one.file.path, one.scope), []).append((one, loader, regimes[0]))
+                uses.setdefault((one.file.path, one.scope), []).append((one, loader, worst))
     for found in uses.values():
-        found.sort(key=lambda use: not (use[2].shown or use[2].only))
+        found.sort(key=lambda use: (use[2].method == "fork", not (use[2].shown or use[2].only)))
         yield _finding(project, code, found)
 
 
 def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, Regime]]) -> Finding:
     one, loader, regime = uses[0]
-    certain = regime.shown or regime.only
     values = {
         "kept": one.holder,
         "argument": one.holder,
@@ -46,7 +52,7 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
     if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
         values["factory"] = fix.edits[-1].code
         values["remedy"] = "default"
-    severity: Severity = "error" if certain else "warning"
+    message, severity = _judged(regime)
     hops: tuple[Hop, ...] = one.kept.hops if one.kept is not None else ()
     related = [project.loader_place(other) for _, other, _ in uses]
     if one.kept is not None and one.kept.span.line != one.span.line:
@@ -56,15 +62,22 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
         code,
         one.file.path,
         entry.header,
-        "main" if regime.shown or regime.only and not regime.where else "latent",
+        message,
         values,
         severity=severity,
-        start_methods=tuple(dict.fromkeys(use[2].method for use in uses)),
+        start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
         trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(hops)),
         related=tuple(dict.fromkeys(related)),
         fixes=(fix,) if fix is not None else (),
         statement=_statement(one),
     )
+
+
+def _judged(regime: Regime) -> tuple[str, Severity]:
+    """The message and severity for a function that workers get under a start method."""
+    if regime.method == "fork":
+        return "fork_only", "info"
+    return ("main" if regime.shown else "latent"), ("error" if regime.shown or regime.only else "warning")
 
 
 def _statement(one: Unpicklable) -> Span | None:
