@@ -103,3 +103,16 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert "someone/project/train.py:20" in process.stdout
     assert 'no loader "here"' in process.stdout
     assert "Not checked out: someone/absent (1 labels left out)" in process.stdout
+
+
+def test_linking_is_timed(tmp_path: Path) -> None:
+    tree = ROOT / "fixtures" / "launch-wrapper"
+    command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tree), "--linking-only", str(tmp_path)]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert 0 < float(process.stdout) < 30
+
+
+def test_a_tree_without_python_is_an_error(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tmp_path)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (2, f"speed: no Python files under {tmp_path}\n")
