@@ -20,6 +20,7 @@ class Maker:
         position: position of the shape.
         item: bytes an element unless `dtype=` says otherwise.
         mapped: keyword that makes it a memory map instead of a copy.
+        dtype_at: position of the element type.
     """
 
     library: str
@@ -28,9 +29,11 @@ class Maker:
     position: int = 0
     item: int = 8
     mapped: str = ""
+    dtype_at: int = -1
 
 
-_NUMPY_SHAPES = {name: Maker("numpy", "first") for name in ("zeros", "ones", "empty", "full")}
+_NUMPY_SHAPES = {name: Maker("numpy", "first", dtype_at=1) for name in ("zeros", "ones", "empty")}
+_NUMPY_SHAPES["full"] = Maker("numpy", "first", dtype_at=2)
 _NUMPY_DRAWS = {
     "numpy.random.rand": Maker("numpy", "dims"),
     "numpy.random.randn": Maker("numpy", "dims"),
@@ -98,6 +101,8 @@ ITEM_BYTES = {
 }  # fmt: skip
 """Bytes an element by the last name of a dtype; torch's `float` and `int` are 4 (see `TORCH_ITEM_BYTES`)."""
 TORCH_ITEM_BYTES = {"float": 4, "int": 4}
+CASTS = {"float": 4, "double": 8, "half": 2, "long": 8, "int": 4, "bool": 1, "byte": 1}
+"""Methods of a tensor that give it another element type, with its bytes."""
 
 
 @dataclass(frozen=True)

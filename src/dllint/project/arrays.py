@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.array_api import ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
+from dllint.array_api import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Const, Display, External, Instance, Site, Value, Values
 from dllint.project.source import SourceFile
@@ -21,14 +22,15 @@ DEEPEST = 6
 
 @dataclass(frozen=True)
 class Array:
-    """A whole array. `size` is in bytes, None where it does not fold; `source` is "shape" or "file"; `maker` the call
-    that makes it, as "np.load"."""
+    """A whole array. `size` is in bytes, `item` the bytes of an element, each None where it is not known; `source` is
+    "shape" or "file"."""
 
     library: str
     size: int | None
     source: str
     file: SourceFile
     call: int
+    item: int | None = None
 
     @property
     def span(self) -> Span:
@@ -41,9 +43,11 @@ class Arrays:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def kept(self, values: Values) -> Array | None:
-        """The largest array among the values of an attribute."""
+    def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
+        """The largest array among the values of an attribute, which `expr` gives at `site`."""
         found = [array for value in values if (array := self.array(value)) is not None]
+        if not found and expr is not None and expr[0] == "attr" and expr[2] in SIZE_KEEPING:
+            return self.kept(self.world.values.evaluate(expr[1], site), expr[1], site)
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
     def array(self, value: Value, depth: int = 0) -> Array | None:
@@ -75,10 +79,19 @@ class Arrays:
             inner = self.array(base, depth + 1)
             if inner is None:
                 continue
-            if call.func[2] == "astype" and inner.size is not None and call.args:
-                return inner
+            if call.func[2] == "astype":
+                return self._cast(inner, self._bytes_of(call.args[0].value, inner.library, site) if call.args else None)
+            if call.func[2] in CASTS and inner.library == "torch":
+                return self._cast(inner, CASTS[call.func[2]])
             return inner
         return None
+
+    def _cast(self, array: Array, item: int | None) -> Array:
+        """The array with elements of `item` bytes."""
+        if array.size is None:
+            return array
+        size = array.size // array.item * item if array.item and item else None
+        return replace(array, size=size, item=item)
 
     def _made(self, maker: Maker, value: Instance, depth: int) -> Array | None:
         assert value.file is not None
@@ -99,7 +112,7 @@ class Arrays:
         if count is None:
             return None
         item = self._item_bytes(maker, plain, by_name, site)
-        return Array(maker.library, None if item is None else count * item, "shape", file, index)
+        return Array(maker.library, None if item is None else count * item, "shape", file, index, item)
 
     def _same(self, maker: Maker, plain: list[Expr], site: Site, file: SourceFile, index: int, depth: int) -> Array | None:
         if not plain:
@@ -110,7 +123,7 @@ class Arrays:
                 inner = self.array(part, depth + 1)
                 if inner is not None:
                     size = inner.size if not isinstance(one, Display) else None
-                    return Array(maker.library, size, inner.source, inner.file, inner.call)
+                    return Array(maker.library, size, inner.source, inner.file, inner.call, inner.item)
         return None
 
     def _file_size(self, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
@@ -164,35 +177,28 @@ class Arrays:
     def _number(self, expr: Expr, site: Site) -> int | None:
         values = self.world.values.evaluate(expr, site)
         if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
-            return int(values[0].value)
+            return int(values[0].value) if math.isfinite(values[0].value) else None
         return None
 
     def _item_bytes(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
         dtype = by_name.get("dtype")
-        name = canonical(maker.library)
-        if dtype is None and maker.shape == "first" and maker.library == "numpy" and maker.size == "shape":
-            filled = len(plain) > 2 and plain[2]
-            second = plain[1] if len(plain) > 1 and self._dtype_like(plain[1], site) else None
-            dtype = filled or second
-        if dtype is None:
-            return maker.item
+        if dtype is None and 0 <= maker.dtype_at < len(plain):
+            dtype = plain[maker.dtype_at]
+        return maker.item if dtype is None else self._bytes_of(dtype, maker.library, site)
+
+    def _bytes_of(self, dtype: Expr, library: str, site: Site) -> int | None:
+        """The bytes of an element of a type such as `np.float32`, `torch.uint8` or "int16"."""
         for value in self.world.values.evaluate(dtype, site):
             label = ""
             if isinstance(value, External):
                 label = value.name.rsplit(".", 1)[-1]
             elif isinstance(value, Const) and isinstance(value.value, str):
                 label = value.value
-            if name == "torch" and label in TORCH_ITEM_BYTES:
+            if library == "torch" and label in TORCH_ITEM_BYTES:
                 return TORCH_ITEM_BYTES[label]
             if label in ITEM_BYTES:
                 return ITEM_BYTES[label]
         return None
-
-    def _dtype_like(self, expr: Expr, site: Site) -> bool:
-        return any(
-            isinstance(value, External) or (isinstance(value, Const) and isinstance(value.value, str))
-            for value in self.world.values.evaluate(expr, site)
-        )
 
 
 def mib(size: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, Display, External, Function, Instance, Partial, Site, Value, Values
-from dllint.project.holding import flattened, held_by
+from dllint.project.holding import bound_by, flattened, held_by
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
 from dllint.span import Span
@@ -115,6 +115,8 @@ class Datasets:
                 continue
             for attr, stores in self.world.objects.own_stores(owner).items():
                 for store in stores:
+                    if self._released(owner.file, store, stores):
+                        continue
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
                     if name in ("__getitem__", "__iter__", "__next__", "__getitems__", "__getstate__", "__setstate__", "__del__"):
@@ -131,6 +133,17 @@ class Datasets:
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
         self._kept[value] = collected
         return collected
+
+    def _released(self, file: SourceFile, store: Store, stores: list[Store]) -> bool:
+        """Whether the same function sets the attribute to a constant afterwards, on every way."""
+        return any(
+            later.scope == store.scope
+            and later.event.span > store.event.span
+            and later.value is not None
+            and later.value[0] == "const"
+            and file.encloses(later.event.region, store.event.region)
+            for later in stores
+        )
 
     def _method_of(self, owner: Class, scope: int) -> int:
         while owner.file.scopes[scope].parent != owner.scope:
@@ -218,7 +231,8 @@ class Datasets:
         for one in flattened(self.world, value):
             found.append(Piece(path, one, kept))
             if isinstance(one, Partial):
-                found += self._inside(one.function, path, kept, depth + 1)
+                for inner in (one.function, *bound_by(self.world, one)):
+                    found += self._inside(inner, path, kept, depth + 1)
             elif isinstance(one, Instance) and isinstance(one.of, External):
                 for inner in held_by(self.world, one):
                     found += self._inside(inner, path, kept, depth + 1)

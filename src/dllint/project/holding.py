@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Display, External, Instance, Mapping, Unknown, Value, Values
+from dllint.project.abstract import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
+from dllint.project.arguments import Actual
 from dllint.torch_api import KEEPING_FUNCTIONS, canonical
 
 if TYPE_CHECKING:
@@ -22,8 +24,18 @@ def held_by(world: World, value: Instance) -> Values:
     if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
         return ()
     actuals = world.actuals(value.file, value.call, value.frame)
+    return _given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars))
+
+
+def bound_by(world: World, value: Partial) -> Values:
+    """The values of the arguments that a partial binds, those inside lists and dicts too."""
+    actuals = world.actuals(value.file, value.call, value.frame)
+    return _given(world, (*actuals.positional[1:], *actuals.keywords.values()))
+
+
+def _given(world: World, actuals: Iterable[Actual]) -> Values:
     found: dict[Value, None] = {}
-    for actual in (*actuals.positional, *actuals.keywords.values(), *actuals.stars):
+    for actual in actuals:
         if actual.expr is not None and actual.site is not None:
             for one in world.values.evaluate(actual.expr, actual.site):
                 for part in flattened(world, one):

@@ -193,7 +193,7 @@ class Project:
                 yield Unpicklable("DLL201", value.file, value.scope, holder, piece.kept)
         for argument in ("collate_fn", "worker_init_fn"):
             for given in self.callables(loader, argument):
-                for function in functions_in(given):
+                for function in functions_in(self.world, given):
                     if function.receiver is None and (is_lambda(function) or is_local(function)):
                         yield Unpicklable("DLL204", function.file, function.scope, argument, None)
 

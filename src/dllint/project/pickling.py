@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dllint.finding import Place
 from dllint.project.abstract import Function, Partial, Value
 from dllint.project.datasets import Kept, walk
+from dllint.project.holding import bound_by
 from dllint.project.source import SourceFile
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
 
 
 @dataclass(frozen=True)
@@ -36,12 +41,13 @@ class Unpicklable:
         return Place(self.file.path, self.span, f"{what} that cannot be pickled")
 
 
-def functions_in(value: Value) -> Iterator[Function]:
-    """The functions that pickling a callable pickles."""
-    while isinstance(value, Partial):
-        value = value.function
+def functions_in(world: World, value: Value, depth: int = 0) -> Iterator[Function]:
+    """The functions that pickling a callable pickles, those that a partial binds among them."""
     if isinstance(value, Function):
         yield value
+    elif isinstance(value, Partial) and depth < 4:
+        for inner in (value.function, *bound_by(world, value)):
+            yield from functions_in(world, inner, depth + 1)
 
 
 def is_lambda(function: Function) -> bool:

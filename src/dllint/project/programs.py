@@ -146,7 +146,7 @@ class Programs:
             yield args[0].value, args[1].value
 
     def _is_environ(self, expr: list[object], site: Site) -> bool:
-        if expr[0] not in ("name", "attr") or "environ" not in str(expr[-1]):
+        if expr[0] not in ("name", "attr") or expr[-1] not in ("environ", *self.world.aliases("environ")):
             return False
         return External("os.environ") in self.world.values.evaluate(expr, site)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.array_api import MMAP_STORES
-from dllint.project.abstract import Class, Const, Display, External, Instance
+from dllint.project.abstract import Class, Const, External, Instance
 from dllint.project.datasets import walk
+from dllint.project.holding import flattened
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
 from dllint.span import Span
@@ -60,9 +61,9 @@ class Stores:
             for attr, stores in self.world.objects.own_stores(owner).items():
                 for store in stores:
                     site = self.world.objects.store_site(value, owner, store)
-                    for one in self.world.values.evaluate(store.value, site):
-                        parts = self.world.mappings.elements(one) if isinstance(one, Display) else (one,)
-                        for part in parts:
+                    values = self.world.values.evaluate(store.value, site)
+                    for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
+                        for part in flattened(self.world, one):
                             yield cls.name, part, attr
                             if isinstance(part, Instance) and isinstance(part.of, Class) and part.of != cls:
                                 yield from self._attributes(part, depth + 1)

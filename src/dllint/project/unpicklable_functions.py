@@ -115,11 +115,27 @@ def _default_factory(one: Unpicklable) -> str | None:
     return None
 
 
+def _place_name(one: Unpicklable) -> str | None:
+    """The keyword argument or variable that the lambda is written for: `transform` for `ImageFolder(p, transform=lambda …)`."""
+    found: list[tuple[Span, str]] = []
+    for call in one.file.calls:
+        for argument in call.args:
+            if argument.keyword not in (None, "*", "**") and argument.span.covers(one.span):
+                found.append((argument.span, str(argument.keyword)))
+    for event in one.file.scopes[max(one.file.scopes[one.scope].parent, 0)].events:
+        named = event.target is not None and event.target[0] in ("name", "attr")
+        if event.kind == "assign" and named and event.target is not None and event.span.covers(one.span):
+            found.append((event.span, str(event.target[-1])))
+    if one.code == "DLL204" or not found:
+        return None
+    return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower()
+
+
 def _free_name(project: Project, one: Unpicklable) -> str | None:
     """A module-level name that is not taken: the local function's own, or one after the attribute."""
     entry = one.file.scopes[one.scope]
     if one.is_lambda:
-        attr = one.holder.rsplit(".", 1)[-1].lower()
+        attr = (_place_name(one) if one.kept is None else None) or one.holder.rsplit(".", 1)[-1].lower()
         base = attr if attr.isidentifier() else "function"
         base = f"_{base.lstrip('_')}"
     else:

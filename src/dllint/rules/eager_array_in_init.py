@@ -30,7 +30,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             for kept in project.datasets.kept(value):
                 if (kept.file.path, kept.scope) not in init_code or not isinstance(kept.store.key, str):
                     continue
-                array = project.arrays.kept(kept.values)
+                array = project.arrays.kept(kept.values, kept.store.value, kept.site)
                 if array is None:
                     continue
                 judged = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)

@@ -22,8 +22,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not regimes:
             continue
         runs = list(project.worker_runs(loader))
+        decisive = [regime for regime in regimes if regime.shown] or regimes
         for run, index in project.opencv.first_uses(runs):
-            if not any(project.opencv.capped(loader, regime, runs) for regime in regimes):
+            if not any(project.opencv.capped(loader, regime, runs) for regime in decisive):
                 uses.setdefault((run.file.path, index), []).append((run, loader))
     for (_, index), found in uses.items():
         yield _finding(project, index, found)
