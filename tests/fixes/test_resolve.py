@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_sources_that_cannot_be_read(error, reason):
 
 @pytest.mark.parametrize(
     "deep",
-    ["(" * 199 + "1" + ")" * 199, "a" + ".b" * 1000],
+    ["(" * 199 + "1" + ")" * 199, "a" + ".b" * 400],
     ids=["brackets", "attributes"],
 )
 def test_a_text_that_nests_deeply(deep, marked, fixed):
@@ -150,6 +151,21 @@ def test_a_text_that_nests_deeply(deep, marked, fixed):
         assert error.reason in ("the text nests too deeply", "the text does not parse")
     else:
         assert after == text.replace("f()", "f(k=1)")
+
+
+@pytest.mark.parametrize("deep", ["f" + "()" * 4900, "f" + "[0]" * 4900, "a" + " + a" * 4900])
+def test_a_text_that_would_take_minutes_to_parse_is_refused(deep, marked, fixed):
+    text, span = marked(f"«f()»\nx = {deep}\n")
+    start = time.monotonic()
+    with pytest.raises(Unresolvable, match="the text nests too deeply"):
+        fixed(text, SetArgument("a.py", span, "k", "1"))
+    assert time.monotonic() - start < 5
+
+
+def test_a_text_that_libcst_stumbles_over_is_refused(marked, fixed):
+    text, span = marked("«f()» if(lambda: 0)else 1\n")
+    with pytest.raises(Unresolvable, match="the text does not parse"):
+        fixed(text, SetArgument("a.py", span, "k", "1"))
 
 
 PIECES = [

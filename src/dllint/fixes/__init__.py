@@ -1,11 +1,15 @@
 """Turns the declarative edits of a finding into text: the one source of `--fix`, `--diff`, and fixes in every report.
 
 text.py         text edits, line ends, applying edits
+parser.py       text → libcst's tree, with room for deep ones
 tree.py         one parsed source: which node stands where
 arguments.py    SetArgument, RemoveArgument
 statements.py   InsertStatement
 imports.py      AddImport
-resolve.py      a fix → text edits; ReplaceExpression and ReplaceComment
+expressions.py  ReplaceExpression, ReplaceString
+names.py        which names code binds and uses
+hoist.py        HoistFunction
+resolve.py      a fix → text edits; ReplaceComment
 passes.py       many findings → new texts; repeated until nothing changes
 diff.py         new texts → diffs
 write.py        new texts → files, whole or not at all

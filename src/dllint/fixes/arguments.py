@@ -8,8 +8,9 @@ from typing import NamedTuple, Union
 import libcst as cst
 
 from dllint.finding import RemoveArgument, SetArgument
+from dllint.fixes.parser import parse_expression
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
-from dllint.fixes.tree import QUOTING, Tree, parse_expression
+from dllint.fixes.tree import QUOTING, Tree
 
 
 class _Arg(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dllint.finding import Finding, Fix, InsertStatement
+from dllint.finding import Edit, Finding, Fix, HoistFunction, InsertStatement
 from dllint.fixes.resolve import read as read_source
 from dllint.fixes.resolve import resolve
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
@@ -189,13 +189,12 @@ class _Taken:
     def __init__(self, texts: _Texts) -> None:
         self._texts = texts
         self._changes: dict[str, list[Change]] = {}
-        self._names: dict[tuple[str, str], str] = {}
+        self._names: dict[tuple[str, str], object] = {}
 
     def take(self, fix: Fix, edits: Sequence[TextEdit]) -> bool:
         """Take what a fix needs, all or nothing."""
-        inserted = [edit for edit in fix.edits if isinstance(edit, InsertStatement)]
-        names = {(edit.path, name): edit.code for edit in inserted for name in _new_names(edit)}
-        if any(self._names.get(key, code) != code for key, code in names.items()):
+        names = {(edit.path, name): meaning for edit in fix.edits for name, meaning in _new_names(edit)}
+        if any(self._names.get(key, meaning) != meaning for key, meaning in names.items()):
             return False
         wanted = [(edit.path, self._texts.lines(edit.path).change(edit)) for edit in edits]
         for path, change in wanted:
@@ -219,9 +218,12 @@ class _Taken:
         return changes[first:last]
 
 
-def _new_names(edit: InsertStatement) -> list[str]:
-    """What new statements bind: two fixes must not give one name two meanings."""
-    return [first or second for first, second in _BINDS.findall(edit.code)]
+def _new_names(edit: Edit) -> Iterator[tuple[str, object]]:
+    """What an edit binds, and to what: two fixes must not give one name two meanings."""
+    if isinstance(edit, InsertStatement):
+        yield from ((first or second, edit.code) for first, second in _BINDS.findall(edit.code))
+    elif isinstance(edit, HoistFunction):
+        yield edit.name, edit.span
 
 
 def _collide(text: str, one: Change, other: Change) -> bool:

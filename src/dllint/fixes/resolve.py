@@ -5,55 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Union
 
-import libcst as cst
-
 from dllint import files
 from dllint.finding import (
     AddImport,
     Edit,
     Fix,
+    HoistFunction,
     InsertStatement,
     RemoveArgument,
     ReplaceComment,
     ReplaceExpression,
+    ReplaceString,
     SetArgument,
 )
 from dllint.fixes.arguments import change_arguments
+from dllint.fixes.expressions import replace_expression, replace_string
+from dllint.fixes.hoist import hoist_functions
 from dllint.fixes.imports import add_import
 from dllint.fixes.statements import insert_statement
 from dllint.fixes.text import BLANKS, LINE_END, Change, Lines, TextEdit, Unresolvable, apply_changes, stack
-from dllint.fixes.tree import QUOTING, Tree, parse, parse_expression
+from dllint.fixes.tree import Tree, parse
 
 Sources = Union[Mapping[str, str], Callable[[str], str]]
 """Texts by path, with their own line ends and byte-order marks: a mapping, or a function that reads them."""
-
-_ATOMS = (
-    cst.Name,
-    cst.Attribute,
-    cst.Call,
-    cst.Subscript,
-    cst.SimpleString,
-    cst.FormattedString,
-    cst.List,
-    cst.Dict,
-    cst.Set,
-    cst.ListComp,
-    cst.SetComp,
-    cst.DictComp,
-    cst.Ellipsis,
-)
-_DELIMITED = (
-    cst.Assign,
-    cst.AnnAssign,
-    cst.AugAssign,
-    cst.Return,
-    cst.Expr,
-    cst.Element,
-    cst.DictElement,
-    cst.Index,
-    cst.Lambda,
-    cst.Param,
-)
 
 
 def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
@@ -102,52 +76,19 @@ def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
         if isinstance(edit, (SetArgument, RemoveArgument)):
             calls.setdefault(edit.call, []).append(edit)
         elif isinstance(edit, ReplaceExpression):
-            found.append(_replace_expression(tree, edit))
+            found.append(replace_expression(tree, edit))
+        elif isinstance(edit, ReplaceString):
+            found += replace_string(tree, edit)
         elif isinstance(edit, ReplaceComment):
             found.append(_replace_comment(tree, edit))
         elif isinstance(edit, InsertStatement):
             found += insert_statement(tree, edit)
     for group in calls.values():
         found += change_arguments(tree, group)
+    found += hoist_functions(tree, [edit for edit in edits if isinstance(edit, HoistFunction)])
     limit = min((change.start for change in found), default=len(tree.text))
     imports = [change for edit in edits if isinstance(edit, AddImport) for change in add_import(tree, edit, limit)]
     return imports + found
-
-
-def _replace_expression(tree: Tree, edit: ReplaceExpression) -> Change:
-    node = tree.expression(edit.span)
-    start, end = tree.offsets(edit.span)
-    new = parse_expression(edit.code)
-    code = LINE_END.sub(tree.line_end(start), edit.code.strip())
-    if isinstance(tree.parent(node), cst.ConcatenatedString):
-        raise Unresolvable("the expression is a piece of a string")
-    if tree.is_in_string(node) and not QUOTING.isdisjoint(code):
-        raise Unresolvable("an expression in a string takes no quotes")
-    kept = bool(node.lpar) and (start, end) != tree.outer(node)
-    if not (kept or new.lpar or isinstance(new, _ATOMS) or _is_delimited(tree, node, new)):
-        code = f"({code})"
-    text = tree.text
-    if start and _is_word(text[start - 1]) and _is_word(code[0]):
-        code = " " + code
-    if end < len(text) and _is_word(text[end]) and _is_word(code[-1]):
-        code += " "
-    return Change(start, end, code)
-
-
-def _is_delimited(tree: Tree, node: cst.BaseExpression, new: cst.BaseExpression) -> bool:
-    """Whether an expression without parentheses means the same in the place of `node`."""
-    parent = tree.parent(node)
-    if isinstance(new, cst.BaseNumber):
-        return not isinstance(parent, cst.Attribute)
-    if isinstance(new, (cst.Tuple, cst.NamedExpr, cst.Yield, cst.GeneratorExp)) or tree.is_in_string(node):
-        return False
-    if isinstance(parent, cst.Arg):
-        return not parent.star
-    return isinstance(parent, _DELIMITED)
-
-
-def _is_word(char: str) -> bool:
-    return char.isalnum() or char == "_"
 
 
 def _replace_comment(tree: Tree, edit: ReplaceComment) -> Change:

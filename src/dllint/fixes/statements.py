@@ -34,7 +34,7 @@ def insert_statement(tree: Tree, edit: InsertStatement) -> list[Change]:
     """
     code = _new_statements(edit.code)
     start, end = tree.offsets(edit.anchor)
-    place, simple = _find(tree, start, end, edit.toplevel)
+    place, simple = find_statement(tree, start, end, edit.toplevel)
     if simple is not None:
         index = next((i for i, small in enumerate(simple.body) if tree.range(small)[1] >= end), len(simple.body) - 1)
         gap = index + (edit.where == "after")
@@ -63,21 +63,32 @@ def _is_future(node: cst.CSTNode) -> bool:
     return isinstance(module, cst.Name) and module.value == "__future__"
 
 
-def insert_before(tree: Tree, place: Neighbour, text: str, code: Sequence[cst.CSTNode], blank_below: int = 0) -> Change:
-    """New lines above a statement and the comments that lead it, with at least so many blank lines below them."""
+def insert_before(
+    tree: Tree,
+    place: Neighbour,
+    text: str,
+    code: Sequence[cst.CSTNode],
+    blank_below: int = 0,
+    verbatim: bool = False,
+) -> Change:
+    """New lines above a statement and the comments that lead it, with at least so many blank lines below them.
+
+    With `verbatim` the text is written in the indentation and the line ends of its place already.
+    """
     start = tree.statement_start(place.node)
     offset = tree.lines.start(start)
     while offset and tree.text[:offset].rstrip("\r\n").endswith("\\"):
         offset = tree.lines.start(offset - 1)
     indent = _indentation(tree, offset)
-    offset = _above_comments(tree, offset, indent)
+    offset = above_comments(tree, offset, indent)
     newline = tree.line_end(start)
-    above, found = _blank_lines_above(tree, offset)
+    above, found = blank_lines_above(tree, offset)
     before = place.block[place.position - 1] if place.position else None
     wanted = blank_lines(before, code[0], place.toplevel) if found and isinstance(code[0], _DEFINITIONS) else 0
     lead = newline * max(wanted - above, 0)
     trail = newline * max(blank_below, blank_lines(code[-1], place.node, place.toplevel))
-    return Change(offset, offset, lead + render(tree, text, indent, newline) + newline + trail)
+    rendered = text if verbatim else render(tree, text, indent, newline)
+    return Change(offset, offset, lead + rendered + newline + trail)
 
 
 def insert_after(
@@ -89,7 +100,7 @@ def insert_after(
     newline = tree.line_end(end)
     line_end, offset = tree.rest_of_line(end)
     if isinstance(place.node, cst.BaseCompoundStatement):
-        line_end, offset = _below_comments(tree, line_end, offset, indent)
+        line_end, offset = below_comments(tree, line_end, offset, indent)
     lead = max(blank_above, blank_lines(place.node, code[0], place.toplevel))
     rendered = render(tree, text, indent, newline)
     if line_end == offset:
@@ -99,7 +110,7 @@ def insert_after(
         wanted = blank_below
         if isinstance(code[-1], _DEFINITIONS):
             wanted = max(wanted, blank_lines(code[-1], place.block[place.position + 1], place.toplevel))
-        trail = max(wanted - _blank_lines_below(tree, offset), 0)
+        trail = max(wanted - blank_lines_below(tree, offset), 0)
     return Change(offset, offset, newline * lead + rendered + newline * (trail + 1))
 
 
@@ -132,8 +143,12 @@ def _new_statements(text: str) -> cst.Module:
     return code
 
 
-def _find(tree: Tree, start: int, end: int, toplevel: bool) -> tuple[Neighbour, _Simple | None]:
-    """The statement that holds a range; where it is a simple one, also the line or suite in which it stands."""
+def find_statement(tree: Tree, start: int, end: int, toplevel: bool) -> tuple[Neighbour, _Simple | None]:
+    """The statement that holds a range; where it is a simple one, also the line or suite in which it stands.
+
+    Raises:
+        Unresolvable: there is none.
+    """
     place = _holder(tree, tree.module.body, start, end, True)
     if place is None:
         raise Unresolvable(f"no statement at line {tree.lines.line(start)}")
@@ -206,7 +221,7 @@ def _line_above(tree: Tree, offset: int) -> tuple[int, str] | None:
     return start, tree.text[start : tree.lines.end(start)]
 
 
-def _above_comments(tree: Tree, offset: int, indent: str) -> int:
+def above_comments(tree: Tree, offset: int, indent: str) -> int:
     """The offset above the comment lines that lead a statement; those at the top of the file belong to the file."""
     found = offset
     while (above := _line_above(tree, found)) and above[1].lstrip("\f").startswith(indent + "#"):
@@ -216,7 +231,7 @@ def _above_comments(tree: Tree, offset: int, indent: str) -> int:
     return offset if found == tree.lines.first else found
 
 
-def _below_comments(tree: Tree, line_end: int, offset: int, indent: str) -> tuple[int, int]:
+def below_comments(tree: Tree, line_end: int, offset: int, indent: str) -> tuple[int, int]:
     """The line end and the next line after the comments that are indented as the block above is."""
     found = line_end, offset
     while found[0] < offset < len(tree.text):
@@ -234,7 +249,7 @@ def _below_comments(tree: Tree, line_end: int, offset: int, indent: str) -> tupl
     return found
 
 
-def _blank_lines_above(tree: Tree, offset: int) -> tuple[int, bool]:
+def blank_lines_above(tree: Tree, offset: int) -> tuple[int, bool]:
     """How many blank lines stand above, and whether anything stands above those."""
     found = 0
     while above := _line_above(tree, offset):
@@ -245,7 +260,8 @@ def _blank_lines_above(tree: Tree, offset: int) -> tuple[int, bool]:
     return found, False
 
 
-def _blank_lines_below(tree: Tree, offset: int) -> int:
+def blank_lines_below(tree: Tree, offset: int) -> int:
+    """How many blank lines start at the start of a line."""
     found = 0
     while offset < len(tree.text):
         line_end = tree.lines.end(offset)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import re
-import threading
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple, Union
@@ -15,6 +12,7 @@ from typing import NamedTuple, Union
 import libcst as cst
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
 
+from dllint.fixes.parser import collection_paused, parse_module
 from dllint.fixes.text import BLANKS, LINE_END, Lines, Unresolvable
 from dllint.span import Span
 
@@ -31,15 +29,13 @@ LAST_LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\(?=[\r\n])|#[^\r\n]*)*")
 _REST_OF_LINE = re.compile(r"(?:[ \t\f;]|\\(?:\r\n|\r|\n))*(?:#[^\r\n]*)?(\r\n|\r|\n|\Z)")
 
-_STACK_BYTES = 128 << 20
-_STACK_SIZE_LOCK = threading.Lock()
-
 
 class _Part(NamedTuple):
     """A statement at module level, or what stands above the first or below the last one."""
 
     wrapper: MetadataWrapper
     expressions: dict[tuple[int, int], list[cst.BaseExpression]]
+    definitions: list[cst.FunctionDef]
     strings: list[tuple[int, int]]
     comments: list[tuple[int, int]]
 
@@ -59,7 +55,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = Lines(text)
-        self.module = _parse_module(text[self.lines.first :])
+        self.module = parse_module(text[self.lines.first :])
         self._part_of: dict[cst.CSTNode, int] = {node: index for index, node in enumerate(self.module.body, 1)}
         self._parts: dict[int, _Part] = {}
         self._ranges: dict[cst.CSTNode, tuple[int, int]] = {}
@@ -142,6 +138,34 @@ class Tree:
             return node
         raise Unresolvable(f"no expression at line {span.line} column {span.column}")
 
+    def function(self, span: Span) -> cst.Lambda | cst.FunctionDef:
+        """The lambda that stands at `span`, or the function of which `def` up to the name does.
+
+        Raises:
+            Unresolvable: there is none.
+        """
+        start, end = self.offsets(span)
+        part = self._part_at(start)
+        for node in part.expressions.get((start, end), ()):
+            if isinstance(node, cst.Lambda):
+                return node
+        for definition in part.definitions:
+            if (self.range(definition)[0], self.range(definition.name)[1]) == (start, end):
+                return definition
+        raise Unresolvable(f"no function at line {span.line} column {span.column}")
+
+    def expressions_in(self, span: Span) -> Iterator[cst.BaseExpression]:
+        """The expressions that stand inside of `span`.
+
+        Raises:
+            Unresolvable: the text has no such place.
+        """
+        start, end = self.offsets(span)
+        for index in range(max(bisect_right(self._bounds, start) - 1, 0), bisect_left(self._bounds, end)):
+            for (first, last), nodes in self._part(index).expressions.items():
+                if start <= first and last <= end:
+                    yield from nodes
+
     def comment(self, span: Span) -> tuple[int, int]:
         """Start and end of the comment that holds `span`.
 
@@ -215,13 +239,13 @@ class Tree:
         body = module.body[index - 1 : index] if 0 < index <= len(module.body) else ()
         header = module.header if index == 0 else module.footer if index > len(module.body) else ()
         wrapper = MetadataWrapper(module.with_changes(body=body, header=header, footer=()), unsafe_skip_copy=True)
-        with _collection_paused():
+        with collection_paused():
             try:
                 places = wrapper.resolve(PositionProvider)
             except RecursionError:
                 raise Unresolvable("the text nests too deeply") from None
         starts = [self._shifts[index] + start for start in Lines(self._written[index]).starts]
-        part = _Part(wrapper, {}, [], [])
+        part = _Part(wrapper, {}, [], [], [])
         for node, place in places.items():
             if node is wrapper.module or place.start == place.end:
                 continue
@@ -234,6 +258,8 @@ class Tree:
                 part.expressions.setdefault(found, []).append(node)
             if isinstance(node, STRINGS):
                 part.strings.append(found)
+            elif isinstance(node, cst.FunctionDef):
+                part.definitions.append(node)
             elif isinstance(node, cst.Comment):
                 part.comments.append(found)
         for node in [node for group in part.expressions.values() for node in group if node.lpar]:
@@ -292,60 +318,6 @@ class Tree:
         if start > len(self.text):
             raise Unresolvable("the text cannot be placed in its syntax tree")
         return offsets
-
-
-def _parse_module(source: str) -> cst.Module:
-    """Parse in a thread that has room: libcst recurses in native code, where a full stack ends the process."""
-    outcome: list[cst.Module | BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(cst.parse_module(source))
-        except BaseException as error:
-            outcome.append(error)
-
-    with _collection_paused(), _STACK_SIZE_LOCK:
-        usual = threading.stack_size(_STACK_BYTES)
-        try:
-            thread = threading.Thread(target=run, daemon=True)
-            thread.start()
-        except RuntimeError:
-            raise Unresolvable("there is no memory left to parse the text") from None
-        finally:
-            threading.stack_size(usual)
-        thread.join()
-    result = outcome[0]
-    if isinstance(result, cst.ParserSyntaxError):
-        raise Unresolvable(f"the text does not parse: line {result.raw_line}")
-    if isinstance(result, (RecursionError, ValueError, cst.CSTValidationError)):
-        raise Unresolvable("the text does not parse")
-    if isinstance(result, BaseException):
-        raise result
-    return result
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Trees are many small objects that all stay: looking for garbage among them takes a third of the time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
-
-
-@lru_cache(maxsize=256)
-def parse_expression(code: str) -> cst.BaseExpression:
-    """
-    Raises:
-        Unresolvable: the code is no expression.
-    """
-    try:
-        return cst.parse_expression(code)
-    except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError):
-        raise Unresolvable("the new expression does not parse") from None
 
 
 @lru_cache(maxsize=256)

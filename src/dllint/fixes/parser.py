@@ -1,0 +1,82 @@
+"""From a text to libcst's tree of it."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+
+import libcst as cst
+
+from dllint.facts.extract.tokens import Tokens
+from dllint.fixes.text import Unresolvable
+
+_LONGEST_CHAIN = 1000
+"""Operands, calls, subscripts or the like in a row. The time that libcst 1.9 takes grows with the square of their
+number: up to 10 s for this many (measured)."""
+_NOT_PARSED = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError, TypeError)
+"""libcst 1.9 raises TypeError where a lambda in parentheses follows a keyword without a blank."""
+_STACK_BYTES = 128 << 20
+_STACK_SIZE_LOCK = threading.Lock()
+
+
+def parse_module(source: str) -> cst.Module:
+    """Parse in a thread that has room: libcst recurses in native code, where a full stack ends the process.
+
+    Raises:
+        Unresolvable: the source does not parse, or not in reasonable time.
+    """
+    if Tokens(source).chain > _LONGEST_CHAIN:
+        raise Unresolvable("the text nests too deeply")
+    outcome: list[cst.Module | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(cst.parse_module(source))
+        except BaseException as error:
+            outcome.append(error)
+
+    with collection_paused(), _STACK_SIZE_LOCK:
+        usual = threading.stack_size(_STACK_BYTES)
+        try:
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+        except RuntimeError:
+            raise Unresolvable("there is no memory left to parse the text") from None
+        finally:
+            threading.stack_size(usual)
+        thread.join()
+    result = outcome[0]
+    if isinstance(result, cst.ParserSyntaxError):
+        raise Unresolvable(f"the text does not parse: line {result.raw_line}")
+    if isinstance(result, _NOT_PARSED):
+        raise Unresolvable("the text does not parse")
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Trees are many small objects that all stay: looking for garbage among them takes a third of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+@lru_cache(maxsize=256)
+def parse_expression(code: str) -> cst.BaseExpression:
+    """
+    Raises:
+        Unresolvable: the code is no expression.
+    """
+    try:
+        return cst.parse_expression(code)
+    except _NOT_PARSED:
+        raise Unresolvable("the new expression does not parse") from None
