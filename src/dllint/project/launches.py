@@ -22,6 +22,7 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.callgraph import Caller, Target
 from dllint.project.source import SourceFile
+from dllint.project.strategies import trainer_runs
 from dllint.torch_api import LAUNCHERS, LauncherApi, canonical
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def find_launches(world: World) -> Iterator[Launch]:
                 seen.add((file.path, index))
                 yield from _launches_of(world, file, index)
     yield from _process_subclasses(world)
+    for file, index, method, targets in trainer_runs(world):
+        yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)
 
 
 def _aliases(world: World, names: set[str]) -> Iterator[str]:

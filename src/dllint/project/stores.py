@@ -145,22 +145,22 @@ class Stores:
                 return f"submitit in {self.project.shown(file.path)}"
             for index in file.facts.called.get("get", []) + file.facts.called.get("getenv", []):
                 call = file.calls[index]
-                if call.args and call.args[0].value[0] == "const" and str(call.args[0].value[1]).startswith("SLURM_"):
-                    return f"`{call.args[0].value[1]}` at {self.project.where(file, call.span)}"
+                name = call.args[0].value if call.args else [""]
+                if name[0] == "const" and str(name[1]).startswith("SLURM_"):
+                    return f"`{name[1]}` at {self.project.where(file, call.span)}"
         return self._slurm_item()
 
     def _slurm_item(self) -> str | None:
         for file in self.project.files:
             if "os" not in file.imported_packages():
                 continue
-            for scope in file.scopes:
-                for event in scope.events:
-                    for expr in (event.value,):
-                        if expr is None:
-                            continue
-                        for part in walk(expr, file):
-                            if part[0] == "item" and part[2][0] == "const" and str(part[2][1]).startswith("SLURM_"):
-                                return f"`{part[2][1]}` at {self.project.where(file, event.span)}"
+            read = [(event.value, event.span) for scope in file.scopes for event in scope.events]
+            tested = [(region.expr, region.span) for region in file.facts.regions]
+            for expr, span in (*read, *tested):
+                for part in walk(expr, file) if expr is not None else ():
+                    key = part[2] if part[0] == "item" else part[1] if part[0] == "compare" else [""]
+                    if key[0] == "const" and str(key[1]).startswith("SLURM_"):
+                        return f"`{key[1]}` at {self.project.where(file, span)}"
         return None
 
 

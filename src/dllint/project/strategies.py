@@ -1,0 +1,77 @@
+"""Lightning's trainers whose strategy runs a model's hooks in processes that inherit a start method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Class, Const, External, Function, Instance, Value
+from dllint.project.callgraph import Target
+from dllint.project.source import SourceFile
+from dllint.torch_api import LOADER_HOOKS, SPAWNING_STRATEGIES, canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+TRAINERS = ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer")
+ENTRY_POINTS = ("fit", "validate", "test", "predict")
+CHOICES = ("strategy", "accelerator", "distributed_backend")
+"""Arguments of a trainer that say how it starts processes; the last two in old releases."""
+
+
+def trainer_runs(world: World) -> Iterator[tuple[SourceFile, int, str, tuple[Target, ...]]]:
+    """Calls such as `trainer.fit(model)`, each with a start method that the trainer's strategy uses, and the project's
+    hooks that it runs."""
+    for name in ENTRY_POINTS:
+        for file, index in world.called(name):
+            call = file.calls[index]
+            if call.func[0] != "attr":
+                continue
+            site = world.call_site(file, index, None)
+            methods = [
+                method for value in world.values.evaluate(call.func[1], site) for method in _methods_of(world, value)
+            ]
+            targets = tuple(_hooks(world, file, index)) if methods else ()
+            if targets:
+                for method in dict.fromkeys(methods):
+                    yield file, index, method, targets
+
+
+def _methods_of(world: World, value: Value) -> Iterator[str]:
+    if not isinstance(value, Instance) or value.file is None or value.call < 0:
+        return
+    names = world.hierarchy.externals(value.of) if isinstance(value.of, Class) else [value.of.name]
+    if not any(canonical(name) in TRAINERS for name in names):
+        return
+    given = world.actuals(value.file, value.call, value.frame).keywords
+    for choice in (given[name] for name in CHOICES if name in given):
+        for one in world.values.evaluate(choice.expr, choice.site) if choice.site is not None else ():
+            if isinstance(one, Const) and one.value in SPAWNING_STRATEGIES:
+                yield SPAWNING_STRATEGIES[one.value]
+            elif isinstance(one, Instance):
+                yield from _of_strategy(world, one)
+
+
+def _of_strategy(world: World, value: Instance) -> Iterator[str]:
+    """`DDPStrategy(start_method="spawn")`"""
+    if not isinstance(value.of, External) or not value.of.name.endswith("Strategy"):
+        return
+    if value.file is None or value.call < 0:
+        return
+    given = world.actuals(value.file, value.call, value.frame).keywords.get("start_method")
+    if given is not None and given.site is not None:
+        for one in world.values.evaluate(given.expr, given.site):
+            if isinstance(one, Const) and one.value in ("fork", "spawn", "forkserver"):
+                yield one.value
+
+
+def _hooks(world: World, file: SourceFile, index: int) -> Iterator[Target]:
+    actuals = world.actuals(file, index, None)
+    for actual in (*actuals.positional, *actuals.keywords.values()):
+        for value in world.values.evaluate(actual.expr, actual.site) if actual.site is not None else ():
+            if not isinstance(value, Instance) or not isinstance(value.of, Class):
+                continue
+            for name in LOADER_HOOKS:
+                method = world.hierarchy.method(value.of, name)
+                if method is not None:
+                    yield Target(Function(method.file, method.scope, value), world.receiver_frame(value))

@@ -1,0 +1,483 @@
+"""DLL204: which callables of a loader cannot be pickled to its workers, and which can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL204"]}
+
+FOUND: dict[str, dict[str, str]] = {
+    "lambda as collate_fn": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=lambda batch: batch)  # DLL204
+"""
+    },
+    "lambda as worker_init_fn": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    return DataLoader(
+        rows,
+        num_workers=2,
+        multiprocessing_context="spawn",
+        worker_init_fn=lambda worker: print(worker),  # DLL204
+    )
+"""
+    },
+    "local function": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows, padding):
+    def pad(batch):  # DLL204
+        return batch + [padding]
+
+    return DataLoader(rows, num_workers=2, multiprocessing_context="forkserver", collate_fn=pad)
+"""
+    },
+    "local function of a method": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+class Data:
+    def loader(self, rows):
+        def seed(worker):  # DLL204
+            print(worker)
+
+        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", worker_init_fn=seed)
+"""
+    },
+    "lambda through a variable of the module": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+collate = lambda batch: batch  # DLL204
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
+"""
+    },
+    "lambda that wraps a function": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def pad(batch, padding):
+    return batch + [padding]
+
+def build(rows):
+    collate = lambda batch: pad(batch, 0)  # DLL204
+    return DataLoader(rows, 4, False, None, None, 2, collate, multiprocessing_context="spawn")
+"""
+    },
+    "partial of a lambda": {
+        "data.py": """\
+from functools import partial
+from torch.utils.data import DataLoader
+
+def build(rows):
+    collate = partial(lambda padding, batch: batch, 0)  # DLL204
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
+"""
+    },
+    "partial of a local function": {
+        "data.py": """\
+from functools import partial
+from torch.utils.data import DataLoader
+
+def build(rows):
+    def pad(padding, batch):  # DLL204
+        return batch
+
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=partial(pad, 0))
+"""
+    },
+    "bound by a partial": {
+        "data.py": """\
+from functools import partial
+from torch.utils.data import DataLoader
+
+def pad(key, batch):
+    return sorted(batch, key=key)
+
+def build(rows):
+    collate = partial(pad, lambda row: len(row))  # DLL204
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
+"""
+    },
+    "closure from a factory in another file": {
+        "collate.py": """\
+def padded(padding):
+    def collate(batch):  # DLL204
+        return batch + [padding]
+
+    return collate
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader
+from collate import padded
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=padded(0))
+""",
+    },
+    "in a keyword dict": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    options = dict(num_workers=2, multiprocessing_context="spawn")
+    options["collate_fn"] = lambda batch: batch  # DLL204
+    return DataLoader(rows, **options)
+"""
+    },
+    "through keywords of a wrapper": {
+        "wrap.py": """\
+from torch.utils.data import DataLoader
+
+def make(rows, **kwargs):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", **kwargs)
+""",
+        "data.py": """\
+import wrap
+
+def build(rows):
+    return wrap.make(rows, collate_fn=lambda batch: batch)  # DLL204
+""",
+    },
+    "in a subclass": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+class Loader(DataLoader):
+    def __init__(self, rows, **kwargs):
+        super().__init__(rows, collate_fn=lambda batch: batch, **kwargs)  # DLL204
+
+def build(rows):
+    return Loader(rows, num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "in a partial of the loader": {
+        "data.py": """\
+from functools import partial
+from torch.utils.data import DataLoader
+
+make = partial(DataLoader, num_workers=2, multiprocessing_context="spawn", collate_fn=lambda batch: batch)  # DLL204
+
+def build(rows):
+    return make(rows)
+"""
+    },
+    "kept on an object": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+class Data:
+    def __init__(self):
+        self.collate = lambda batch: batch  # DLL204
+
+    def loader(self, rows):
+        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=self.collate)
+"""
+    },
+    "set afterwards": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    loader = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+    loader.worker_init_fn = lambda worker: print(worker)  # DLL204
+    return loader
+"""
+    },
+    "set afterwards, in another file": {
+        "wrap.py": """\
+from torch.utils.data import DataLoader
+
+def make(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+""",
+        "data.py": """\
+from wrap import make
+
+def build(rows):
+    loader = make(rows)
+    loader.collate_fn = lambda batch: batch  # DLL204
+    return loader
+""",
+    },
+    "set afterwards on a loader kept as attribute": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+class Data:
+    def __init__(self, rows):
+        self.loader = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+        self.loader.collate_fn = lambda batch: batch  # DLL204
+"""
+    },
+    "by a conditional expression": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows, plain):
+    return DataLoader(
+        rows,
+        num_workers=2,
+        multiprocessing_context="spawn",
+        collate_fn=(lambda batch: batch) if plain else None,  # DLL204
+    )
+"""
+    },
+    "under a launcher": {
+        "launch.py": """\
+import torch.multiprocessing as mp
+from data import build
+
+def worker(rank):
+    build([])
+
+if __name__ == "__main__":
+    mp.spawn(worker, nprocs=2)
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader as Loader
+
+def build(rows):
+    return Loader(rows, num_workers=2, collate_fn=lambda batch: batch)  # DLL204
+""",
+    },
+    "from Python 3.14": {
+        "data.py": """\
+from torch.utils.data import *
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, collate_fn=lambda batch: batch)  # DLL204
+"""
+    },
+    "a local class's instance is no lambda, its method on a local class is": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    @staticmethod
+    def collate(batch):  # DLL204
+        return batch
+
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
+"""
+    },
+}
+
+SILENT: dict[str, str] = {
+    "function of the module": """\
+from torch.utils.data import DataLoader
+
+def pad(batch):
+    return batch
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=pad)
+""",
+    "partial of a function of the module": """\
+from functools import partial
+from torch.utils.data import DataLoader
+
+def pad(padding, batch):
+    return batch
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=partial(pad, 0))
+""",
+    "bound method": """\
+from torch.utils.data import DataLoader
+
+class Data:
+    def collate(self, batch):
+        return batch
+
+    def loader(self, rows):
+        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=self.collate)
+""",
+    "static method": """\
+from torch.utils.data import DataLoader
+
+class Data:
+    @staticmethod
+    def collate(batch):
+        return batch
+
+    def loader(self, rows):
+        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=Data.collate)
+""",
+    "method of the dataset": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+    def collate_fn(self, batch):
+        return batch
+
+def build():
+    rows = Rows()
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=rows.collate_fn)
+""",
+    "callable object": """\
+from torch.utils.data import DataLoader
+
+class Padding:
+    def __call__(self, batch):
+        return batch
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=Padding())
+""",
+    "function decorated with wraps": """\
+import functools
+from torch.utils.data import DataLoader
+
+def logged(function):
+    @functools.wraps(function)
+    def inner(*args):
+        return function(*args)
+
+    return inner
+
+@logged
+def pad(batch):
+    return batch
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=pad)
+""",
+    "None": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=None)
+""",
+    "torch's own": """\
+from torch.utils.data import DataLoader, default_collate
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=default_collate)
+""",
+    "forked": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="fork", collate_fn=lambda batch: batch)
+""",
+    "no workers": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    return DataLoader(rows, collate_fn=lambda batch: batch)
+""",
+    "no workers by a variable": """\
+from torch.utils.data import DataLoader
+
+def build(rows):
+    options = {"num_workers": 0}
+    return DataLoader(rows, collate_fn=lambda batch: batch, **options)
+""",
+    "a lambda used inside of the collate function": """\
+from torch.utils.data import DataLoader
+
+def pad(batch):
+    return sorted(batch, key=lambda row: len(row))
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=pad)
+""",
+    "a lambda that makes the loader": """\
+from torch.utils.data import DataLoader
+
+make = lambda rows: DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+""",
+    "a lambda for the sampler": """\
+from torch.utils.data import DataLoader
+
+class Sampler:
+    def __init__(self, key):
+        self.key = key
+
+def build(rows):
+    sampler = Sampler(lambda index: index)
+    return DataLoader(rows, sampler=sampler, num_workers=2, multiprocessing_context="spawn")
+""",
+    "another class's collate_fn": """\
+from torch.utils.data import DataLoader
+
+class Shelf:
+    def __init__(self):
+        self.collate_fn = None
+
+def build(rows):
+    shelf = Shelf()
+    shelf.collate_fn = lambda batch: batch
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+""",
+    "a loader of another library": """\
+from mxnet.gluon.data import DataLoader
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, batchify_fn=lambda batch: batch, collate_fn=lambda batch: batch)
+""",
+    "a lambda in a scheduler beside it": """\
+import torch
+from torch.utils.data import DataLoader
+
+def build(rows, optimizer):
+    torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.9)
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+""",
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_callables_that_cannot_be_pickled_are_found(
+    findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
+) -> None:
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_other_callables_are_silent(findings: Callable[..., Any], text: str) -> None:
+    assert findings({"data.py": text}, target_python="3.14") == set()
+
+
+def test_forked_workers_are_told_of_on_request(told: Callable[..., Any]) -> None:
+    (finding,) = told({"data.py": SILENT["forked"]}, **SELECT)
+
+    assert (finding.severity, finding.message) == ("info", "fork_only")
+    assert "collate_fn works as long as workers are forked" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("    pad = lambda batch: batch\n", ["_collate_fn"]),
+        ("    def pad(batch):\n        return batch\n", ["pad"]),
+        ("    def pad(batch):\n        return batch[:size]\n", []),
+        ("    pad = lambda batch: batch[:size]\n", []),
+        ("    @cached\n    def pad(batch):\n        return batch\n", []),
+    ],
+)
+def test_fixes(told: Callable[..., Any], body: str, names: list[str]) -> None:
+    text = (
+        f"from torch.utils.data import DataLoader\n\ndef build(rows, size):\n{body}"
+        '    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=pad)\n'
+    )
+
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert [fix.edits[-1].name for fix in finding.fixes] == names

@@ -1,0 +1,281 @@
+"""DLL301: which arrays on datasets cost a copy in each worker, and which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL301"]}
+
+HEAD = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+"""
+TAIL = """
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="spawn")
+"""
+READ = """
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+
+
+def dataset(init: str, before: str = "", extra: str = READ) -> str:
+    """A module with a dataset whose `__init__` has the lines `init`."""
+    body = "".join(f"        {line}\n" for line in init.splitlines())
+    return f"{HEAD}{before}\nclass Rows(Dataset):\n    def __init__(self, path):\n{body}{extra}{TAIL}"
+
+
+FOUND: dict[str, str] = {
+    "np.load": dataset("self.rows = np.load(path)  # DLL301"),
+    "np.load with mmap_mode=None": dataset("self.rows = np.load(path, mmap_mode=None)  # DLL301"),
+    "np.loadtxt": dataset("self.rows = np.loadtxt(path)  # DLL301"),
+    "numpy under its own name": dataset("self.rows = numpy.load(path)  # DLL301", "import numpy\n"),
+    "imported function": dataset("self.rows = read(path)  # DLL301", "from numpy import load as read\n"),
+    "zeros": dataset("self.rows = np.zeros((1024, 1024, 64))  # DLL301"),
+    "zeros by keywords": dataset("self.rows = np.zeros(shape=(1024, 1024, 256), dtype=np.uint8)  # DLL301"),
+    "ones of a flat size": dataset("self.rows = np.ones(1 << 28, dtype='float32')  # DLL301"),
+    "sizes of the module": dataset(
+        "self.rows = np.empty((COUNT, SIDE * SIDE), np.float32)  # DLL301", "COUNT, SIDE = 4096, 512\n"
+    ),
+    "size of a parameter": dataset("self.rows = np.zeros((size, size, size), np.float32)  # DLL301").replace(
+        "self, path)", "self, path, size=512)"
+    ),
+    "size given by the caller": dataset("self.rows = np.zeros((path, 1 << 20))  # DLL301").replace(
+        "Rows(path)", "Rows(1000)"
+    ),
+    "astype": dataset("self.rows = np.load(path).astype(np.float32)  # DLL301"),
+    "through a local variable": dataset("rows = np.load(path)\nself.rows = rows  # DLL301"),
+    "reshaped": dataset("rows = np.load(path)\nself.rows = rows.reshape(-1, 3)  # DLL301"),
+    "indexed archive": dataset('self.rows = np.load(path)["rows"]  # DLL301'),
+    "with block": dataset('with np.load(path) as archive:\n    self.rows = archive["rows"]  # DLL301'),
+    "helper": dataset(
+        "self.read(path)", extra=READ + "\n    def read(self, path):\n        self.rows = np.load(path)  # DLL301\n"
+    ),
+    "function that returns it": dataset(
+        "self.rows = read(path)  # DLL301", "def read(path):\n    return np.load(path)\n"
+    ),
+    "frame": dataset("self.rows = pd.read_csv(path).values  # DLL301", "import pandas as pd\n"),
+    "random rows": dataset("self.rows = np.random.rand(1024, 1024, 64)  # DLL301"),
+    "rows of a generator": dataset("self.rows = np.random.default_rng(0).random((1024, 1024, 64))  # DLL301"),
+    "given to the constructor": f"""{HEAD}
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows  # DLL301
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path):
+    return DataLoader(Rows(np.load(path)), num_workers=4, multiprocessing_context="spawn")
+""",
+    "in a base class": f"""{HEAD}
+class Base(Dataset):
+    def __init__(self, path):
+        self.rows = np.load(path)  # DLL301
+
+class Rows(Base):
+    def __init__(self, path):
+        super().__init__(path)
+{READ}{TAIL}""",
+    "inside Subset": dataset("self.rows = np.load(path)  # DLL301").replace(
+        "Rows(path),", "torch.utils.data.Subset(Rows(path), [0]),"
+    ),
+    "loader in a partial": dataset("self.rows = np.load(path)  # DLL301").replace(
+        "return DataLoader(Rows(path), num_workers=4, ",
+        "from functools import partial\n    make = partial(DataLoader, num_workers=4)\n    return make(Rows(path), ",
+    ),
+    "tensor of more than a gigabyte": dataset("self.rows = torch.zeros(1024, 1024, 512)  # DLL301"),
+    "tensor from an array, of more than a gigabyte": dataset(
+        "self.rows = torch.from_numpy(np.zeros((1024, 1024, 512), np.float32))  # DLL301"
+    ),
+    "stacked": dataset("self.rows = np.stack([np.load(path), np.load(path)])  # DLL301"),
+    "h5py read whole": dataset('self.rows = h5py.File(path)["rows"][:]  # DLL301', "import h5py\n"),
+    "cached_property is no __init__, the annotated attribute is": dataset(
+        "self.rows: np.ndarray = np.load(path)  # DLL301"
+    ),
+}
+
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "four files": {
+        "launch.py": """\
+import torch.multiprocessing as mp
+from train import main
+
+if __name__ == "__main__":
+    mp.spawn(main, args=("rows.npy",), nprocs=2)
+""",
+        "train.py": """\
+from torch.utils.data import DataLoader
+import sets
+
+def main(rank, path):
+    return DataLoader(sets.Rows(path), num_workers=4)
+""",
+        "sets/__init__.py": "from .rows import *\n",
+        "sets/rows.py": """\
+from torch.utils.data import Dataset
+from .files import read
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = read(path)  # DLL301
+
+    def __getitem__(self, index):
+        return self.rows[index]
+""",
+        "sets/files.py": """\
+import numpy as np
+
+def read(path):
+    rows = np.load(path)
+    return rows.astype("float32")
+""",
+    }
+}
+
+SILENT: dict[str, str] = {
+    "mapped": dataset('self.rows = np.load(path, mmap_mode="r")'),
+    "mapped by position": dataset('self.rows = np.load(path, "r")'),
+    "memmap": dataset('self.rows = np.memmap(path, dtype="uint8", mode="r")'),
+    "small": dataset("self.rows = np.zeros((1000, 3))"),
+    "just under the limit": dataset("self.rows = np.zeros((8 << 20,), dtype=np.float64) [:-1]").replace(
+        "num_workers=4", "num_workers=3"
+    ),
+    "unknown shape": dataset("self.rows = np.zeros((len(path), 512))"),
+    "list of ints": dataset("self.rows = list(range(1_000_000))"),
+    "list of paths": dataset("self.rows = sorted(glob.glob(path))", "import glob\n"),
+    "not kept": dataset("rows = np.load(path)\nself.rows = rows.shape"),
+    "a number of it": dataset("self.rows = float(np.load(path).mean())"),
+    "its length": dataset("self.rows = len(np.load(path))"),
+    "a mean of rows": dataset("self.rows = np.load(path).mean(axis=0)"),
+    "in __getitem__": dataset(
+        "self.path = path", extra="\n    def __getitem__(self, index):\n        return np.load(self.path)[index]\n"
+    ),
+    "kept in __getitem__": dataset(
+        "self.rows = None",
+        extra="""
+    def __getitem__(self, index):
+        if self.rows is None:
+            self.rows = np.load("rows.npy")
+        return self.rows[index]
+""",
+    ),
+    "released in __init__": dataset("self.rows = np.load(path)\nself.count = len(self.rows)\nself.rows = None"),
+    "dropped by __getstate__": dataset(
+        "self.rows = np.load(path)",
+        extra=READ + "\n    def __getstate__(self):\n        return {**self.__dict__, 'rows': None}\n",
+    ),
+    "tensor, shared": dataset("self.rows = torch.load(path)"),
+    "tensor of less than a gigabyte": dataset("self.rows = torch.zeros(1024, 1024, 64)"),
+    "no workers": dataset("self.rows = np.load(path)")
+    .replace("num_workers=4, multiprocessing_context='spawn'", "")
+    .replace('num_workers=4, multiprocessing_context="spawn"', "num_workers=0"),
+    "never loaded": dataset("self.rows = np.load(path)").replace("DataLoader(Rows(path)", "DataLoader(list(path)"),
+    "zarr": dataset("self.rows = zarr.open(path)", "import zarr\n"),
+    "an open h5py dataset": dataset('self.rows = h5py.File(path)["rows"]', "import h5py\n"),
+    "a method called load of another object": dataset("self.rows = path.load()"),
+    "a model of torch.load": dataset("self.model = torch.load(path)"),
+    "on the collate object": f"""{HEAD}
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+{READ}
+class Statistics:
+    def __init__(self, path):
+        self.rows = np.load(path)
+{TAIL}""",
+    "another library's loader": dataset("self.rows = np.load(path)").replace(
+        "from torch.utils.data import DataLoader, Dataset",
+        "from torch.utils.data import Dataset\nfrom paddle.io import DataLoader",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_whole_arrays_are_found(findings: Callable[..., Any], marks: Callable[..., Any], text: str) -> None:
+    assert findings({"data.py": text}, **SELECT) == marks({"data.py": text})
+
+
+@pytest.mark.parametrize("files", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_whole_arrays_in_other_files_are_found(
+    findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
+) -> None:
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_what_is_not_copied_is_silent(findings: Callable[..., Any], text: str) -> None:
+    assert findings({"data.py": text}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("init", "context", "severity", "text"),
+    [
+        (
+            "np.zeros((512, 512, 512), np.float32)",
+            "spawn",
+            "warning",
+            "512 MiB: each of 4 workers started by spawn gets a copy of its own, 2 GiB",
+        ),
+        ("np.zeros((512, 512, 512))", "forkserver", "warning", "1 GiB: each of 4 workers"),
+        ("np.full((1024, 1024, 1024), 0, dtype=np.uint8)", "spawn", "warning", "1 GiB: each"),
+        ("np.arange(1 << 27)", "spawn", "warning", "1 GiB: each"),
+        ("np.zeros((1024, 1024, 128))", "fork", "info", "1 GiB: forked workers share it"),
+        ("np.zeros((1024, 1024, 128)).astype(np.float32)", "spawn", "warning", "512 MiB: each"),
+        ("np.full((1024, 1024, 128), np.nan)", "spawn", "warning", "1 GiB: each"),
+        ("np.load(path)", "fork", "info", "all that `np.load` reads"),
+        ("np.load(path)", "spawn", "warning", "all that `np.load` reads"),
+        ("torch.zeros(1024, 1024, 512)", "spawn", "info", "2 GiB in tensors"),
+        ("torch.zeros(1024, 1024, 512, dtype=torch.uint8).float()", "spawn", "info", "2 GiB in tensors"),
+    ],
+)
+def test_sizes_and_severities(told: Callable[..., Any], init: str, context: str, severity: str, text: str) -> None:
+    source = dataset(f"self.rows = {init}").replace('"spawn"', f'"{context}"')
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.severity == severity
+    assert text in finding.text
+
+
+def test_a_default_of_the_target_alone_makes_whole_files_an_info(told: Callable[..., Any]) -> None:
+    source = dataset("self.rows = np.load(path)").replace(', multiprocessing_context="spawn"', "")
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.severity == "info"
+    assert "(the default on Linux from Python 3.14)" in finding.text
+
+
+def test_the_limits_can_be_set(told: Callable[..., Any]) -> None:
+    small = dataset("self.rows = np.zeros((1024, 1024))")
+    settings = '[tool.dllint]\nselect = ["DLL301"]\n\n[tool.dllint.rules.DLL301]\ncopies-mib = 32\n'
+
+    assert told({"data.py": small}, **SELECT) == ()
+    assert len(told({"data.py": small, "pyproject.toml": settings})) == 1
+
+
+def test_one_array_of_two_loaders_is_one_finding(told: Callable[..., Any]) -> None:
+    text = (
+        dataset("self.rows = np.load(path)") + "\ndef more(path):\n    return DataLoader(Rows(path), num_workers=2)\n"
+    )
+
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert len(finding.related) == 2
+
+
+def test_mapping_the_file_is_offered_for_forked_workers_only(told: Callable[..., Any]) -> None:
+    spawned = dataset("self.rows = np.load(path)")
+
+    (finding,) = told({"data.py": spawned}, **SELECT)
+    assert finding.fixes == ()
+    (finding,) = told({"data.py": spawned.replace('"spawn"', '"fork"')}, **SELECT)
+    assert [(fix.applicability, fix.edits[0].keyword, fix.edits[0].value) for fix in finding.fixes] == [
+        ("unsafe", "mmap_mode", '"r"')
+    ]

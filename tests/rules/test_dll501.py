@@ -1,0 +1,501 @@
+"""DLL501: where OpenCV's pool runs in workers without a cap, and where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL501"]}
+
+HEAD = """\
+import cv2
+from torch.utils.data import DataLoader, Dataset
+"""
+TAIL = """
+def build():
+    return DataLoader(Rows(), num_workers=4)
+"""
+
+FOUND: dict[str, str] = {
+    "in __getitem__": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv2.resize(index, (2, 2))  # DLL501
+""",
+    "first of several": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        image = cv2.imread("face.jpg")
+        image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)  # DLL501
+        return cv2.resize(image, (2, 2))
+""",
+    "GaussianBlur, Canny and others named like classes": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv2.GaussianBlur(index, (5, 5), 0)  # DLL501
+""",
+    "imported by its name": """
+from cv2 import warpAffine
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return warpAffine(index, None, (2, 2))  # DLL501
+""",
+    "another name for the module": """
+import cv2 as cv
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv.resize(index, (2, 2))  # DLL501
+""",
+    "imported in the method": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        import cv2
+        return cv2.resize(index, (2, 2))  # DLL501
+""",
+    "in a helper": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return self.small(index)
+
+    def small(self, image):
+        return shrink(image)
+
+def shrink(image):
+    return cv2.resize(image, (2, 2))  # DLL501
+""",
+    "in __iter__": """
+class Rows(Dataset):
+    def __iter__(self):
+        for index in range(3):
+            yield cv2.resize(index, (2, 2))  # DLL501
+""",
+    "in a transform that the dataset keeps": """
+class Shrink:
+    def __call__(self, image):
+        return cv2.resize(image, (2, 2))  # DLL501
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = Shrink()
+
+    def __getitem__(self, index):
+        return self.transform(index)
+""",
+    "in one of a list of transforms": """
+class Shrink:
+    def __call__(self, image):
+        return cv2.resize(image, (2, 2))  # DLL501
+
+class Compose:
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __call__(self, image):
+        for step in self.steps:
+            image = step(image)
+        return image
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = Compose([abs, Shrink()])
+
+    def __getitem__(self, index):
+        return self.transform(index)
+""",
+    "in torchvision's Compose": """
+from torchvision import transforms
+
+class Shrink:
+    def __call__(self, image):
+        return cv2.resize(image, (2, 2))  # DLL501
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = transforms.Compose([Shrink(), transforms.ToTensor()])
+
+    def __getitem__(self, index):
+        return self.transform(index)
+""",
+    "in a lambda of the dataset": """
+class Rows(Dataset):
+    def __init__(self):
+        self.step = lambda image: cv2.resize(image, (2, 2))  # DLL501
+
+    def __getitem__(self, index):
+        return self.step(index)
+""",
+    "in a partial": """
+from functools import partial
+
+def shrink(size, image):
+    return cv2.resize(image, size)  # DLL501
+
+class Rows(Dataset):
+    def __init__(self):
+        self.step = partial(shrink, (2, 2))
+
+    def __getitem__(self, index):
+        return self.step(index)
+""",
+    "in a property": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return read(index)
+
+def read(index):
+    return [cv2.resize(index, (2, 2)) for _ in range(2)]  # DLL501
+""",
+    "base class": """
+class Base(Dataset):
+    def __getitem__(self, index):
+        return self.small(index)
+
+    def small(self, image):
+        raise NotImplementedError
+
+class Rows(Base):
+    def small(self, image):
+        return cv2.resize(image, (2, 2))  # DLL501
+""",
+    "through a static method and a class method": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return self.small(index)
+
+    @classmethod
+    def small(cls, image):
+        return cls.tiny(image)
+
+    @staticmethod
+    def tiny(image):
+        return cv2.resize(image, (2, 2))  # DLL501
+""",
+    "through super": """
+class Base(Dataset):
+    def __getitem__(self, index):
+        return cv2.resize(index, (2, 2))  # DLL501
+
+class Rows(Base):
+    def __getitem__(self, index):
+        return super().__getitem__(index)
+""",
+    "in __getitems__": """
+class Rows(Dataset):
+    def __getitems__(self, indices):
+        return [cv2.resize(index, (2, 2)) for index in indices]  # DLL501
+""",
+    "a cap of many threads is none": """
+cv2.setNumThreads(8)
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv2.resize(index, (2, 2))  # DLL501
+""",
+    "a negative cap is none": """
+cv2.setNumThreads(-1)
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv2.resize(index, (2, 2))  # DLL501
+""",
+    "setUseOptimized is no cap": """
+cv2.setUseOptimized(True)
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv2.resize(index, (2, 2))  # DLL501
+""",
+}
+
+FILES: dict[str, dict[str, str]] = {
+    "collate in another file": {
+        "collate.py": """\
+from cv2 import resize as shrink
+
+def collate(rows):
+    return [shrink(row, (2, 2)) for row in rows]  # DLL501
+""",
+        "train.py": """\
+from torch.utils.data import DataLoader
+import collate
+
+def build(rows):
+    return DataLoader(rows, num_workers=4, collate_fn=collate.collate)
+""",
+    },
+    "transform given to a dataset of torchvision": {
+        "steps.py": """\
+import cv2
+
+class Blur:
+    def __call__(self, image):
+        return cv2.blur(image, (5, 5))  # DLL501
+""",
+        "train.py": """\
+from torch.utils.data import DataLoader
+from torchvision.datasets import CIFAR10
+from torchvision.transforms import Compose, ToTensor
+from steps import Blur
+
+def build():
+    options = {"num_workers": 4}
+    return DataLoader(CIFAR10("data", transform=Compose([Blur(), ToTensor()])), **options)
+""",
+    },
+    "helpers by a star import and a re-export": {
+        "images/__init__.py": "from .shrink import *\n",
+        "images/shrink.py": "import cv2\n\ndef shrink(image):\n    return cv2.resize(image, (2, 2))  # DLL501\n",
+        "data.py": """\
+import torch.utils.data as data
+import images
+
+class Rows(data.Dataset):
+    def __getitem__(self, index):
+        return images.shrink(index)
+
+loader = data.DataLoader(Rows(), num_workers=4)
+""",
+    },
+    "a cap under the guard, workers spawned": {
+        "data.py": HEAD + FOUND["in __getitem__"],
+        "train.py": """\
+import cv2
+from torch.utils.data import DataLoader
+from data import Rows
+
+if __name__ == "__main__":
+    cv2.setNumThreads(0)
+    loader = DataLoader(Rows(), num_workers=4, multiprocessing_context="spawn")
+""",
+    },
+    "a cap in a function of the parent, workers of a launched process": {
+        "data.py": HEAD + FOUND["in __getitem__"],
+        "train.py": """\
+import cv2
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+from data import Rows
+
+def worker(rank):
+    return DataLoader(Rows(), num_workers=4)
+
+def main():
+    cv2.setNumThreads(0)
+    mp.spawn(worker, nprocs=2)
+
+if __name__ == "__main__":
+    main()
+""",
+    },
+    "loader of a launched trainer": {
+        "data.py": HEAD + FOUND["in __getitem__"],
+        "train.py": """\
+from torch.utils.data import DataLoader
+from data import Rows
+
+class Trainer:
+    def __init__(self, workers):
+        self.loader = DataLoader(Rows(), num_workers=workers)
+
+def main(args):
+    Trainer(args.workers)
+""",
+    },
+}
+
+READ = """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return cv2.resize(index, (2, 2))
+"""
+
+SILENT: dict[str, dict[str, str]] = {
+    "only reading": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        image = cv2.imread("face.jpg", cv2.IMREAD_COLOR)
+        return image if image is not None else cv2.imdecode(index, 1)
+"""
+        + TAIL
+    },
+    "a video": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        video = cv2.VideoCapture("film.mp4")
+        video.set(cv2.CAP_PROP_POS_FRAMES, index)
+        return video.read()
+"""
+        + TAIL
+    },
+    "in __init__ only": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self):
+        self.logo = cv2.resize(cv2.imread("logo.png"), (2, 2))
+
+    def __getitem__(self, index):
+        return self.logo
+"""
+        + TAIL
+    },
+    "no workers": {"data.py": HEAD + READ + TAIL.replace("num_workers=4", "num_workers=0")},
+    "no workers by default": {"data.py": HEAD + READ + TAIL.replace(", num_workers=4", "")},
+    "outside of workers": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+def show(image):
+    return cv2.resize(image, (2, 2))
+"""
+        + TAIL
+    },
+    "capped after the import": {"data.py": HEAD + "\ncv2.setNumThreads(0)\n" + READ + TAIL},
+    "capped to one": {"data.py": HEAD + "\ncv2.setNumThreads(1)\n" + READ + TAIL},
+    "capped by a constant": {"data.py": HEAD + "\nTHREADS = 0\ncv2.setNumThreads(THREADS)\n" + READ + TAIL},
+    "capped by an imported name": {"data.py": HEAD + "from cv2 import setNumThreads\nsetNumThreads(0)\n" + READ + TAIL},
+    "capped in a try block": {
+        "data.py": HEAD + "\ntry:\n    cv2.setNumThreads(0)\nexcept AttributeError:\n    pass\n" + READ + TAIL
+    },
+    "capped in the package of the dataset": {
+        "sets/__init__.py": "import cv2\ncv2.setNumThreads(0)\n",
+        "sets/rows.py": HEAD + READ,
+        "train.py": "from sets.rows import Rows\nfrom torch.utils.data import DataLoader\n" + TAIL,
+    },
+    "capped in a module that the dataset's imports": {
+        "threads.py": "import cv2\n\ncv2.setNumThreads(0)\n",
+        "data.py": "import threads\n" + HEAD + READ + TAIL,
+    },
+    "capped in a function that such a module calls": {
+        "threads.py": "import cv2\n\ndef cap():\n    cv2.setNumThreads(0)\n\ncap()\n",
+        "data.py": "import threads\n" + HEAD + READ + TAIL,
+    },
+    "capped in worker_init_fn": {
+        "data.py": HEAD
+        + READ
+        + """
+def start(worker):
+    cv2.setNumThreads(0)
+
+def build():
+    return DataLoader(Rows(), num_workers=4, worker_init_fn=start, multiprocessing_context="spawn")
+"""
+    },
+    "capped by what worker_init_fn calls": {
+        "threads.py": "import cv2\n\ndef cap():\n    cv2.setNumThreads(0)\n",
+        "data.py": HEAD
+        + "import threads\n"
+        + READ
+        + """
+def start(worker):
+    threads.cap()
+
+def build():
+    return DataLoader(Rows(), num_workers=4, worker_init_fn=start)
+""",
+    },
+    "capped by cv2.setNumThreads itself as worker_init_fn's lambda": {
+        "data.py": HEAD
+        + READ
+        + TAIL.replace("num_workers=4", "num_workers=4, worker_init_fn=lambda worker: cv2.setNumThreads(0)")
+    },
+    "capped in __getitem__": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        cv2.setNumThreads(0)
+        return cv2.resize(index, (2, 2))
+"""
+        + TAIL
+    },
+    "capped in the parent, forked workers": {
+        "data.py": HEAD + READ,
+        "train.py": """\
+import cv2
+from torch.utils.data import DataLoader
+from data import Rows
+
+def main():
+    cv2.setNumThreads(0)
+    return DataLoader(Rows(), num_workers=4, multiprocessing_context="fork")
+
+if __name__ == "__main__":
+    main()
+""",
+    },
+    "the variable before the import": {
+        "data.py": 'import os\nos.environ["OPENCV_FOR_THREADS_NUM"] = "1"\n' + HEAD + READ + TAIL,
+    },
+    "another library's loader": {
+        "data.py": (HEAD + READ + TAIL).replace("import DataLoader, Dataset", "import Dataset")
+        + "\nfrom paddle.io import DataLoader\n"
+    },
+    "another module called cv2's functions": {
+        "data.py": HEAD.replace("import cv2", "import skimage.transform as cv2") + READ + TAIL,
+    },
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_uncapped_pools_are_found(findings: Callable[..., Any], marks: Callable[..., Any], text: str) -> None:
+    files = {"data.py": HEAD + text + TAIL}
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("files", FILES.values(), ids=FILES)
+def test_uncapped_pools_in_other_files_are_found(
+    findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
+) -> None:
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("files", SILENT.values(), ids=SILENT)
+def test_capped_or_unused_pools_are_silent(findings: Callable[..., Any], files: dict[str, str]) -> None:
+    assert findings(files, **SELECT) == set()
+
+
+def test_the_trace_leads_from_the_entry_to_the_call(told: Callable[..., Any]) -> None:
+    (finding,) = told({"data.py": HEAD + FOUND["in a helper"] + TAIL}, **SELECT)
+
+    assert [place.span.line for place in finding.trace] == [6, 9]
+
+
+def test_two_loaders_are_one_finding(told: Callable[..., Any]) -> None:
+    text = HEAD + READ + TAIL + "\ndef more():\n    return DataLoader(Rows(), num_workers=2)\n"
+
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert len(finding.related) == 2
+
+
+def test_the_cap_goes_to_the_module_of_the_dataset(told: Callable[..., Any], relative: Callable[..., Any]) -> None:
+    (finding,) = told({"data.py": HEAD + READ + TAIL}, **SELECT)
+
+    (fix,) = finding.fixes
+    (edit,) = fix.edits
+    assert (fix.applicability, relative(edit.path), edit.anchor.line, edit.code) == (
+        "safe",
+        "data.py",
+        1,
+        "cv2.setNumThreads(0)",
+    )
+
+
+def test_no_fix_where_cv2_is_imported_by_another_name(told: Callable[..., Any]) -> None:
+    (finding,) = told(
+        {"data.py": (HEAD + READ + TAIL).replace("import cv2", "import cv2 as cv").replace("cv2.r", "cv.r")}, **SELECT
+    )
+
+    assert finding.fixes == ()
