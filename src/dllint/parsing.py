@@ -84,7 +84,8 @@ def parse(text: str) -> Outcome:
     except Exception as error:
         if os.environ.get("DLLINT_DEBUG"):
             raise
-        return Unreadable("main", {"reason": f"internal error, {type(error).__name__}: {error}"})
+        told = " ".join(f"internal error, {type(error).__name__}: {error}".split())
+        return Unreadable("main", {"reason": told})
 
 
 def is_plainly_valid(text: str) -> bool:
