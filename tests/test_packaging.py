@@ -1,0 +1,90 @@
+"""The wheel holds all that a check needs, and a check needs neither torch nor psutil."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dllint import __version__
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted((ROOT / "rules").glob("DLL*.md"))
+HEAVY = ("torch", "psutil", "numpy", "rich", "libcst")
+
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(directory), str(ROOT)]
+    subprocess.run(build, check=True)
+    (found,) = directory.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """Runs a program of a virtual environment that holds the wheel and what it depends on, and nothing else."""
+    directory = tmp_path_factory.mktemp("installed")
+    venv.create(directory, with_pip=True)
+    programs = directory / ("Scripts" if sys.platform == "win32" else "bin")
+    subprocess.run([str(programs / "python"), "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+
+    def run(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(programs / program), *arguments],
+            cwd=cwd or directory,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONUTF8": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+def test_the_wheel_holds_every_page_and_says_that_it_is_typed(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert PAGES
+    assert {f"dllint/rule_pages/{page.name}" for page in PAGES} <= names
+    assert "dllint/py.typed" in names
+    assert {name.partition("/")[0] for name in names} == {"dllint", f"dllint-{__version__}.dist-info"}
+
+
+def test_a_check_without_torch_and_psutil(installed: Program, tmp_path: Path) -> None:
+    probe = "import importlib.util as u; print([n for n in ('torch', 'psutil', 'numpy', 'cv2') if u.find_spec(n)])"
+    assert installed("python", "-c", probe).stdout == "[]\n"
+    shutil.copytree(ROOT / "fixtures" / "forkserver-supervisor", tmp_path, dirs_exist_ok=True)
+    done = installed("dllint", "check", "--no-cache", ".", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert " --> loading.py:22:12\n" in done.stdout
+
+
+def test_the_pages_are_printed_from_the_wheel(installed: Program) -> None:
+    one = installed("dllint", "rule", "DLL101")
+    assert (one.returncode, one.stderr) == (0, "")
+    assert one.stdout.strip() == next(page for page in PAGES if "DLL101" in page.name).read_text("utf-8").strip()
+    every = installed("dllint", "rule", "--all").stdout
+    assert [line for page in PAGES if (line := page.read_text("utf-8").splitlines()[0]) not in every] == []
+
+
+def test_starting_imports_nothing_heavy(installed: Program) -> None:
+    probe = f"import dllint.cli, sys; print([name for name in {HEAVY} if name in sys.modules])"
+    assert installed("python", "-c", probe).stdout == "[]\n"
+
+
+def test_the_version(installed: Program) -> None:
+    assert installed("dllint", "--version").stdout == f"dllint {__version__}\n"
+    assert installed("python", "-m", "dllint", "version").stdout == f"dllint {__version__}\n"
