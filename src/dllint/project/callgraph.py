@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
@@ -58,8 +58,8 @@ class CallGraph:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._callers: dict[tuple[str, int], list[Caller] | None] = {}
-        self._targets: dict[tuple[str, int, object], list[Target]] = {}
+        self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
+        self._targets: dict[Hashable, tuple[list[Target], int | None] | None] = {}
         self._methods: dict[str, list[Function]] | None = None
 
     # Forward
@@ -107,15 +107,14 @@ class CallGraph:
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> list[Target]:
         """The functions of the project that a call runs in the same process."""
         key = (file.path, index, frame)
-        found = self._targets.get(key)
-        if found is None:
-            self._targets[key] = []
-            collected: dict[tuple[object, ...], Target] = {}
-            for value in self.callees(file, index, frame):
-                for target in self.run_by(value, file, index, frame):
-                    collected.setdefault((target.function.key, target.frame), target)
-            found = self._targets[key] = list(collected.values())
-        return found
+        return self.world.memory.remember(self._targets, key, lambda: self._find_targets(file, index, frame), [])
+
+    def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> list[Target]:
+        collected: dict[tuple[object, ...], Target] = {}
+        for value in self.callees(file, index, frame):
+            for target in self.run_by(value, file, index, frame):
+                collected.setdefault((target.function.key, target.frame), target)
+        return list(collected.values())
 
     def run_by(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
         """The functions that calling `value` in that call runs."""
@@ -198,12 +197,13 @@ class CallGraph:
 
     def callers(self, function: Function) -> list[Caller]:
         """The calls and launches that can run the function."""
-        found = self._callers.get(function.key)
-        if found is not None:
-            return found
-        if function.key in self._callers:
-            return []
-        self._callers[function.key] = None
+        outer = self.world.memory.narrow()
+        try:
+            return self.world.memory.remember(self._callers, function.key, lambda: self._find_callers(function), [])
+        finally:
+            self.world.memory.widen(outer)
+
+    def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
         for file, index in self._candidates(function):
             for target in self.targets(file, index):
@@ -215,9 +215,7 @@ class CallGraph:
                     collected.setdefault((launch.file.path, launch.call), Caller(launch.file, launch.call, target.frame))
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
-        found = list(collected.values())
-        self._callers[function.key] = found
-        return found
+        return list(collected.values())
 
     def names_of(self, function: Function) -> set[str]:
         """The last names under which the function may be called."""
@@ -264,27 +262,32 @@ class CallGraph:
         owner = function.file.method_of(function.scope)
         if function.name == "__init__" and owner is not None:
             names = {function.file.scopes[owner].name}
-        todo = [(file, scope) for name in names for file, scope in self.world.loaded(name)]
+        keys = {function.key}
+        if owner is not None and function.name == "__init__":
+            keys.add((function.file.path, owner))
+        queue = [(file, scope, names, True) for name in names for file, scope in self.world.loaded(name)]
         seen: set[tuple[str, int, str]] = set()
-        queue: list[tuple[SourceFile, int, set[str]]] = [(file, scope, names) for file, scope in todo]
         while queue and len(seen) < 200:
-            file, scope, wanted = queue.pop()
+            file, scope, wanted, check = queue.pop()
             for index in file.calls_of(scope):
                 call = file.calls[index]
-                for argument in call.args:
-                    if not any(_last(part) in wanted for part in _parts(argument.value)):
-                        continue
-                    for target in self._receivers(file, index):
-                        params = target.file.scopes[target.scope].params
-                        for param in params:
-                            key = (target.file.path, target.scope, param.name)
-                            if key in seen or param.kind == "kw":
-                                continue
-                            seen.add(key)
-                            for inner in target.file.calls_of(target.scope):
-                                if target.file.calls[inner].func == ["name", param.name]:
-                                    yield target.file, inner
-                            queue.append((target.file, target.scope, {param.name}))
+                parts = [part for argument in call.args for part in _parts(argument.value) if _last(part) in wanted]
+                if not parts or check and not any(self._is_one_of(part, keys, file, index) for part in parts):
+                    continue
+                for target in self._receivers(file, index):
+                    for param in target.file.scopes[target.scope].params:
+                        key = (target.file.path, target.scope, param.name)
+                        if key in seen or param.kind == "kw":
+                            continue
+                        seen.add(key)
+                        for inner in target.file.calls_of(target.scope):
+                            if target.file.calls[inner].func == ["name", param.name]:
+                                yield target.file, inner
+                        queue.append((target.file, target.scope, {param.name}, False))
+
+    def _is_one_of(self, part: Expr, keys: set[tuple[str, int]], file: SourceFile, index: int) -> bool:
+        values = self.world.values.evaluate(part, self.world.call_site(file, index, None))
+        return any(isinstance(value, (Function, Class)) and value.key in keys for value in values)
 
     def _receivers(self, file: SourceFile, index: int) -> list[Function]:
         """The functions whose parameters the arguments of a call (or launch) fill."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from dllint.project.world import World
 
 DEEPEST = 5
+MOST_OBJECTS = 80
+MOST_PIECES = 600
 
 
 @dataclass(frozen=True)
@@ -73,31 +76,38 @@ class Datasets:
     def is_iterable_only(self, cls: Class) -> bool:
         return self.derives(cls, ITERABLE_BASES)
 
-    def expand(self, values: Values, depth: int = 0) -> Iterator[Instance]:
-        """The project's dataset objects among the values, inside wrappers too."""
-        if depth > DEEPEST:
-            return
-        for value in values:
+    def expand(self, values: Values) -> list[Instance]:
+        """The project's dataset objects among the values, inside wrappers too, each once."""
+        found: dict[Instance, None] = {}
+        seen: set[Value] = set()
+        todo = list(reversed(values))
+        while todo and len(found) < MOST_OBJECTS:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
                 if self.is_dataset(value.of):
-                    yield value
-                    yield from self._wrapped(value, depth)
+                    found[value] = None
+                    todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):
                 if canonical(value.of.name) in WRAPPERS or value.of.name.rsplit(".", 1)[-1].endswith("Dataset"):
-                    yield from self.expand(held_by(self.world, value), depth + 1)
+                    todo += held_by(self.world, value)
             elif isinstance(value, Display):
-                yield from self.expand(flattened(self.world, value), depth + 1)
+                todo += flattened(self.world, value)
+        return list(found)
 
-    def _wrapped(self, value: Instance, depth: int) -> Iterator[Instance]:
+    def _wrapped(self, value: Instance) -> Iterator[Value]:
         """Datasets that a dataset of the project keeps as attributes."""
         for kept in self.kept(value):
             for part in kept.values:
                 for one in flattened(self.world, part):
-                    inner = isinstance(one, Instance) and one != value and one.of != value.of
-                    if inner and isinstance(one, Instance) and isinstance(one.of, Class) and self.derives(one.of, DATASET_BASES):
-                        yield from self.expand((one,), depth + 1)
-                    elif isinstance(one, Instance) and isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS:
-                        yield from self.expand((one,), depth + 1)
+                    if not isinstance(one, Instance) or one == value:
+                        continue
+                    if isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES):
+                        yield one
+                    elif isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS:
+                        yield one
 
     # What is kept
 
@@ -212,37 +222,41 @@ class Datasets:
         return found
 
     def pieces(self, value: Instance) -> list[Piece]:
-        """All values that an object holds: its attributes, the elements of its lists and dicts, the arguments of
-        composed transforms, the attributes of the project's objects among them."""
+        """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the arguments
+        of composed transforms, the attributes of the project's objects among them."""
         found = self._pieces.get(value)
         if found is None:
             found = self._pieces[value] = []
-            dropped = self.dropped(value)
-            for kept in self.kept(value):
-                if kept.attr not in dropped and kept.store.key == kept.attr:
-                    for one in kept.values:
-                        found += self._inside(one, kept.attr, kept, 0)
+            seen: set[Value] = {value}
+            todo = deque(self._held(value, ""))
+            while todo and len(seen) < MOST_PIECES:
+                piece = todo.popleft()
+                if piece.value in seen:
+                    continue
+                seen.add(piece.value)
+                found.append(piece)
+                todo.extend(self._parts(piece))
         return found
 
-    def _inside(self, value: Value, path: str, kept: Kept | None, depth: int) -> list[Piece]:
-        if depth > DEEPEST:
-            return []
-        found: list[Piece] = []
-        for one in flattened(self.world, value):
-            found.append(Piece(path, one, kept))
-            if isinstance(one, Partial):
-                for inner in (one.function, *bound_by(self.world, one)):
-                    found += self._inside(inner, path, kept, depth + 1)
-            elif isinstance(one, Instance) and isinstance(one.of, External):
-                for inner in held_by(self.world, one):
-                    found += self._inside(inner, path, kept, depth + 1)
-            elif isinstance(one, Instance) and one.call >= 0 and one not in self._pieces:
-                for piece in self.pieces(one):
-                    found.append(Piece(f"{path}.{piece.path}", piece.value, piece.kept))
-            elif isinstance(one, Instance) and one.call >= 0:
-                for piece in self._pieces[one]:
-                    found.append(Piece(f"{path}.{piece.path}", piece.value, piece.kept))
-        return found
+    def _held(self, value: Instance, prefix: str) -> Iterator[Piece]:
+        """What an object keeps and pickles, one level deep."""
+        dropped = self.dropped(value)
+        for kept in self.kept(value):
+            if kept.attr not in dropped and kept.store.key == kept.attr:
+                for one in kept.values:
+                    for part in flattened(self.world, one):
+                        yield Piece(prefix + kept.attr, part, kept)
+
+    def _parts(self, piece: Piece) -> Iterator[Piece]:
+        one = piece.value
+        if isinstance(one, Partial):
+            for inner in (one.function, *bound_by(self.world, one)):
+                yield Piece(piece.path, inner, piece.kept)
+        elif isinstance(one, Instance) and isinstance(one.of, External):
+            for inner in held_by(self.world, one):
+                yield Piece(piece.path, inner, piece.kept)
+        elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < DEEPEST:
+            yield from self._held(one, piece.path + ".")
 
     # Pickling
 

@@ -7,7 +7,7 @@ where there is none. A recursive question is cut off with no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -62,9 +62,9 @@ class Evaluator:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._names: dict[tuple[object, ...], Values | None] = {}
-        self._calls: dict[tuple[object, ...], Values | None] = {}
-        self._attributes: dict[tuple[object, ...], Values | None] = {}
+        self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._rests: dict[tuple[object, ...], Values] = {}
         self._depth = 0
         self._table: dict[str, Callable[[Expr, Site], Values]] = {
@@ -114,12 +114,7 @@ class Evaluator:
     def _name(self, expr: Expr, site: Site) -> Values:
         name = expr[1]
         key = (site.file.path, site.scope, site.region, site.at, name, site.frame)
-        if key in self._names:
-            return self._names[key] or ()
-        self._names[key] = None
-        result = self.name(name, site)
-        self._names[key] = result
-        return result
+        return self.world.memory.remember(self._names, key, lambda: self.name(name, site), ())
 
     def name(self, name: str, site: Site) -> Values:
         found = self.world.symbols.lookup(name, site)
@@ -172,17 +167,20 @@ class Evaluator:
             return (cls,) if receiver == "class" else (Instance(cls),)
         if frame is not None and frame.actuals is not None:
             return self._from_actuals(function, name, frame.actuals, frame)
-        groups = [
-            self._from_actuals(function, name, caller.frame.actuals, caller.frame)
-            for caller in self.world.calls.callers(function)
-            if caller.frame.actuals is not None
-        ]
-        if not groups:
-            groups = [self._default(function, name), (UNKNOWN,)]
-            annotated = self.world.hierarchy.annotation(function, name)
-            if annotated:
-                return union([annotated])
-        return union(groups)
+        if not self.world.memory.enter():
+            return union([self._default(function, name), (UNKNOWN,)])
+        try:
+            groups = [
+                self._from_actuals(function, name, caller.frame.actuals, caller.frame)
+                for caller in self.world.calls.callers(function)
+                if caller.frame.actuals is not None
+            ]
+        finally:
+            self.world.memory.leave()
+        if groups:
+            return union(groups)
+        annotated = self.world.hierarchy.annotation(function, name)
+        return annotated or union([self._default(function, name), (UNKNOWN,)])
 
     def _default(self, function: Function, name: str) -> Values:
         for param in function.file.scopes[function.scope].params:
@@ -249,12 +247,7 @@ class Evaluator:
         if isinstance(value, Unknown):
             return (UNKNOWN,)
         key = (value, name)
-        if key in self._attributes:
-            return self._attributes[key] or ()
-        self._attributes[key] = None
-        result = self.world.objects.attribute(value, name)
-        self._attributes[key] = result
-        return result
+        return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
 
     # Items
 
@@ -301,14 +294,12 @@ class Evaluator:
     def call(self, index: int, site: Site) -> Values:
         """The values that a call can give."""
         key = (site.file.path, index, site.frame)
-        if key in self._calls:
-            return self._calls[key] or ()
-        self._calls[key] = None
+        return self.world.memory.remember(self._calls, key, lambda: self._call(index, site), ())
+
+    def _call(self, index: int, site: Site) -> Values:
         here = self.world.call_site(site.file, index, site.frame)
         callees = self.world.calls.callees(site.file, index, site.frame)
-        result = union(self.result(value, index, here) for value in callees)
-        self._calls[key] = result
-        return result
+        return union(self.result(value, index, here) for value in callees)
 
     def result(self, callee: Value, index: int, here: Site) -> Values:
         """What calling `callee` in the call `index` gives."""
@@ -339,18 +330,16 @@ class Evaluator:
         if scope.is_generator:
             return (UNKNOWN,)
         key = ("return", function.key, frame)
-        if key in self._calls:
-            return self._calls[key] or ()
-        self._calls[key] = None
+        return self.world.memory.remember(self._calls, key, lambda: self._returned(function, frame), ())
+
+    def _returned(self, function: Function, frame: Frame | None) -> Values:
         groups: list[Values] = []
-        for event in scope.events:
+        for event in function.file.scopes[function.scope].events:
             if event.kind == "return":
                 site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
                 if frame is None or not self.world.impossible(site):
                     groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
-        result = union(groups) if groups else (NONE,)
-        self._calls[key] = result
-        return result
+        return union(groups) if groups else (NONE,)
 
     # Operators
 

@@ -74,12 +74,30 @@ def find_launches(world: World) -> Iterator[Launch]:
     seen: set[tuple[str, int]] = set()
     for name in sorted(names):
         for file, index in world.called(name):
-            if (file.path, index) not in seen:
+            if (file.path, index) not in seen and _plausible(world, file, index):
                 seen.add((file.path, index))
                 yield from _launches_of(world, file, index)
     yield from _process_subclasses(world)
     for file, index, method, targets in trainer_runs(world):
         yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)
+
+
+_PROCESS_MODULES = frozenset(
+    {"multiprocessing", "torch.multiprocessing", "concurrent", "multiprocess", "ProcessPoolExecutor", "Pool"}
+)
+_POOL_METHODS = frozenset(name.rsplit(".", 1)[-1] for name in LAUNCHERS if "()." in name)
+_CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()"))
+
+
+def _plausible(world: World, file: SourceFile, index: int) -> bool:
+    """Whether a call of a common name (`map`, `apply`), or of what another call gave, is worth evaluating."""
+    func = file.calls[index].func
+    if func[0] == "call":
+        inner = file.calls[func[1]].func
+        return inner[-1] in _CALLED_RESULTS
+    if func[0] == "attr" and func[2] in _POOL_METHODS:
+        return bool(_PROCESS_MODULES & file.imported_packages())
+    return func[0] in ("name", "attr")
 
 
 def _aliases(world: World, names: set[str]) -> Iterator[str]:

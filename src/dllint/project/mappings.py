@@ -369,24 +369,32 @@ class Mappings:
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
-        if isinstance(value, Display):
-            expr, site = value.written.expr, value.written.site
-            groups: list[Values] = []
-            if expr[0] == "comp":
-                groups.append(self.world.values.evaluate(expr[2][0], site))
-            elif expr[0] in ("list", "tuple", "set"):
-                for element in expr[1]:
-                    if element[0] == "star":
-                        groups.extend(self.elements(one) for one in self.world.values.evaluate(element[1], site))
-                    else:
-                        groups.append(self.world.values.evaluate(element, site))
-            for change in self._owned_changes(site.file, value.owner):
-                where = Site(site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None)
-                if change.kind == "add":
-                    groups.append(self.world.values.evaluate(change.value, where))
-                elif change.kind == "extend" and change.value is not None:
-                    groups.extend(
-                        self.elements(one) for one in self.world.values.evaluate(change.value, where) if isinstance(one, Display)
-                    )
-            return union(groups)
-        return (UNKNOWN,)
+        busy = (value, "elements")
+        if isinstance(value, Display) and busy not in self._busy:
+            self._busy.add(busy)
+            try:
+                return self._elements(value)
+            finally:
+                self._busy.discard(busy)
+        return () if isinstance(value, Display) else (UNKNOWN,)
+
+    def _elements(self, value: Display) -> Values:
+        expr, site = value.written.expr, value.written.site
+        groups: list[Values] = []
+        if expr[0] == "comp":
+            groups.append(self.world.values.evaluate(expr[2][0], site))
+        elif expr[0] in ("list", "tuple", "set"):
+            for element in expr[1]:
+                if element[0] == "star":
+                    groups.extend(self.elements(one) for one in self.world.values.evaluate(element[1], site))
+                else:
+                    groups.append(self.world.values.evaluate(element, site))
+        for change in self._owned_changes(site.file, value.owner):
+            where = Site(site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None)
+            if change.kind == "add":
+                groups.append(self.world.values.evaluate(change.value, where))
+            elif change.kind == "extend" and change.value is not None:
+                groups.extend(
+                    self.elements(one) for one in self.world.values.evaluate(change.value, where) if isinstance(one, Display)
+                )
+        return union(groups)

@@ -44,13 +44,13 @@ class Project:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.methods = StartMethods(world)
         self.datasets = Datasets(world)
         self.workers = WorkerCode(world)
         self.programs = Programs(world)
         self.arrays = Arrays(world)
         self.opencv = OpenCV(self)
         self.stores = Stores(self)
+        self._objects: dict[tuple[str, int], list[Instance]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
 
     @classmethod
@@ -74,6 +74,11 @@ class Project:
     def loaders(self) -> tuple[Loader, ...]:
         """Every construction of a DataLoader, in the order of files and lines."""
         return tuple(find_loaders(self.world))
+
+    @cached_property
+    def methods(self) -> StartMethods:
+        """The start methods in force where loaders are made."""
+        return StartMethods(self.world, [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders])
 
     # Places
 
@@ -133,7 +138,11 @@ class Project:
 
     def dataset_objects(self, loader: Loader) -> list[Instance]:
         """The project's own dataset objects that a loader reads from, inside wrappers too."""
-        return list(dict.fromkeys(self.datasets.expand(loader.datasets())))
+        key = (loader.file.path, loader.call)
+        found = self._objects.get(key)
+        if found is None:
+            found = self._objects[key] = self.datasets.expand(loader.datasets())
+        return found
 
     def dataset_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""

@@ -142,13 +142,14 @@ class SourceFile:
         return ".".join(reversed(names)) or "<module>"
 
     def imported_packages(self) -> frozenset[str]:
-        """First names of all modules that the file imports absolutely, and of the names that it imports from its own."""
+        """All modules that the file imports, their first names, and the names that it imports from them."""
         if self._packages is None:
             found: set[str] = set()
             for scope in self.scopes:
                 for event in scope.events:
                     if event.kind == "import":
                         module, name, _, _ = event.detail
+                        found.add(module)
                         found.add(module.split(".")[0])
                         if name:
                             found.add(name)

@@ -8,14 +8,15 @@ From each, the method flows forward along the call graph; every function keeps t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.project.abstract import Const, External, Frame, Function, Site
+from dllint.project.abstract import Const, External, Frame, Function, Instance, Site
 from dllint.project.callgraph import Target
 from dllint.project.conditions import Atom, contradict, render, under_main_guard
 from dllint.project.launches import METHODS, Launch
+from dllint.project.relevance import Upstream
 from dllint.project.source import SourceFile
 from dllint.span import Span
 from dllint.torch_api import canonical
@@ -96,8 +97,11 @@ class SetCall(NamedTuple):
 class StartMethods:
     """Answers which start methods are in force at a place."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, places: Iterable[tuple[SourceFile, int]] | None = None) -> None:
+        """`places` are the scopes that will be asked about; None for any."""
         self.world = world
+        self._places = places
+        self._upstream: Upstream | None = None
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
         self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
@@ -151,6 +155,8 @@ class StartMethods:
     def arrivals(self) -> dict[tuple[str, int], list[Arrival]]:
         if self._arrivals is None:
             self._arrivals = {}
+            if self._places is not None:
+                self._upstream = Upstream(self.world, self._places)
             self._find_forced()
             queue: deque[Arrival] = deque()
             for launch in self.world.launches():
@@ -315,6 +321,8 @@ class StartMethods:
     def _step(self, arrival: Arrival, index: int) -> Iterator[Arrival]:
         file = arrival.file
         call = file.calls[index]
+        if self._upstream is not None and not self._upstream.leads(file, index):
+            return
         at = (call.statement.line, call.statement.column)
         if not arrival.after < (call.span.end_line, call.span.end_column) or not at < arrival.until:
             return
@@ -330,15 +338,32 @@ class StartMethods:
             if "default" in launch.methods and not launch.through:
                 yield from self._launched(launch, arrival.origin.method, arrival)
         hop = Hop(file, call.span, f"calls {render(call.func, file)}")
-        for target in self.world.calls.targets(file, index, arrival.frame):
+        for target in self.world.calls.targets(file, index, self._needed(arrival, index)):
             conditions = [*arrival.conditions, *here] if here else arrival.conditions
-            target = self._chained(target, file, index, arrival.frame)
+            target = self._chained(target, arrival, index)
             yield self._arrival(arrival.origin, target, arrival, hop, conditions, arrival.depth + 1)
 
-    def _chained(self, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Target:
+    def _needed(self, arrival: Arrival, index: int) -> Frame | None:
+        """What of the activation decides what a call runs: nothing where the callee is named at the top of a module, the
+        receiver alone for a method of `self`, all of it where a parameter or a local variable is called."""
+        frame = arrival.frame
+        root = arrival.file.calls[index].func
+        if frame is None:
+            return None
+        while root[0] in ("attr", "item"):
+            root = root[1]
+        if root[0] != "name":
+            return frame
+        params = arrival.file.scopes[arrival.scope].params
+        if params and root[1] == params[0].name and isinstance(frame.receiver, Instance):
+            return self.world.receiver_frame(frame.receiver)
+        return frame if root[1] in arrival.file.bindings(arrival.scope) else None
+
+    def _chained(self, target: Target, arrival: Arrival, index: int) -> Target:
         """The target with an activation that remembers the whole chain."""
+        file = arrival.file
         actuals = target.frame.actuals
-        if actuals is not None and actuals is self.world.actuals(file, index, self.world.remembered(frame)):
-            actuals = self.world.actuals(file, index, frame)
-        key = ("chain", file.path, index, frame, target.function)
-        return Target(target.function, self.world.intern(key, actuals, target.function, frame, chain=True))
+        if actuals is not None and actuals is self.world.actuals(file, index, target.frame.parent):
+            actuals = self.world.actuals(file, index, arrival.frame)
+        key = ("chain", file.path, index, arrival.frame, target.function)
+        return Target(target.function, self.world.intern(key, actuals, target.function, arrival.frame, chain=True))

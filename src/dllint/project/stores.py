@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.array_api import MMAP_STORES
-from dllint.project.abstract import Class, Const, External, Instance
+from dllint.project.abstract import Class, Const, External, Instance, Value
 from dllint.project.datasets import walk
 from dllint.project.holding import flattened
 from dllint.project.loaders import Loader
@@ -17,6 +17,9 @@ from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
+
+
+MOST_CLASSES = 60
 
 
 @dataclass(frozen=True)
@@ -39,22 +42,39 @@ class Stores:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self._kept: dict[Class, list[KeptStore]] = {}
 
     def kept(self, value: Instance) -> Iterator[KeptStore]:
         """The stores that an object opens in any of its methods and keeps as attributes, in objects it holds too."""
-        seen: set[tuple[str, int]] = set()
-        for owner, one, attr in self._attributes(value, 0):
-            if not isinstance(one, Instance) or one.file is None or one.call < 0 or not isinstance(one.of, External):
-                continue
-            label = self._label(one)
-            if label is not None and (one.file.path, one.call) not in seen:
-                seen.add((one.file.path, one.call))
-                yield KeptStore(f"{label} `{owner}.{attr}`", attr, one.file, one.call)
-
-    def _attributes(self, value: Instance, depth: int) -> Iterator[tuple[str, object, str]]:
-        cls = value.of
-        if not isinstance(cls, Class) or depth > 2:
+        if not isinstance(value.of, Class):
             return
+        found = self._kept.get(value.of)
+        if found is None:
+            found = self._kept[value.of] = list(self._find(value))
+        yield from found
+
+    def _find(self, value: Instance) -> Iterator[KeptStore]:
+        seen: set[tuple[str, int]] = set()
+        classes: set[Class] = set()
+        todo = [value]
+        while todo and len(classes) < MOST_CLASSES:
+            holder = todo.pop(0)
+            cls = holder.of
+            if not isinstance(cls, Class) or cls in classes:
+                continue
+            classes.add(cls)
+            for attr, one in self._attributes(holder, cls):
+                if not isinstance(one, Instance):
+                    continue
+                if isinstance(one.of, Class):
+                    todo.append(one)
+                elif one.file is not None and one.call >= 0 and (one.file.path, one.call) not in seen:
+                    label = self._label(one)
+                    if label is not None:
+                        seen.add((one.file.path, one.call))
+                        yield KeptStore(f"{label} `{cls.name}.{attr}`", attr, one.file, one.call)
+
+    def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[str, Value]]:
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
@@ -64,9 +84,7 @@ class Stores:
                     values = self.world.values.evaluate(store.value, site)
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
                         for part in flattened(self.world, one):
-                            yield cls.name, part, attr
-                            if isinstance(part, Instance) and isinstance(part.of, Class) and part.of != cls:
-                                yield from self._attributes(part, depth + 1)
+                            yield attr, part
 
     def _label(self, value: Instance) -> str | None:
         assert isinstance(value.of, External) and value.file is not None

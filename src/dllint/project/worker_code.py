@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dllint.project.world import World
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
-MOST_FUNCTIONS = 500
+MOST_FUNCTIONS = 150
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,18 @@ class WorkerCode:
         self._of_dataset: dict[object, list[WorkerRun]] = {}
 
     def of_dataset(self, value: Instance) -> list[WorkerRun]:
-        """All functions that reading an item of the dataset runs, nearest first."""
-        found = self._of_dataset.get(value)
+        """All functions that reading an item of the dataset runs, nearest first. Objects of one class are looked into
+        once: what they run differs by a transform at most."""
+        assert isinstance(value.of, Class)
+        found = self._of_dataset.get(value.of)
         if found is None:
             starts = []
-            assert isinstance(value.of, Class)
             for name in ENTRIES:
                 method = self.world.hierarchy.method(value.of, name)
                 if method is not None:
                     bound = Function(method.file, method.scope, value)
                     starts.append((bound, self.world.receiver_frame(value), name))
-            found = self._of_dataset[value] = list(self._reach(starts))
+            found = self._of_dataset[value.of] = list(self._reach(starts))
         return found
 
     def of_callable(self, value: Value, entry: str) -> list[WorkerRun]:

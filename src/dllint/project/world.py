@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
-from dllint.facts.schema import FileFacts
+from dllint.facts.schema import Expr, FileFacts
 from dllint.modules import ModuleIndex
 from dllint.project.abstract import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
 from dllint.project.arguments import Actual, Actuals
@@ -19,6 +19,7 @@ from dllint.project.holding import held_by
 from dllint.project.imports import Imports
 from dllint.project.launches import Launch, find_launches
 from dllint.project.mappings import Mappings
+from dllint.project.memory import Memory
 from dllint.project.objects import Objects
 from dllint.project.parsers import Parsers
 from dllint.project.source import SourceFile, aliases_in
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 DEEPEST_CONTEXT = 3
 """Calls that an evaluation remembers; what called them is any caller."""
+MOST_CONTEXTS = 16
+"""Activations of one function that are told apart; work then grows with the project and not with its ways through it."""
 DEEPEST_NESTING = 2
 """Objects made by objects whose making is told apart."""
 
@@ -42,6 +45,7 @@ class World:
         self.settings = settings
         self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
         self.index = ModuleIndex(paths if paths is not None else self.files)
+        self.memory = Memory()
         self.symbols = Symbols(self.files, self.index)
         self.imports = Imports(self)
         self.values = Evaluator(self)
@@ -58,6 +62,7 @@ class World:
                 self._called.setdefault(name, []).extend((file, index) for index in indices)
             for name, indices in file.facts.loaded.items():
                 self._loaded.setdefault(name, []).extend((file, index) for index in indices)
+        self._contexts: dict[tuple[str, int], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
         self._launches: list[Launch] | None = None
@@ -66,6 +71,8 @@ class World:
         self._aliases: dict[str, set[str]] | None = None
         self._function_names: set[str] | None = None
         self._classes: list[Class] | None = None
+        self._stored_names: set[str] | None = None
+        self._parameters: dict[str, list[list[str]]] | None = None
 
     # Indices
 
@@ -121,6 +128,30 @@ class World:
             }
         return name in self._function_names
 
+    def stored_names(self) -> set[str]:
+        """All attribute names that are assigned to anywhere."""
+        if self._stored_names is None:
+            self._stored_names = {
+                store.key
+                for file in self.files.values()
+                for scope in range(len(file.scopes))
+                for store in file.stores(scope)
+                if isinstance(store.key, str)
+            }
+        return self._stored_names
+
+    def parameters_named(self, name: str) -> list[list[str]]:
+        """Parameter names of the functions of that name, and of the constructors of the classes of that name."""
+        if self._parameters is None:
+            self._parameters = {}
+            for file in self.files.values():
+                for index, scope in enumerate(file.scopes):
+                    if scope.kind == "function":
+                        owner = file.method_of(index)
+                        key = file.scopes[owner].name if owner is not None and scope.name == "__init__" else scope.name
+                        self._parameters.setdefault(key, []).append([param.name for param in scope.params])
+        return self._parameters.get(name, [])
+
     # Places and activations
 
     def call_site(self, file: SourceFile, index: int, frame: Frame | None) -> Site:
@@ -151,6 +182,12 @@ class World:
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
         """The activation of `function` that a call makes. Beyond a depth the caller's own activation is forgotten."""
         parent = self.remembered(frame)
+        key = (file.path, index, parent, function)
+        if (key, False) not in self._frames:
+            count = self._contexts.get(function.key, 0)
+            if count >= MOST_CONTEXTS:
+                return self.intern(("any", function.key), None, Function(function.file, function.scope), None)
+            self._contexts[function.key] = count + 1
         return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
 
     def remembered(self, frame: Frame | None) -> Frame | None:
@@ -182,10 +219,11 @@ class World:
         return found
 
     def impossible(self, site: Site) -> bool:
-        """Whether a condition around the site is surely not met in its activation."""
+        """Whether a condition around the site is surely not met in its activation. Only conditions over plain names
+        are looked into: what an attribute of a configuration object is hardly ever known, and costly to ask."""
         for index in site.file.regions(site.region):
             entry = site.file.facts.regions[index]
-            if entry.kind != "if" or entry.expr is None:
+            if entry.kind != "if" or entry.expr is None or not _over_names(entry.expr):
                 continue
             where = Site(site.file, site.scope, entry.parent, (entry.span.line, entry.span.column), site.frame)
             decided = truth(self.values.evaluate(entry.expr, where))
@@ -236,3 +274,13 @@ class World:
         return held_by(self, value)
 
 
+def _over_names(expr: Expr) -> bool:
+    """Whether a test is made of names, constants, comparisons and logical operators alone."""
+    tag = expr[0]
+    if tag in ("name", "const"):
+        return True
+    if tag == "not":
+        return _over_names(expr[1])
+    if tag in ("and", "or"):
+        return all(_over_names(part) for part in expr[1])
+    return bool(tag == "compare" and _over_names(expr[1]) and all(_over_names(right) for _, right in expr[2]))
