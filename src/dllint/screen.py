@@ -25,7 +25,7 @@ _IN_WORKERS = (b"cv2", b"lmdb", b"memmap", b"mmap", b"h5py", b"transforms", b"LM
 """What is a hazard in code that workers run, so only where a loading file leads to it."""
 _NEARBY = (
     *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
-    *(b"register", b"Thread", b"Lock(", b"partial"),
+    *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit"),
 )
 _IMPORT = re.compile(
     rb"(?:^|[;:])[ \t\f]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*\bimport[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
@@ -88,6 +88,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     chosen = mattering | hazards
     chosen |= _reach(mattering, imported) & _reach(mattering, importing)
     chosen |= behind_loading & _reach(hazards, importing)
+    chosen |= _reach(launching, importing) & _reach(loading, importing)
     near = {other for path in mattering for other in (*imported[path], *importing.get(path, ()))}
     return chosen | {path for path in near - chosen if _holds(files[path], _NEARBY)}
 

@@ -7,6 +7,7 @@ torch_geometric 2.6, DGL 2.4, MONAI 1.4, webdataset 0.2, lightning 2.5, transfor
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 
@@ -199,8 +200,14 @@ _PACKAGES = (
 )
 
 
+_CONTEXT = re.compile(r"(?:torch\.)?multiprocessing\[[^\]]*\]")
+"""How the project model writes the start method of a context into a name: "multiprocessing[spawn].Process"."""
+
+
 def canonical(name: str) -> str:
     """The one name by which the tables know an API that can be reached by several."""
+    if "multiprocessing[" in name:
+        name = _CONTEXT.sub("multiprocessing", name)
     head, bracket, rest = name.partition("()")
     found = _ALIASES.get(head)
     if found is None and not head.startswith(_KEPT_UNDER_TORCH):

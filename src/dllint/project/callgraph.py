@@ -274,6 +274,8 @@ class CallGraph:
                 parts = [part for argument in call.args for part in _parts(argument.value) if _last(part) in wanted]
                 if not parts or check and not any(self._is_one_of(part, keys, file, index) for part in parts):
                     continue
+                if check:
+                    yield file, index
                 for target in self._receivers(file, index):
                     for param in target.file.scopes[target.scope].params:
                         key = (target.file.path, target.scope, param.name)

@@ -65,6 +65,7 @@ class Evaluator:
         self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._unions: dict[int, Expr] = {}
         self._rests: dict[tuple[object, ...], Values] = {}
         self._depth = 0
         self._table: dict[str, Callable[[Expr, Site], Values]] = {
@@ -376,7 +377,11 @@ class Evaluator:
         return (UNKNOWN,) if decided is None else (const(not decided),)
 
     def _binop(self, expr: Expr, site: Site) -> Values:
-        return binary(expr[1], self.evaluate(expr[2], site), self.evaluate(expr[3], site))
+        lefts, rights = self.evaluate(expr[2], site), self.evaluate(expr[3], site)
+        if expr[1] == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
+            merged = self._unions.setdefault(id(expr), ["dict", [[None, expr[2]], [None, expr[3]]]])
+            return (Mapping(Written(merged, site)),)
+        return binary(expr[1], lefts, rights)
 
     def _compare(self, expr: Expr, site: Site) -> Values:
         if len(expr[2]) != 1:

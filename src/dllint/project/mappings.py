@@ -333,6 +333,8 @@ class Mappings:
         if isinstance(value, Instance) and isinstance(value.of, External):
             if known.canonical(value.of.name) in known.SAME_ITEMS:
                 return (value,)
+            if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
+                return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)
         if isinstance(value, Instance) and isinstance(value.of, Class):

@@ -62,6 +62,11 @@ def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterato
             yield Regime(arrival.origin.method, source, arrival, workers)
         elif own in ("fork", "spawn", "forkserver"):
             yield Regime(own, "explicit", None, workers)
+    for arrival in methods.handed(loader.file, loader.call):
+        workers = loader.workers()
+        if workers.possible and loader.context() is None:
+            decided = True
+            yield Regime(arrival.origin.method, "inherited", arrival, workers)
     workers = loader.workers()
     if decided or not workers.possible or context is not None:
         return

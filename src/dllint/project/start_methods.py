@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.project.abstract import Const, External, Frame, Function, Instance, Site
 from dllint.project.callgraph import Target
 from dllint.project.conditions import Atom, contradict, render, under_main_guard
+from dllint.project.holding import flattened
 from dllint.project.launches import METHODS, Launch
 from dllint.project.relevance import Upstream
 from dllint.project.source import SourceFile
@@ -102,6 +103,7 @@ class StartMethods:
         self.world = world
         self._places = places
         self._upstream: Upstream | None = None
+        self._handed: dict[tuple[str, int], list[Arrival]] | None = None
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
         self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
@@ -167,6 +169,26 @@ class StartMethods:
                 queue.extend(self._after_setting(setting))
             self._flow(queue)
         return self._arrivals
+
+    def handed(self, file: SourceFile, call: int) -> list[Arrival]:
+        """The launches that hand the object made by a call over to the processes that they start."""
+        if self._handed is None:
+            self._handed = {}
+            for launch in self.world.launches():
+                for method in launch.methods:
+                    for arrival in self._launched(launch, method, None) if method != "default" else ():
+                        for made in self._passed(arrival):
+                            self._handed.setdefault(made, []).append(arrival)
+        return self._handed.get((file.path, call), [])
+
+    def _passed(self, arrival: Arrival) -> Iterator[tuple[str, int]]:
+        actuals = arrival.frame.actuals if arrival.frame is not None else None
+        for actual in (*actuals.positional, *actuals.keywords.values()) if actuals is not None else ():
+            if actual.site is not None:
+                for value in self.world.values.evaluate(actual.expr, actual.site):
+                    for one in flattened(self.world, value):
+                        if isinstance(one, Instance) and one.file is not None and one.call >= 0:
+                            yield one.file.path, one.call
 
     # Origins
 
