@@ -235,6 +235,39 @@ def _by_pattern(values: list[str] | None) -> dict[str, list[str]] | None:
 
 
 @app.command()
+def trace(
+    place: Annotated[str, typer.Argument(metavar="FILE[:LINE]", help="A file, or a line of it.")],
+    output_format: Annotated[Literal["text", "json"], _option("--output-format", "text or json.", OUTPUT)] = "text",
+    config: Annotated[
+        Optional[str], _option("--config", "A TOML file in the place of pyproject.toml.", RUN, metavar="FILE")
+    ] = None,
+    isolated: Annotated[bool, _option("--isolated", "Read no configuration file.", RUN)] = False,
+    target_python: Annotated[
+        Optional[str], _option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
+    ] = None,
+    target_platform: Annotated[
+        Optional[list[str]], _option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
+    ] = None,
+    no_cache: Annotated[bool, _option("--no-cache", "Keep no facts between runs.", RUN, "-n")] = False,
+    cache_dir: Annotated[Optional[str], _option("--cache-dir", "Where facts are kept.", RUN, metavar="DIR")] = None,
+    color: Annotated[Color, _option("--color", "When to use colours.", OUTPUT)] = "auto",
+) -> int:
+    """Show which start methods are in force at a place, and what a loader's arguments come to."""
+    from dllint import following
+
+    overrides = {"cache-dir": cache_dir, "target-python": target_python, "target-platform": _listed(target_platform)}
+    return following.run(
+        place,
+        overrides={key: value for key, value in overrides.items() if value is not None},
+        config=config,
+        isolated=isolated,
+        cache=not no_cache,
+        as_json=output_format == "json",
+        color=color,
+    )
+
+
+@app.command()
 def rule(
     code: Annotated[Optional[str], typer.Argument(help="A code or name: DLL101.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All rules.")] = False,

@@ -22,6 +22,8 @@ from dllint.registry import Rule
 from dllint.span import Span
 
 UNREADABLE = "DLL001"
+TOP_FILES = ("setup.py", "setup.cfg", "requirements.txt", "environment.yml", "LICENSE", "README.md", "README.rst")
+"""Files that usually stand at the top of a project."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,44 @@ def check_sources(sources: Mapping[str, str | bytes], settings: Settings = Setti
     run = _Run(settings, frozenset(sources))
     _read(run, sources, sources)
     return _check(run, Execution(jobs=1, cache=False))
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The project around a file. `unreadable` holds files that gave no facts, each with the line and the reason."""
+
+    project: Project
+    unreadable: Mapping[str, tuple[int, str]]
+
+
+def link(path: str, settings: Settings, execution: Execution = Execution()) -> Linked:
+    """The project around a file, whatever the file holds.
+
+    All files from the project's top directory on are parsed, since launchers stand upstream. Where nothing marks that
+    directory, it is the nearest one with a file that usually stands there.
+    """
+    path = os.path.abspath(path)
+    if not config.has_project_mark(settings.root):
+        settings = replace(settings, root=_likely_top(os.path.dirname(path)))
+    inside = files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
+    run = _Run(settings, frozenset((path,)))
+    _read(run, {path, *inside}, execution.unsaved)
+    project = _linked(run, execution, everything=True)
+    reasons = {
+        one: (why.span.line, str(why.values.get("reason") or why.values.get("encoding", "")))
+        for one, why in run.unreadable.items()
+    }
+    return Linked(project, reasons)
+
+
+def _likely_top(directory: str) -> str:
+    home = os.path.expanduser("~")
+    here = directory
+    while here not in (home, os.path.dirname(here)):
+        if any(os.path.exists(os.path.join(here, name)) for name in TOP_FILES):
+            return here
+        here = os.path.dirname(here)
+    return directory
 
 
 def select(paths: Sequence[str], settings: Settings, execution: Execution = Execution()) -> files.Discovery:
@@ -171,15 +211,20 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
 
 
 def _check(run: _Run, execution: Execution) -> Report:
-    mattering = screen.select(run.contents, ModuleIndex(run.contents))
+    project = _linked(run, execution)
+    return _report(run, _reported(run, _findings(run, project)))
+
+
+def _linked(run: _Run, execution: Execution, everything: bool = False) -> Project:
+    """The files that can matter, or all of them, parsed and linked."""
+    mattering = set(run.contents) if everything else screen.select(run.contents, ModuleIndex(run.contents))
     _decode(run, mattering | (run.asked & run.contents.keys()))
     cache = Cache(cache_directory(run.settings) if execution.cache else None)
     wanted = {path: text for path, text in run.texts.items() if path in mattering}
     doubtful = {path: text for path, text in run.texts.items() if path not in mattering and not is_plainly_valid(text)}
     parsed = parse_all({**wanted, **doubtful}, cache, execution.jobs, execution.progress)
     run.unreadable.update(parsed.unreadable)
-    project = Project.load(parsed.facts, run.settings, run.contents)
-    return _report(run, _reported(run, _findings(run, project)))
+    return Project.load(parsed.facts, run.settings, run.contents)
 
 
 def _findings(run: _Run, project: Project) -> Iterator[Finding]:

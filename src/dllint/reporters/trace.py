@@ -1,0 +1,369 @@
+"""The reports of `dllint trace`: text for people, and JSON.
+
+JSON is one object. Rows and columns count from 1, columns in code points, ends are exclusive. A place is
+`{filename, location, end_location}`, a hop of a chain a place with a `message`.
+
+    filename, line              what was asked for; `line` is null for a whole file
+    statement, function         the statement that was looked at (a place) and the function around it; null for a file
+    start_methods[]             in force at the statement:
+        method                  "fork", "spawn" or "forkserver"
+        source                  "explicit", "inherited", "program" (set_start_method) or "default"
+        targets                 of a default, the targets that have it; else null
+        chain[]                 hops from the launching call on, the shortest chain; empty for "explicit" and "default"
+        other_chains            number of other chains; 99 stands for as many or more
+        workers                 of a loader, its worker count along the chain, where it is one number; else null
+    excluded[]                  chains that lead there and do not count: method, reason, chain[]
+    way_in                      where no launcher leads there: filename and function where the calls begin ("<module>"
+                                is the top level; else a function of which no call is known), chain[]; else null
+    loaders[]                   class, function, a place, workers ("none", "some", "unknown", "opaque"), verdict,
+                                start_methods[], excluded[], way_in, and
+        arguments[]             name, given, written, place (or null), values[] (text, how, caveat, known and a place)
+        datasets[]              name, in_project, place (or null), kept[] (name, text, note,
+                                constant, dropped and a place)
+    launches[]                  call, function, a place, methods[], runs[], note
+    doubts[]                    hops: what could not be followed and may matter
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dllint.finding import Place
+from dllint.reporters import Style
+from dllint.reporters.frame import Paint
+from dllint.reporters.source import counted, shown_path
+from dllint.span import WHOLE_FILE, Span
+from dllint.tracing import Argument, DatasetTrace, Excluded, InForce, LaunchTrace, LoaderTrace, Source, Trace, WayIn
+
+_SOURCES = {
+    "explicit": "the loader's own multiprocessing_context",
+    "inherited": "inherited from a launcher",
+    "program": "set for the whole program",
+}
+MOST_SOURCES = 6
+"""Sources of one argument that the text shows."""
+MOST_DATASETS = 3
+"""Datasets of one loader that the text shows with what they keep."""
+MOST_DOUBTS = 6
+MOST_KEPT = 12
+"""Attributes of one dataset that the text shows."""
+
+
+def render_text(trace: Trace, style: Style) -> str:
+    return "".join(f"{line}\n" for line in _Text(trace, style).lines())
+
+
+def render_json(trace: Trace) -> str:
+    return json.dumps(_trace_object(trace), indent=2, ensure_ascii=False) + "\n"
+
+
+class _Text:
+    """The lines of a trace: a heading at the margin, what belongs to it indented."""
+
+    def __init__(self, trace: Trace, style: Style) -> None:
+        self.trace = trace
+        self.style = style
+        self.paint = Paint(style.color)
+
+    def lines(self) -> Iterator[str]:
+        trace = self.trace
+        if trace.line is not None and trace.statement is not None:
+            yield from self._statement(trace, trace.line, trace.statement)
+        loader = self._summary if trace.line is None else self._loader
+        blocks = [loader(one) for one in trace.loaders] + [self._launch(one) for one in trace.launches]
+        for index, block in enumerate(blocks):
+            if index or (trace.line is not None and not trace.loaders):
+                yield ""
+            yield from block
+        if not blocks and trace.line is None:
+            yield f"No loaders and no launches in {self._path(trace.path)}."
+        if trace.doubts:
+            yield ""
+            yield self.paint.bold("Not followed, and it may lead here")
+            yield from self._hops(trace.doubts[:MOST_DOUBTS], "  ")
+            if len(trace.doubts) > MOST_DOUBTS:
+                yield f"  and {len(trace.doubts) - MOST_DOUBTS} more"
+        if trace.line is None and blocks:
+            yield ""
+            launches = "1 launch" if len(trace.launches) == 1 else f"{len(trace.launches)} launches"
+            more = f"`dllint trace {self._path(trace.path)}:LINE` shows all about one place."
+            yield f"{counted(len(trace.loaders), 'loader')}, {launches}. {more}"
+
+    def _statement(self, trace: Trace, line: int, statement: Span) -> Iterator[str]:
+        if not statement.line <= line <= statement.end_line:
+            yield f"Line {line} holds no statement; the nearest one is at line {statement.line}."
+        if not trace.loaders:
+            where = f"{self._path(trace.path)}:{statement.line}"
+            yield f"{self.paint.bold(where)} {_within(trace.function)}"
+            yield from self._methods(trace.in_force, trace.excluded, trace.way_in, "Start methods in force")
+
+    def _loader(self, loader: LoaderTrace) -> Iterator[str]:
+        yield self._heading(loader)
+        if loader.in_force:
+            own = any(one.source == "explicit" for one in loader.in_force)
+            way_in = None if own else loader.way_in
+            yield from self._methods(loader.in_force, loader.excluded, way_in, "Start methods of its workers")
+        else:
+            yield from self._methods(self.trace.in_force, loader.excluded, loader.way_in, "Start methods in force here")
+        yield f"  {self.paint.bold('Arguments')}"
+        absent = [one.name for one in loader.arguments if not one.given]
+        for one in loader.arguments:
+            if one.given:
+                yield from self._argument(one)
+        if absent:
+            yield f"    not given: {', '.join(absent)}"
+        for dataset in loader.datasets[:MOST_DATASETS]:
+            yield from self._dataset(dataset)
+        if len(loader.datasets) > MOST_DATASETS:
+            others = ", ".join(dict.fromkeys(one.name for one in loader.datasets[MOST_DATASETS:]))
+            yield f"  and the datasets {others}"
+
+    def _summary(self, loader: LoaderTrace) -> Iterator[str]:
+        yield self._heading(loader)
+        for one in loader.in_force:
+            ways = [self._at(hop.path, hop.span) for hop in (*one.chain, *([loader.place] if one.chain else []))]
+            chain = self.paint.dim(f": {' → '.join(ways)}") if ways else ""
+            yield f"  {self._method(one)}{chain}"
+        for other in loader.excluded:
+            yield f"  not {self.paint.label(other.method)}: {other.reason}"
+        for argument in loader.arguments:
+            if argument.given and argument.name in ("dataset", "num_workers"):
+                yield from (line[2:] for line in self._argument(argument))
+
+    def _heading(self, loader: LoaderTrace) -> str:
+        where = self.paint.bold(self._at(loader.place.path, loader.place.span))
+        return f"{where} {self.paint.label(loader.name)} {_within(loader.function)}: {loader.verdict}"
+
+    def _method(self, one: InForce) -> str:
+        source = f"the default on {one.where}" if one.source == "default" else _SOURCES[one.source]
+        return f"{self.paint.label(one.method)}, {source}{_count(one.workers)}"
+
+    def _launch(self, launch: LaunchTrace) -> Iterator[str]:
+        where = f"{self._path(launch.place.path)}:{launch.place.span.line}"
+        methods = " or ".join("the start method in force" if one == "default" else one for one in launch.methods)
+        text = (
+            f"{launch.call} runs {', '.join(launch.runs)} under {methods}"
+            if methods
+            else f"{launch.call}: {launch.note}"
+        )
+        yield f"{self.paint.bold(where)} {self.paint.label('launch')} {text}"
+
+    # Start methods
+
+    def _methods(
+        self, in_force: Iterable[InForce], excluded: Iterable[Excluded], way_in: WayIn | None, heading: str
+    ) -> Iterator[str]:
+        yield f"  {self.paint.bold(heading)}"
+        found = list(in_force)
+        decided = any(one.source != "default" for one in found)
+        for one in found:
+            elsewhere = ", where no launcher leads here" if one.source == "default" and decided else ""
+            yield f"    {self._method(one)}{elsewhere}"
+            yield from self._hops(one.chain, "      ")
+            if one.others:
+                yield f"      and {one.others} other {'chain' if one.others == 1 else 'chains'}"
+        others = list(excluded)
+        for other in others:
+            yield f"    not {self.paint.label(other.method)}: {other.reason}"
+            yield from self._hops(other.chain, "      ")
+        if way_in is not None:
+            none = "Otherwise" if others else "No launcher and no set_start_method that is known leads here:"
+            yield f"    {none} it is reached from {self._start(way_in)}"
+            yield from self._hops(way_in.hops, "      ")
+
+    def _start(self, way_in: WayIn) -> str:
+        if not way_in.path:
+            return "nowhere that is known"
+        if way_in.function == "<module>":
+            return f"the top level of {self._path(way_in.path)}"
+        return f"{way_in.function} in {self._path(way_in.path)}, of which no call is known"
+
+    def _hops(self, hops: Iterable[Place], indent: str) -> Iterator[str]:
+        listed = list(hops)
+        names = [self._at(one.path, one.span) for one in listed]
+        width = min(max(map(len, names), default=0), 40)
+        for name, one in zip(names, listed, strict=True):
+            yield f"{indent}{self.paint.dim(f'{name:<{width}}')}  {one.message}"
+
+    # Arguments and datasets
+
+    def _argument(self, argument: Argument) -> Iterator[str]:
+        written = f" = {argument.written}" if argument.written else ""
+        known = [one for one in argument.sources if one.known]
+        reasons = [one for one in argument.sources if not one.known]
+        if len(known) == 1 and not reasons:
+            written = "" if known[0].text == argument.written else written
+            yield f"    {argument.name}{written}{':' if written else ' ='} {self._source(known[0])}"
+            return
+        yield f"    {argument.name}{written}: {'one of' if known else 'not known'}"
+        yield from self._some([self._source(one) for one in known])
+        if known and reasons:
+            yield "      or a value that is not known:"
+        yield from self._some([self._source(one) for one in reasons])
+
+    @staticmethod
+    def _some(lines: list[str]) -> Iterator[str]:
+        yield from (f"      {line}" for line in lines[:MOST_SOURCES])
+        if len(lines) > MOST_SOURCES:
+            yield f"      and {len(lines) - MOST_SOURCES} more"
+
+    def _source(self, source: Source) -> str:
+        where = self.paint.dim(self._at(source.path, source.span))
+        how = f"{source.how} at {where}" if source.how else where
+        caveat = f"; {source.caveat}" if source.caveat else ""
+        return f"{source.text} ({how}{caveat})"
+
+    def _dataset(self, dataset: DatasetTrace) -> Iterator[str]:
+        made = f" made at {self.paint.dim(self._at(dataset.place.path, dataset.place.span))}" if dataset.place else ""
+        outside = "" if dataset.project else ", from outside of the project"
+        yield f"  {self.paint.bold('Dataset')} {dataset.name}{made}{outside}"
+        plain = [one for one in dataset.kept if one.constant and not one.dropped]
+        kept = [one for one in dataset.kept if one not in plain]
+        for one in kept[:MOST_KEPT]:
+            note = ", left out of the pickle" if one.dropped else f": {one.note}" if one.note else ""
+            where = self.paint.dim(self._at(one.place.path, one.place.span))
+            yield f"    keeps {one.name} = {one.text} ({where}){note}"
+        if len(kept) > MOST_KEPT:
+            yield f"    and {len(kept) - MOST_KEPT} more"
+        if plain:
+            yield f"    keeps constants: {', '.join(dict.fromkeys(one.name for one in plain))}"
+
+    # Places
+
+    def _path(self, path: str) -> str:
+        return shown_path(path, self.style.directory)
+
+    def _at(self, path: str, span: Span) -> str:
+        return self._path(path) if span == WHOLE_FILE else f"{self._path(path)}:{span.line}"
+
+
+def _within(function: str) -> str:
+    return "at the top level" if function == "<module>" else f"in {function}"
+
+
+def _count(workers: str) -> str:
+    return "" if not workers else ", 1 worker" if workers == "1" else f", {workers} workers"
+
+
+# JSON
+
+
+def _trace_object(trace: Trace) -> dict[str, Any]:
+    return {
+        "filename": trace.path,
+        "line": trace.line,
+        "statement": None if trace.statement is None else _located(trace.path, trace.statement),
+        "function": trace.function or None,
+        "start_methods": [_in_force_object(one) for one in trace.in_force],
+        "excluded": [_excluded_object(one) for one in trace.excluded],
+        "way_in": _way_in_object(trace.way_in),
+        "loaders": [_loader_object(one) for one in trace.loaders],
+        "launches": [
+            {
+                "call": one.call,
+                "function": one.function,
+                **_located(one.place.path, one.place.span),
+                "methods": list(one.methods),
+                "runs": list(one.runs),
+                "note": one.note or None,
+            }
+            for one in trace.launches
+        ],
+        "doubts": _chain_object(trace.doubts),
+    }
+
+
+def _located(path: str, span: Span) -> dict[str, Any]:
+    return {
+        "filename": path,
+        "location": {"row": span.line, "column": span.column},
+        "end_location": {"row": span.end_line, "column": span.end_column},
+    }
+
+
+def _place_object(place: Place | None) -> dict[str, Any] | None:
+    return None if place is None else _located(place.path, place.span)
+
+
+def _chain_object(hops: Iterable[Place]) -> list[dict[str, Any]]:
+    return [{"message": one.message, **_located(one.path, one.span)} for one in hops]
+
+
+def _in_force_object(one: InForce) -> dict[str, Any]:
+    return {
+        "method": one.method,
+        "source": one.source,
+        "targets": one.where or None,
+        "chain": _chain_object(one.chain),
+        "other_chains": one.others,
+        "workers": one.workers or None,
+    }
+
+
+def _excluded_object(one: Excluded) -> dict[str, Any]:
+    return {"method": one.method, "reason": one.reason, "chain": _chain_object(one.chain)}
+
+
+def _way_in_object(way_in: WayIn | None) -> dict[str, Any] | None:
+    if way_in is None:
+        return None
+    return {
+        "filename": way_in.path or None,
+        "function": way_in.function or None,
+        "chain": _chain_object(way_in.hops),
+    }
+
+
+def _loader_object(loader: LoaderTrace) -> dict[str, Any]:
+    return {
+        "class": loader.name,
+        "function": loader.function,
+        **_located(loader.place.path, loader.place.span),
+        "workers": loader.workers,
+        "verdict": loader.verdict,
+        "start_methods": [_in_force_object(one) for one in loader.in_force],
+        "excluded": [_excluded_object(one) for one in loader.excluded],
+        "way_in": _way_in_object(loader.way_in),
+        "arguments": [
+            {
+                "name": one.name,
+                "given": one.given,
+                "written": one.written or None,
+                "place": _place_object(one.place),
+                "values": [_source_object(source) for source in one.sources],
+            }
+            for one in loader.arguments
+        ],
+        "datasets": [_dataset_object(one) for one in loader.datasets],
+    }
+
+
+def _source_object(source: Source) -> dict[str, Any]:
+    return {
+        "text": source.text,
+        "how": source.how or None,
+        "caveat": source.caveat or None,
+        "known": source.known,
+        **_located(source.path, source.span),
+    }
+
+
+def _dataset_object(dataset: DatasetTrace) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "in_project": dataset.project,
+        "place": _place_object(dataset.place),
+        "kept": [
+            {
+                "name": one.name,
+                "text": one.text,
+                "note": one.note or None,
+                "constant": one.constant,
+                "dropped": one.dropped,
+                **_located(one.place.path, one.place.span),
+            }
+            for one in dataset.kept
+        ],
+    }

@@ -1,0 +1,33 @@
+"""The reasoning behind findings: how start methods come to a place, and what a loader's arguments come to."""
+
+from dllint.tracing.arguments import Argument, DatasetTrace, KeptTrace
+from dllint.tracing.launches import LaunchTrace
+from dllint.tracing.places import (
+    Excluded,
+    InForce,
+    LoaderTrace,
+    Trace,
+    WayIn,
+    parse_place,
+    trace_file,
+    trace_line,
+    with_doubts,
+)
+from dllint.tracing.sources import Source
+
+__all__ = [
+    "Argument",
+    "DatasetTrace",
+    "Excluded",
+    "InForce",
+    "KeptTrace",
+    "LaunchTrace",
+    "LoaderTrace",
+    "Source",
+    "Trace",
+    "WayIn",
+    "parse_place",
+    "trace_file",
+    "trace_line",
+    "with_doubts",
+]

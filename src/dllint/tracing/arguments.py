@@ -1,0 +1,245 @@
+"""What the arguments of a loader come to and from where, and what its datasets keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dllint.facts.schema import Expr
+from dllint.finding import Place
+from dllint.project import Project
+from dllint.project.abstract import Class, Const, External, Function, Instance, Partial, Unknown, Value
+from dllint.project.arguments import Actual, Actuals
+from dllint.project.conditions import render
+from dllint.project.loaders import Loader
+from dllint.span import Span
+from dllint.tracing.provenance import Provenance
+from dllint.tracing.sources import Source, defined_at, described
+
+ALWAYS = (
+    "dataset",
+    "num_workers",
+    "multiprocessing_context",
+    "collate_fn",
+    "worker_init_fn",
+    "persistent_workers",
+    "prefetch_factor",
+    "pin_memory",
+)
+"""Arguments that decide what workers do: shown also where they are not given."""
+OTHERS = ("sampler", "batch_sampler", "batch_size", "shuffle", "drop_last", "timeout", "generator", "in_order")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a loader, by torch's name.
+
+    Attributes:
+        given: whether the call, or what it unpacks, may give it.
+        written: the expression at the call, where it stands there.
+        place: where it stands, if it does.
+        sources: the values that it can have, each with what gives it; reasons for what is not known.
+    """
+
+    name: str
+    given: bool
+    written: str
+    place: Place | None
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class KeptTrace:
+    """An attribute of a dataset when workers start. `note` says what speaks against pickling it, `constant` that it is
+    only ever a constant, `dropped` that `__getstate__` or `__reduce__` leaves it out."""
+
+    name: str
+    text: str
+    place: Place
+    note: str = ""
+    constant: bool = False
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class DatasetTrace:
+    """A dataset that a loader reads from. `place` is where it is made, if that is known."""
+
+    name: str
+    place: Place | None
+    project: bool
+    kept: tuple[KeptTrace, ...] = ()
+
+
+def arguments(project: Project, loader: Loader) -> Iterator[Argument]:
+    """The arguments in a fixed order; those of `OTHERS` only where they are given."""
+    for name in (*ALWAYS, *OTHERS):
+        one = _argument(project, loader, name)
+        if one.given or name in ALWAYS:
+            yield one
+
+
+def _argument(project: Project, loader: Loader, name: str) -> Argument:
+    asked = loader.api.dataset if name == "dataset" else name
+    found = loader.argument(asked)
+    if not found.values:
+        return Argument(name, False, "", None, ())
+    actual, mappings = _given(project, loader, loader.api.names.get(asked, asked))
+    provenance = Provenance(project.world)
+    sources: list[Source] = []
+    if actual is not None:
+        sources = provenance.of_actual(actual)
+    for mapping in mappings if actual is None else ():
+        sources += provenance.of_key(mapping, loader.api.names.get(asked, asked))
+    call = loader.file.calls[loader.call]
+    place, written = None, ""
+    if actual is not None and actual.site is not None:
+        span = actual.span or call.span
+        written = render(actual.expr, actual.site.file)
+        place = Place(actual.site.file.path, span, f"{name} is given here")
+    fallback = place or Place(loader.file.path, call.span, "")
+    kept = _agreeing(found.values, sources, fallback, mappings, loader)
+    return Argument(name, True, written, place, tuple(kept))
+
+
+def _agreeing(
+    values: tuple[Value, ...], sources: list[Source], fallback: Place, mappings: list[Actual], loader: Loader
+) -> Iterator[Source]:
+    """The sources as far as they agree with the values that rules judge by, those values without a source too."""
+    texts = dict.fromkeys(described(value) for value in values if not isinstance(value, Unknown))
+    for source in sources:
+        if source.known and source.text in texts:
+            yield source
+    explained = {source.text for source in sources if source.known}
+    for value in values:
+        text = described(value)
+        if not isinstance(value, Unknown) and text not in explained:
+            explained.add(text)
+            made = defined_at(value) or (fallback.path, fallback.span)
+            yield Source(text, "made" if isinstance(value, Instance) else "", *made)
+    if not any(isinstance(value, Unknown) for value in values):
+        return
+    reasons = [source for source in sources if not source.known]
+    if reasons or any(source.caveat for source in sources):
+        yield from reasons
+    elif mappings:
+        text = ", ".join(f"**{render(one.expr, loader.file)}" for one in mappings)
+        where = mappings[0].site.file.path if mappings[0].site is not None else fallback.path
+        yield Source(
+            f"`{text}` may hold it, and cannot be followed", "", where, mappings[0].span or fallback.span, known=False
+        )
+    else:
+        yield Source("its value is known only when the program runs", "", fallback.path, fallback.span, known=False)
+
+
+def _given(project: Project, loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:
+    """The argument as written at the call (or in a partial, or where a loader class of the project hands it to its
+    base), and the unpacked mappings that may hold it."""
+    world = project.world
+    actuals = world.actuals(loader.file, loader.call, None)
+    callee = loader.callee
+    while isinstance(callee, Partial):
+        early = world.actuals(callee.file, callee.call, callee.frame)
+        actuals = Actuals(
+            early.positional[1:] + actuals.positional,
+            {**early.keywords, **actuals.keywords},
+            early.stars + actuals.stars,
+            actuals.mappings + early.mappings,
+        )
+        callee = callee.function
+    if isinstance(callee, Class):
+        handed = _handed_on(project, loader, callee, actuals)
+        if handed is not None:
+            actuals = handed
+    if name in actuals.keywords:
+        return actuals.keywords[name], []
+    if name in loader.api.params:
+        slot = loader.api.params.index(name)
+        if slot < len(actuals.positional):
+            return actuals.positional[slot], []
+    return None, actuals.mappings
+
+
+def _handed_on(project: Project, loader: Loader, cls: Class, actuals: Actuals) -> Actuals | None:
+    """The arguments with which the class's constructor calls that of DataLoader; None where the class has none."""
+    world = project.world
+    method = world.hierarchy.method(cls, "__init__")
+    receiver = Instance(cls, loader.file, loader.call, None)
+    frame = None
+    for _ in range(6):
+        if method is None:
+            return None
+        bound = Function(method.file, method.scope, receiver)
+        frame = world.intern(("traced", loader.file.path, loader.call, bound), actuals, bound, frame)
+        inner = None
+        for index in method.file.calls_of(method.scope):
+            call = method.file.calls[index]
+            if call.func[0] == "attr" and call.func[2] == "__init__":
+                actuals = world.actuals(method.file, index, frame)
+                targets = world.values.evaluate(call.func, world.call_site(method.file, index, frame))
+                inner = next((one for one in targets if isinstance(one, Function)), None)
+                if inner is None:
+                    return _without_receiver(actuals, call.func[1])
+                break
+        method = inner
+    return None
+
+
+def _without_receiver(actuals: Actuals, base: Expr) -> Actuals:
+    """`DataLoader.__init__(self, …)` passes the object itself first; `super().__init__(…)` does not."""
+    if base[0] == "call":
+        return actuals
+    return Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+
+
+# Datasets
+
+
+def datasets(project: Project, loader: Loader) -> Iterator[DatasetTrace]:
+    """What the loader reads from: datasets of the project with what they keep, others by name."""
+    objects = project.dataset_objects(loader)
+    seen: set[tuple[str, str, Span | None]] = set()
+    for value in (*project.dataset_values(loader), *objects):
+        if not isinstance(value, Instance):
+            continue
+        made = defined_at(value)
+        name = described(value)
+        key = (name, made[0] if made else "", made[1] if made else None)
+        if key in seen:
+            continue
+        seen.add(key)
+        place = Place(*made, "made here") if made else None
+        if isinstance(value.of, Class):
+            yield DatasetTrace(name, place, True, tuple(_kept(project, value)))
+        elif isinstance(value.of, External):
+            yield DatasetTrace(name, place, False)
+
+
+def _kept(project: Project, dataset: Instance) -> Iterator[KeptTrace]:
+    dropped = project.datasets.dropped(dataset)
+    inside: dict[str, list[str]] = {}
+    for piece in project.datasets.pieces(dataset):
+        if isinstance(piece.value, Function) and piece.kept is not None:
+            note = _pickling(piece.value)
+            if note:
+                inside.setdefault(piece.kept.attr, []).append(f"{piece.path}: {note}" if "." in piece.path else note)
+    seen: set[tuple[str, str, Span]] = set()
+    for kept in project.datasets.kept(dataset):
+        texts = dict.fromkeys(described(one) for one in kept.values)
+        text = " or ".join(texts) or "not known"
+        key = (kept.attr, text, kept.span)
+        if key in seen:
+            continue
+        seen.add(key)
+        note = "; ".join(dict.fromkeys(inside.get(kept.attr, ())))
+        place = Place(kept.file.path, kept.span, f"sets {kept.attr}")
+        constant = bool(kept.values) and all(isinstance(one, Const) for one in kept.values)
+        yield KeptTrace(kept.attr, text, place, "" if kept.attr in dropped else note, constant, kept.attr in dropped)
+
+
+def _pickling(value: Function) -> str:
+    """Why the function cannot be pickled by name, if it cannot."""
+    what = described(value)
+    if what == "lambda":
+        return "a lambda cannot be pickled"
+    return "a local function cannot be pickled" if what.startswith("local function") else ""

@@ -1,0 +1,171 @@
+"""Where what a container holds under a key comes from: dicts, keyword arguments, options, configuration files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.project.abstract import (
+    UNKNOWN,
+    Class,
+    Const,
+    Data,
+    Frame,
+    Instance,
+    Keywords,
+    Mapping,
+    Parsed,
+    Site,
+    Unknown,
+    Value,
+)
+from dllint.project.arguments import Actuals
+from dllint.project.conditions import render
+from dllint.project.mappings import Change
+from dllint.project.source import SourceFile
+from dllint.span import WHOLE_FILE
+from dllint.tracing.sources import Here, Source, described, either, line_at, unknown
+
+if TYPE_CHECKING:
+    from dllint.tracing.provenance import Provenance
+
+
+class Containers:
+    """Lookup by key, with places. `left` is the number of steps that may still be followed."""
+
+    def __init__(self, provenance: Provenance) -> None:
+        self.provenance = provenance
+        self.world = provenance.world
+
+    def key(self, expr: Expr, site: Site, key: object, here: Here, left: int) -> Iterator[Source]:
+        """What `expr` holds under the key, changes in the same function first."""
+        if left <= 0:
+            return
+        text = render(expr, site.file, 200) if expr[0] in ("name", "attr", "item") else ""
+        local = [one for one in self.world.mappings.changes(site.file, text) if one.scope == site.scope] if text else []
+        for change in sorted(local, key=lambda one: one.at, reverse=True):
+            if site.at != (0, 0) and change.at >= site.at:
+                continue
+            found = list(self._changed(change, site.file, site.frame, key, left - 1))
+            yield from found
+            if found and change.kind == "set" and site.file.encloses(change.region, site.region):
+                return
+        for value in self.world.values.evaluate(expr, site) or (UNKNOWN,):
+            if isinstance(value, Unknown):
+                yield from self.provenance.unknown_base(expr, site, here, left - 1)
+            else:
+                yield from self.contained(value, key, here, left - 1, (site.file.path, site.scope, text))
+
+    def _changed(
+        self, change: Change, file: SourceFile, frame: Frame | None, key: object, left: int
+    ) -> Iterator[Source]:
+        where = Site(file, change.scope, change.region, change.at, frame)
+        here = Here(file, line_at(change.at))
+        if change.kind == "merge" and change.value is not None:
+            yield from self.key(change.value, where, key, here, left)
+        elif change.kind in ("set", "default") and self._names(change.key, where, key):
+            yield from self.provenance.follow(change.value, where, here, left)
+
+    def _names(self, written: Expr | str | None, where: Site, key: object) -> bool:
+        if written is None or isinstance(written, str):
+            return written == key
+        return any(isinstance(one, Const) and one.value == key for one in self.world.values.evaluate(written, where))
+
+    def contained(
+        self, value: Value, key: object, here: Here, left: int, seen: tuple[str, int, str] | None = None
+    ) -> Iterator[Source]:
+        if isinstance(value, Parsed) and isinstance(key, str):
+            yield from self._option(value, key, here, left)
+        elif isinstance(value, Mapping):
+            yield from self._in_mapping(value, key, left, seen)
+        elif isinstance(value, Keywords):
+            yield from self._in_keywords(value, key, here, left)
+        elif isinstance(value, Data):
+            found = self.world.data.lookup(value, key)
+            pointer = ".".join(map(str, (*value.pointer, key)))
+            for one in found.values:
+                known = not isinstance(one, Unknown)
+                text = described(one) if known else f"`{pointer}` is not in this file"
+                yield Source(text, f"`{pointer}`" if known else "", value.path, WHOLE_FILE, known=known)
+        elif isinstance(value, Instance) and isinstance(value.of, Class) and value.file is not None and value.call >= 0:
+            actuals = self.world.actuals(value.file, value.call, value.frame)
+            yield from self.in_actuals(
+                Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key, left
+            )
+        elif isinstance(value, Unknown):
+            yield unknown(here, f"what holds `{key}` is not known")
+        else:
+            for one in self.world.mappings.item(value, Const(key, type(key).__name__)):
+                yield either(one, here, f"what is under `{key}` is known only when the program runs")
+
+    def _in_mapping(
+        self, value: Mapping, key: object, left: int, seen: tuple[str, int, str] | None
+    ) -> Iterator[Source]:
+        expr, site = value.written.expr, value.written.site
+        if value.owner is not None and (site.file.path, *value.owner) != seen:
+            scope, text = value.owner
+            anywhere = site.file.scopes[scope].kind in ("class", "module")
+            for change in self.world.mappings.changes(site.file, text):
+                if change.scope == scope or anywhere:
+                    frame = site.frame if change.scope == site.scope else None
+                    yield from self._changed(change, site.file, frame, key, left - 1)
+        if expr[0] == "dict":
+            for name, entry in expr[1]:
+                if name is None:
+                    yield from self.key(entry, site, key, Here(site.file, line_at(site.at)), left - 1)
+                elif self._names(name, site, key):
+                    yield from self.provenance.follow(entry, site, Here(site.file, line_at(site.at)), left - 1)
+        elif expr[0] == "call":
+            actuals = self.world.actuals(site.file, expr[1], site.frame)
+            yield from self.in_actuals(
+                Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key, left
+            )
+
+    def _in_keywords(self, value: Keywords, key: object, here: Here, left: int) -> Iterator[Source]:
+        function = value.function
+        frames = [value.frame] if value.frame is not None else []
+        frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
+        if not frames:
+            name = function.file.qualified_name(function.scope)
+            why = f"no call of {name} is known, which takes it by `**`"
+            yield Source(why, "", function.file.path, function.file.scopes[function.scope].header, known=False)
+        for frame in frames:
+            if frame.actuals is not None:
+                yield from self.in_actuals(frame.actuals, key, left)
+            else:
+                yield unknown(here, f"what fills `**` of {function.name} is not known")
+
+    def in_actuals(self, actuals: Actuals, key: object, left: int) -> Iterator[Source]:
+        if isinstance(key, str) and key in actuals.keywords:
+            yield from self.provenance.actual(actuals.keywords[key], left - 1)
+            return
+        for mapping in actuals.mappings:
+            if mapping.expr is not None and mapping.site is not None:
+                here = Here(mapping.site.file, mapping.span or line_at(mapping.site.at))
+                yield from self.key(mapping.expr, mapping.site, key, here, left - 1)
+
+    def _option(self, value: Parsed, name: str, here: Here, left: int) -> Iterator[Source]:
+        options = self.world.parsers.options(name)
+        options = [one for one in options if one[0] is value.file] or options
+        if not options:
+            yield unknown(here, f"no command line option that is known fills `{name}`")
+        for file, index in options:
+            call = file.calls[index]
+            given = {argument.keyword: argument.value for argument in call.args if argument.keyword}
+            flags = [one.value[1] for one in call.args if one.keyword is None and one.value[0] == "const"]
+            flag = next((one for one in flags if str(one).startswith("--")), flags[0] if flags else name)
+            action = given.get("action", ["const", "store"])[-1]
+            if action in ("store_true", "store_false"):
+                yield Source(repr(action == "store_false"), f"without {flag}", file.path, call.span)
+                yield Source(repr(action == "store_true"), f"with {flag}", file.path, call.span)
+                continue
+            there = Here(file, call.span, f"default of {flag}", "the command line may change it")
+            yield from self.provenance.follow(
+                given.get("default", ["const", None]), self.world.call_site(file, index, None), there, left
+            )
+
+
+def _as_dict(actuals: Actuals) -> Actuals:
+    """The arguments of a call that makes a dict: positional ones are dicts that it takes over."""
+    return Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional)
