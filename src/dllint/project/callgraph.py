@@ -60,6 +60,7 @@ class CallGraph:
         self.world = world
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
         self._targets: dict[Hashable, tuple[list[Target], int | None] | None] = {}
+        self._by_getattr: list[tuple[SourceFile, int]] | None = None
         self._methods: dict[str, list[Function]] | None = None
 
     # Forward
@@ -245,9 +246,27 @@ class CallGraph:
             if (file.path, index) not in seen:
                 seen.add((file.path, index))
                 yield file, index
+        yield from self._looked_up()
         if function.name == "__call__" or self._may_be_dynamic(function):
             for file, index in self.world.called("")[:MOST_CANDIDATES]:
                 yield file, index
+
+    def _looked_up(self) -> list[tuple[SourceFile, int]]:
+        """Calls of what `getattr` gave: `getattr(module, name)(…)`, or through a variable."""
+        if self._by_getattr is None:
+            self._by_getattr = []
+            for file, index in self.world.called("getattr"):
+                scope = file.calls[index].scope
+                variables = {
+                    event.target[1]
+                    for event in file.scopes[scope].events
+                    if event.kind == "assign" and event.value == ["call", index] and event.target and event.target[0] == "name"
+                }
+                for other in file.calls_of(scope):
+                    func = file.calls[other].func
+                    if func == ["call", index] or (func[0] == "name" and func[1] in variables):
+                        self._by_getattr.append((file, other))
+        return self._by_getattr
 
     def _may_be_dynamic(self, function: Function) -> bool:
         """Whether the function is reached through a table, a factory or a closure's result."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project import known
+from dllint.project import known, registries
 from dllint.project.abstract import (
     NONE,
     UNKNOWN,
@@ -260,7 +260,9 @@ class Evaluator:
             found = self.world.mappings.lookup(expr[1], site, keys[0].value)
             if found is not None:
                 return found.values
-        return union(self.item_of(value, key) for value in self.evaluate(expr[1], site) for key in keys)
+        bases = self.evaluate(expr[1], site)
+        registered = union(self.world.registries.entries(value) for value in bases if isinstance(value, Instance))
+        return registered or union(self.item_of(value, key) for value in bases for key in keys)
 
     def _sliced(self, value: Value) -> Value:
         """A slice: of a display the display itself; of a store from outside what reading it gives."""
@@ -299,12 +301,27 @@ class Evaluator:
 
     def _call(self, index: int, site: Site) -> Values:
         here = self.world.call_site(site.file, index, site.frame)
+        registered = self._registered(index, here)
+        if registered:
+            return registered
         callees = self.world.calls.callees(site.file, index, site.frame)
         return union(self.result(value, index, here) for value in callees)
+
+    def _registered(self, index: int, here: Site) -> Values:
+        """What `REGISTRY.get(name)` gives, or `REGISTRY.build(config)` makes."""
+        func = here.file.calls[index].func
+        if func[0] != "attr" or func[2] not in registries.LOOKUPS | registries.BUILDERS:
+            return ()
+        found = union(self.world.registries.entries(value) for value in self.evaluate(func[1], here))
+        if func[2] in registries.LOOKUPS:
+            return found
+        return union(self.result(value, index, here) for value in found)
 
     def result(self, callee: Value, index: int, here: Site) -> Values:
         """What calling `callee` in the call `index` gives."""
         if isinstance(callee, Class):
+            if self.world.mappings.dict_like(callee):
+                return (Mapping(Written(["call", index], here)),)
             return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
         if isinstance(callee, Function):
             frame = self.world.frame(here.file, index, here.frame, callee)

@@ -66,6 +66,7 @@ class Mappings:
     def __init__(self, world: World) -> None:
         self.world = world
         self._changes: dict[str, dict[str, list[Change]]] = {}
+        self._dict_classes: dict[tuple[str, int], bool] = {}
         self._busy: set[tuple[object, ...]] = set()
 
     # Changes
@@ -215,21 +216,21 @@ class Mappings:
             return self.world.data.lookup(value, key)
         if isinstance(value, Display) and isinstance(key, int):
             return Found(self.item(value, const(key)), False)
-        if isinstance(value, Instance) and isinstance(value.of, Class) and isinstance(key, str):
-            if self._dict_like(value.of):
-                return self._in_dict_object(value, key)
         if isinstance(value, Unknown):
             return OPAQUE
         return None
 
-    def _dict_like(self, cls: Class) -> bool:
-        return any(known.canonical(name) in known.DICT_CLASSES for name in self.world.hierarchy.externals(cls))
-
-    def _in_dict_object(self, value: Instance, key: str) -> Found:
-        if value.call < 0 or value.file is None:
-            return OPAQUE
-        actuals = self.world.actuals(value.file, value.call, value.frame)
-        return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+    def dict_like(self, cls: Class) -> bool:
+        """Whether objects of a class of the project are dicts, or namespaces that are made like one, and hold no data of
+        their own: those that define `__getitem__` or `__init__` may do anything."""
+        found = self._dict_classes.get(cls.key)
+        if found is None:
+            hierarchy = self.world.hierarchy
+            found = any(known.canonical(name) in known.DICT_CLASSES for name in hierarchy.externals(cls)) and all(
+                hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__")
+            )
+            self._dict_classes[cls.key] = found
+        return found
 
     def _in_mapping(self, value: Mapping, key: object, skip: tuple[str, int, str] | None) -> Found:
         site = value.written.site

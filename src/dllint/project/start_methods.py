@@ -329,6 +329,7 @@ class StartMethods:
             for other in kept
             if other.origin.method == arrival.origin.method
             and (other.origin.file, other.origin.span) == (arrival.origin.file, arrival.origin.span)
+            and _context(other.origin) is _context(arrival.origin)
             and other.after <= arrival.after
         ]
         if len(same) >= MOST_CHAINS:
@@ -389,3 +390,8 @@ class StartMethods:
             actuals = self.world.actuals(file, index, arrival.frame)
         key = ("chain", file.path, index, arrival.frame, target.function)
         return Target(target.function, self.world.intern(key, actuals, target.function, arrival.frame, chain=True))
+
+
+def _context(origin: Origin) -> Frame | None:
+    """What tells apart the ways in which one launching call is reached: another target may hang on each."""
+    return origin.launch.frame if origin.launch is not None else None

@@ -22,6 +22,7 @@ from dllint.project.mappings import Mappings
 from dllint.project.memory import Memory
 from dllint.project.objects import Objects
 from dllint.project.parsers import Parsers
+from dllint.project.registries import Registries
 from dllint.project.source import SourceFile, aliases_in
 from dllint.project.symbols import Symbols
 from dllint.torch_api import LAUNCHERS, LOADERS, canonical
@@ -54,6 +55,7 @@ class World:
         self.mappings = Mappings(self)
         self.parsers = Parsers(self)
         self.data = DataFiles(self)
+        self.registries = Registries(self)
         self.calls = CallGraph(self)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
