@@ -223,6 +223,16 @@ def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | No
     return tuple(dict.fromkeys(found))
 
 
+def _join(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    pieces: list[str] = []
+    for argument in file.calls[index].args:
+        values = world.values.evaluate(argument.value, site) if argument.keyword is None else ()
+        if len(values) != 1 or not isinstance(values[0], Const) or not isinstance(values[0].value, str):
+            return None
+        pieces.append(values[0].value)
+    return (const("/".join(pieces)),) if pieces else None
+
+
 def _open(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     return world.data.opened(_first(world, file, index, site) or (), file, index, site)
 
@@ -281,4 +291,5 @@ RESULTS: dict[str, Handler] = {
     "yaml.safe_load": _loaded,
     "yaml.full_load": _loaded,
     "open": _open,
+    "os.path.join": _join,
 }

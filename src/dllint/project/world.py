@@ -188,7 +188,9 @@ class World:
         if (key, False) not in self._frames:
             count = self._contexts.get(function.key, 0)
             if count >= MOST_CONTEXTS:
-                return self.intern(("any", function.key), None, Function(function.file, function.scope), None)
+                of = function.receiver.of if isinstance(function.receiver, Instance) else None
+                known = Function(function.file, function.scope, function.receiver if of is not None else None)
+                return self.intern(("any", function.key, of), None, known, None)
             self._contexts[function.key] = count + 1
         return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
 

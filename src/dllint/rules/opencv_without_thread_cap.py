@@ -13,6 +13,8 @@ from dllint.project.source import SourceFile
 from dllint.project.worker_code import WorkerRun
 
 CODE = "DLL501"
+MOST_PLACES = 4
+"""Loaders and other ways in that one finding names."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -33,8 +35,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 def _finding(project: Project, index: int, found: list[tuple[WorkerRun, Loader]]) -> Finding:
     run, loader = found[0]
     call = run.file.calls[index]
-    related = [project.loader_place(other) for _, other in found]
-    related += [
+    loaders = list(dict.fromkeys(project.loader_place(other) for _, other in found))
+    entries = [
         Place(other.hops[0].file.path, other.hops[0].span, f"`{other.entry}` leads here too")
         for other, _ in found[1:]
         if other.hops and other.hops != run.hops
@@ -46,7 +48,7 @@ def _finding(project: Project, index: int, found: list[tuple[WorkerRun, Loader]]
         "main",
         {"call": render(call.func, run.file), "loader": project.where(loader.file, loader.span)},
         trace=project.trace(run.hops),
-        related=tuple(dict.fromkeys(related))[:20],
+        related=(*loaders[:MOST_PLACES], *tuple(dict.fromkeys(entries))[:MOST_PLACES]),
         fixes=_fixes(project, run),
         statement=call.statement,
     )
