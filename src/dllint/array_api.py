@@ -51,7 +51,18 @@ _NUMPY_DRAWS = {
 }
 _SAME = {
     name: Maker("numpy", "same")
-    for name in ("array", "asarray", "ascontiguousarray", "copy", "concatenate", "stack", "vstack", "hstack", "squeeze", "transpose")
+    for name in (
+        "array",
+        "asarray",
+        "ascontiguousarray",
+        "copy",
+        "concatenate",
+        "stack",
+        "vstack",
+        "hstack",
+        "squeeze",
+        "transpose",
+    )
 }
 MAKERS: dict[str, Maker] = {
     **{f"numpy.{name}": maker for name, maker in (_NUMPY_SHAPES | _SAME).items()},
@@ -89,8 +100,31 @@ MAKERS: dict[str, Maker] = {
 }
 
 SIZE_KEEPING = frozenset(
-    "astype reshape copy transpose squeeze swapaxes ravel flatten float double half long int contiguous clone view permute"
-    " t T values to_numpy numpy unsqueeze".split()
+    [
+        "astype",
+        "reshape",
+        "copy",
+        "transpose",
+        "squeeze",
+        "swapaxes",
+        "ravel",
+        "flatten",
+        "float",
+        "double",
+        "half",
+        "long",
+        "int",
+        "contiguous",
+        "clone",
+        "view",
+        "permute",
+        "t",
+        "T",
+        "values",
+        "to_numpy",
+        "numpy",
+        "unsqueeze",
+    ]
 )
 """Methods and attributes of an array whose result is as large as the array."""
 
@@ -126,9 +160,32 @@ MMAP_STORES: dict[str, Store] = {
 }
 
 CV2_WITHOUT_POOL = frozenset(
-    "imread imdecode imwrite imencode setNumThreads getNumThreads setUseOptimized useOptimized VideoCapture VideoWriter"
-    " imshow waitKey destroyAllWindows namedWindow getTickCount getTickFrequency error UMat ocl utils samples"
-    " VideoWriter_fourcc fourcc Rodrigues".split()
+    [
+        "imread",
+        "imdecode",
+        "imwrite",
+        "imencode",
+        "setNumThreads",
+        "getNumThreads",
+        "setUseOptimized",
+        "useOptimized",
+        "VideoCapture",
+        "VideoWriter",
+        "imshow",
+        "waitKey",
+        "destroyAllWindows",
+        "namedWindow",
+        "getTickCount",
+        "getTickFrequency",
+        "error",
+        "UMat",
+        "ocl",
+        "utils",
+        "samples",
+        "VideoWriter_fourcc",
+        "fourcc",
+        "Rodrigues",
+    ]
 )
 """Last names of cv2 calls that start no thread pool worth capping: input and output, settings."""
 CV2_CAPITALIZED_FUNCTIONS = frozenset(

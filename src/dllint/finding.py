@@ -112,7 +112,16 @@ class HoistFunction:
     name: str
 
 
-Edit = Union[SetArgument, RemoveArgument, ReplaceExpression, InsertStatement, AddImport, ReplaceComment, ReplaceString, HoistFunction]
+Edit = Union[
+    SetArgument,
+    RemoveArgument,
+    ReplaceExpression,
+    InsertStatement,
+    AddImport,
+    ReplaceComment,
+    ReplaceString,
+    HoistFunction,
+]
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,28 @@ class LoaderApi:
     workers: int = 0
 
 
-_TORCH = (
-    "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout"
-    " worker_init_fn multiprocessing_context generator"
-).split()
+_TORCH = [
+    "dataset",
+    "batch_size",
+    "shuffle",
+    "sampler",
+    "batch_sampler",
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "drop_last",
+    "timeout",
+    "worker_init_fn",
+    "multiprocessing_context",
+    "generator",
+]
 
 LOADERS: dict[str, LoaderApi] = {
     "torch.utils.data.DataLoader": LoaderApi(tuple(_TORCH)),
     "torchdata.stateful_dataloader.StatefulDataLoader": LoaderApi(tuple(_TORCH)),
-    "torch_geometric.loader.DataLoader": LoaderApi(("dataset", "batch_size", "shuffle", "follow_batch", "exclude_keys")),
+    "torch_geometric.loader.DataLoader": LoaderApi(
+        ("dataset", "batch_size", "shuffle", "follow_batch", "exclude_keys")
+    ),
     "torch_geometric.loader.DataListLoader": LoaderApi(("dataset", "batch_size", "shuffle")),
     "torch_geometric.loader.DenseDataLoader": LoaderApi(("dataset", "batch_size", "shuffle")),
     "torch_geometric.loader.NeighborLoader": LoaderApi(("data", "num_neighbors"), dataset="data"),
@@ -120,10 +133,18 @@ _NOTEBOOK = ("function", "args", "num_processes")
 
 LAUNCHERS: dict[str, LauncherApi] = {
     "torch.multiprocessing.spawn": LauncherApi(
-        "fn", ("fn", "args", "nprocs", "join", "daemon", "start_method"), method="=start_method", fallback="spawn", lead=1
+        "fn",
+        ("fn", "args", "nprocs", "join", "daemon", "start_method"),
+        method="=start_method",
+        fallback="spawn",
+        lead=1,
     ),
     "torch.multiprocessing.start_processes": LauncherApi(
-        "fn", ("fn", "args", "nprocs", "join", "daemon", "start_method"), method="=start_method", fallback="spawn", lead=1
+        "fn",
+        ("fn", "args", "nprocs", "join", "daemon", "start_method"),
+        method="=start_method",
+        fallback="spawn",
+        lead=1,
     ),
     "multiprocessing.Process": _PROCESS,
     "multiprocessing.SpawnProcess": LauncherApi("target", _PROCESS.params, method="spawn"),
@@ -136,11 +157,15 @@ LAUNCHERS: dict[str, LauncherApi] = {
     "multiprocessing.Pool().imap_unordered": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
     "multiprocessing.Pool().map_async": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
     "multiprocessing.Pool().starmap": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
-    "multiprocessing.Pool().apply": LauncherApi("func", ("func", "args", "kwds"), kwargs="kwds", method="pool", daemonic=True),
+    "multiprocessing.Pool().apply": LauncherApi(
+        "func", ("func", "args", "kwds"), kwargs="kwds", method="pool", daemonic=True
+    ),
     "multiprocessing.Pool().apply_async": LauncherApi(
         "func", ("func", "args", "kwds"), kwargs="kwds", method="pool", daemonic=True
     ),
-    "torch.distributed.launcher.api.elastic_launch()": LauncherApi("entrypoint", (), args="*", method="elastic", fallback="spawn"),
+    "torch.distributed.launcher.api.elastic_launch()": LauncherApi(
+        "entrypoint", (), args="*", method="elastic", fallback="spawn"
+    ),
     "torch.distributed.launcher.api.launch_agent": LauncherApi(
         "entrypoint", ("config", "entrypoint", "args"), method="elastic", fallback="spawn"
     ),
@@ -191,7 +216,11 @@ _ALIASES = {
     "accelerate.launchers.notebook_launcher": "accelerate.notebook_launcher",
     "accelerate.launchers.debug_launcher": "accelerate.debug_launcher",
 }
-_KEPT_UNDER_TORCH = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "torch.multiprocessing.set_sharing")
+_KEPT_UNDER_TORCH = (
+    "torch.multiprocessing.spawn",
+    "torch.multiprocessing.start_processes",
+    "torch.multiprocessing.set_sharing",
+)
 _PACKAGES = (
     ("torch.multiprocessing.", "multiprocessing."),
     ("multiprocess.", "multiprocessing."),
@@ -230,7 +259,12 @@ def exports(module: str, name: str) -> bool:
     if not _EXPORTS:
         collected: dict[str, set[str]] = {}
         known = (*LOADERS, *DATASET_BASES, *WRAPPERS, *_ALIASES, *(key for key in LAUNCHERS if "()" not in key))
-        for dotted in (*known, "multiprocessing.set_start_method", "multiprocessing.get_context", "multiprocessing.Pool"):
+        for dotted in (
+            *known,
+            "multiprocessing.set_start_method",
+            "multiprocessing.get_context",
+            "multiprocessing.Pool",
+        ):
             head, _, last = dotted.rpartition(".")
             collected.setdefault(head, set()).add(last)
             if head == "multiprocessing":
@@ -240,6 +274,7 @@ def exports(module: str, name: str) -> bool:
     if module in ("cv2", "numpy", "numpy.random"):
         return False
     return name in _EXPORTS.get(module, frozenset())
+
 
 KEEPING_FUNCTIONS = frozenset(
     {

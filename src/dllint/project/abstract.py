@@ -1,19 +1,19 @@
 """Abstract values: what the analyzer knows about an object that an expression may stand for.
 
-    Const            a constant: None, a bool, a number or a string
-    Pattern          a string of which only the ends are known: f"init_dist_{launcher}"
-    Function         a function, lambda or bound method of the project
-    Class            a class of the project
-    Module           a file of the project
-    External         anything reached through a name from outside the project: "torch.utils.data.DataLoader"
-    Instance         what calling a class of the project, or anything External, gave
-    Partial          functools.partial of a value
-    Display          a list, tuple, set or comprehension as written in the source
-    Mapping          a dict as written in the source, or made by `dict(…)` and its like
-    Keywords         the `**kwargs` of a function, as one call fills it
-    Parsed           what argparse's `parse_args` returned
-    Data             a value read from a configuration file of the project
-    Unknown          nothing is known; what depends on it stays silent
+Const            a constant: None, a bool, a number or a string
+Pattern          a string of which only the ends are known: f"init_dist_{launcher}"
+Function         a function, lambda or bound method of the project
+Class            a class of the project
+Module           a file of the project
+External         anything reached through a name from outside the project: "torch.utils.data.DataLoader"
+Instance         what calling a class of the project, or anything External, gave
+Partial          functools.partial of a value
+Display          a list, tuple, set or comprehension as written in the source
+Mapping          a dict as written in the source, or made by `dict(…)` and its like
+Keywords         the `**kwargs` of a function, as one call fills it
+Parsed           what argparse's `parse_args` returned
+Data             a value read from a configuration file of the project
+Unknown          nothing is known; what depends on it stays silent
 """
 
 from __future__ import annotations
@@ -217,6 +217,20 @@ class Unknown:
 UNKNOWN = Unknown()
 
 Value = Union[
-    Const, Pattern, Function, Class, Module, External, Instance, Super, Partial, Display, Mapping, Keywords, Parsed, Data, Unknown
+    Const,
+    Pattern,
+    Function,
+    Class,
+    Module,
+    External,
+    Instance,
+    Super,
+    Partial,
+    Display,
+    Mapping,
+    Keywords,
+    Parsed,
+    Data,
+    Unknown,
 ]
 Values = tuple[Value, ...]

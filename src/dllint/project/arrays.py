@@ -52,7 +52,12 @@ class Arrays:
 
     def array(self, value: Value, depth: int = 0) -> Array | None:
         """The array that a value is, if it surely is one that lies in memory as a whole."""
-        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None or value.call < 0:
+        if (
+            not isinstance(value, Instance)
+            or not isinstance(value.of, External)
+            or value.file is None
+            or value.call < 0
+        ):
             return None
         if depth > DEEPEST:
             return None
@@ -100,7 +105,11 @@ class Arrays:
         call = file.calls[index]
         by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
         plain = [argument.value for argument in call.args if argument.keyword is None]
-        if maker.mapped and maker.mapped in by_name and by_name[maker.mapped] not in (["const", None], ["const", False]):
+        if (
+            maker.mapped
+            and maker.mapped in by_name
+            and by_name[maker.mapped] not in (["const", None], ["const", False])
+        ):
             return None
         if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != ["const", None]:
             return None
@@ -114,7 +123,9 @@ class Arrays:
         item = self._item_bytes(maker, plain, by_name, site)
         return Array(maker.library, None if item is None else count * item, "shape", file, index, item)
 
-    def _same(self, maker: Maker, plain: list[Expr], site: Site, file: SourceFile, index: int, depth: int) -> Array | None:
+    def _same(
+        self, maker: Maker, plain: list[Expr], site: Site, file: SourceFile, index: int, depth: int
+    ) -> Array | None:
         if not plain:
             return None
         for one in self.world.values.evaluate(plain[0], site):
@@ -146,7 +157,9 @@ class Arrays:
             if not numbers or any(number is None for number in numbers):
                 return None
             known = [number for number in numbers if number is not None]
-            start, stop, step = (0, known[0], 1) if len(known) == 1 else (known[0], known[1], known[2] if len(known) > 2 else 1)
+            start, stop, step = (
+                (0, known[0], 1) if len(known) == 1 else (known[0], known[1], known[2] if len(known) > 2 else 1)
+            )
             return max(0, (stop - start) // step) if step else None
         named = by_name.get(maker.size) or by_name.get("shape")
         if named is not None:

@@ -29,11 +29,102 @@ MOST_CANDIDATES = 400
 """Calls of one name that are looked into for callers of one function."""
 MOST_NAMESAKES = 4
 COMMON_NAMES = frozenset(
-    "get set add update run load save close open read write reset start stop init items keys values append copy format join"
-    " split log call apply process pop insert extend index count sort size shape dim to cpu cuda eval train test forward"
-    " backward step zero_grad state_dict load_state_dict parameters modules children register build send recv put wait"
-    " release acquire clear next item mean sum max min print info debug warning error parse encode decode transform fit"
-    " predict compute result map filter reduce submit shutdown name type id text data size_ flush seek tell exists".split()
+    [
+        "get",
+        "set",
+        "add",
+        "update",
+        "run",
+        "load",
+        "save",
+        "close",
+        "open",
+        "read",
+        "write",
+        "reset",
+        "start",
+        "stop",
+        "init",
+        "items",
+        "keys",
+        "values",
+        "append",
+        "copy",
+        "format",
+        "join",
+        "split",
+        "log",
+        "call",
+        "apply",
+        "process",
+        "pop",
+        "insert",
+        "extend",
+        "index",
+        "count",
+        "sort",
+        "size",
+        "shape",
+        "dim",
+        "to",
+        "cpu",
+        "cuda",
+        "eval",
+        "train",
+        "test",
+        "forward",
+        "backward",
+        "step",
+        "zero_grad",
+        "state_dict",
+        "load_state_dict",
+        "parameters",
+        "modules",
+        "children",
+        "register",
+        "build",
+        "send",
+        "recv",
+        "put",
+        "wait",
+        "release",
+        "acquire",
+        "clear",
+        "next",
+        "item",
+        "mean",
+        "sum",
+        "max",
+        "min",
+        "print",
+        "info",
+        "debug",
+        "warning",
+        "error",
+        "parse",
+        "encode",
+        "decode",
+        "transform",
+        "fit",
+        "predict",
+        "compute",
+        "result",
+        "map",
+        "filter",
+        "reduce",
+        "submit",
+        "shutdown",
+        "name",
+        "type",
+        "id",
+        "text",
+        "data",
+        "size_",
+        "flush",
+        "seek",
+        "tell",
+        "exists",
+    ]
 )
 """Method names too common to say which class is meant."""
 
@@ -95,7 +186,9 @@ class CallGraph:
             owner = function.file.method_of(function.scope)
             assert owner is not None
             most = sum(1 for param in function.file.scopes[function.scope].params if param.kind != "kw")
-            if arguments < max(most, 1) or any(p.kind in ("var", "kw") for p in function.file.scopes[function.scope].params):
+            if arguments < max(most, 1) or any(
+                p.kind in ("var", "kw") for p in function.file.scopes[function.scope].params
+            ):
                 bound.append(Function(function.file, function.scope, Instance(Class(function.file, owner))))
         return bound
 
@@ -142,7 +235,10 @@ class CallGraph:
             yield from self._called_back(value, file, index, frame)
 
     def _is_module(self, cls: Class) -> bool:
-        return any(name.startswith(("torch.nn.", "lightning")) or name.endswith("Module") for name in self.world.hierarchy.externals(cls))
+        return any(
+            name.startswith(("torch.nn.", "lightning")) or name.endswith("Module")
+            for name in self.world.hierarchy.externals(cls)
+        )
 
     def partial_frame(self, value: Partial, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Frame:
         """The activation of a function called through a partial: the partial's arguments come first."""
@@ -166,7 +262,11 @@ class CallGraph:
         if isinstance(value, Instance):
             yield from self._contained(value)
             return
-        if self.world.is_launcher(name) or self.world.is_loader_name(name) or name in ("functools.partial", "functools.wraps"):
+        if (
+            self.world.is_launcher(name)
+            or self.world.is_loader_name(name)
+            or name in ("functools.partial", "functools.wraps")
+        ):
             return
         site = self.world.call_site(file, index, frame)
         for argument in file.calls[index].args:
@@ -213,7 +313,9 @@ class CallGraph:
         for launch in self.world.launches():
             for target in launch.targets:
                 if target.function.key == function.key:
-                    collected.setdefault((launch.file.path, launch.call), Caller(launch.file, launch.call, target.frame))
+                    collected.setdefault(
+                        (launch.file.path, launch.call), Caller(launch.file, launch.call, target.frame)
+                    )
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
         return list(collected.values())
@@ -260,7 +362,10 @@ class CallGraph:
                 variables = {
                     event.target[1]
                     for event in file.scopes[scope].events
-                    if event.kind == "assign" and event.value == ["call", index] and event.target and event.target[0] == "name"
+                    if event.kind == "assign"
+                    and event.value == ["call", index]
+                    and event.target
+                    and event.target[0] == "name"
                 }
                 for other in file.calls_of(scope):
                     func = file.calls[other].func
@@ -291,7 +396,7 @@ class CallGraph:
             for index in file.calls_of(scope):
                 call = file.calls[index]
                 parts = [part for argument in call.args for part in _parts(argument.value) if _last(part) in wanted]
-                if not parts or check and not any(self._is_one_of(part, keys, file, index) for part in parts):
+                if not parts or (check and not any(self._is_one_of(part, keys, file, index) for part in parts)):
                     continue
                 if check:
                     yield file, index
@@ -344,4 +449,3 @@ def _parts(expr: Expr) -> Iterator[Expr]:
     if expr[0] in ("tuple", "list"):
         for element in expr[1]:
             yield from _parts(element)
-

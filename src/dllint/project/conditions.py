@@ -50,7 +50,11 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
         scope = file.scopes[expr[1]]
         body = scope.events[0].value if scope.events else None
         params = ", ".join(("*" * {"var": 1, "kw": 2}.get(p.kind, 0)) + p.name for p in scope.params)
-        return f"lambda {params}: {_render(body, file, depth - 1)}" if params else f"lambda: {_render(body, file, depth - 1)}"
+        return (
+            f"lambda {params}: {_render(body, file, depth - 1)}"
+            if params
+            else f"lambda: {_render(body, file, depth - 1)}"
+        )
     if tag in ("list", "tuple", "set"):
         inner = ", ".join(_render(item, file, depth - 1) for item in expr[1])
         return {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[tag].format(inner)
@@ -65,14 +69,14 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
     if tag == "binop":
         return f"{_render(expr[2], file, depth - 1)} {expr[1]} {_render(expr[3], file, depth - 1)}"
     if tag == "ifexp":
-        return (
-            f"{_render(expr[2], file, depth - 1)} if {_render(expr[1], file, depth - 1)} else {_render(expr[3], file, depth - 1)}"
-        )
+        return f"{_render(expr[2], file, depth - 1)} if {_render(expr[1], file, depth - 1)} else {_render(expr[3], file, depth - 1)}"
     if tag == "star":
         return "*" + _render(expr[1], file, depth)
     if tag == "dict":
         pairs = (
-            f"**{_render(value, file, depth - 1)}" if key is None else f"{_render(key, file, depth - 1)}: {_render(value, file, depth - 1)}"
+            f"**{_render(value, file, depth - 1)}"
+            if key is None
+            else f"{_render(key, file, depth - 1)}: {_render(value, file, depth - 1)}"
             for key, value in expr[1]
         )
         return "{" + ", ".join(pairs) + "}"
@@ -147,4 +151,6 @@ def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
 
 def under_main_guard(file: SourceFile, region: int) -> bool:
     """Whether a module-level region runs only when the file is the program."""
-    return any(atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds for atom in path_atoms(file, 0, region))
+    return any(
+        atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds for atom in path_atoms(file, 0, region)
+    )

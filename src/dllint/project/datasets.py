@@ -104,9 +104,9 @@ class Datasets:
                 for one in flattened(self.world, part):
                     if not isinstance(one, Instance) or one == value:
                         continue
-                    if isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES):
-                        yield one
-                    elif isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS:
+                    if (isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES)) or (
+                        isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS
+                    ):
                         yield one
 
     # What is kept
@@ -129,7 +129,15 @@ class Datasets:
                         continue
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
-                    if name in ("__getitem__", "__iter__", "__next__", "__getitems__", "__getstate__", "__setstate__", "__del__"):
+                    if name in (
+                        "__getitem__",
+                        "__iter__",
+                        "__next__",
+                        "__getitems__",
+                        "__getstate__",
+                        "__setstate__",
+                        "__del__",
+                    ):
                         continue
                     if name == "__init__" and self._overridden(value.of, owner):
                         continue
@@ -186,12 +194,20 @@ class Datasets:
                 for file in self.world.files.values():
                     for scope in range(len(file.scopes)):
                         for store in file.stores(scope):
-                            if not isinstance(store.key, str) or store.base[0] != "name" or store.base[1] in ("self", "cls", "args"):
+                            if (
+                                not isinstance(store.key, str)
+                                or store.base[0] != "name"
+                                or store.base[1] in ("self", "cls", "args")
+                            ):
                                 continue
                             at = (store.event.span.line, store.event.span.column)
                             site = Site(file, scope, store.event.region, at, None)
                             for base in self.world.values.evaluate(store.base, site):
-                                if isinstance(base, Instance) and isinstance(base.of, Class) and self.is_dataset(base.of):
+                                if (
+                                    isinstance(base, Instance)
+                                    and isinstance(base.of, Class)
+                                    and self.is_dataset(base.of)
+                                ):
                                     table.setdefault(base.of.key, []).append((store.key, file, store))
             self._outside_table: dict[tuple[str, int], list[tuple[str, SourceFile, Store]]] = table
         found: list[tuple[str, SourceFile, Store]] = table.get(owner.key, [])
@@ -284,9 +300,9 @@ class Datasets:
                 if expr[2] == "__dict__":
                     whole = True
                 read.add(expr[2])
-            elif expr[0] == "attr" and expr[2] in ("__getstate__", "__reduce__", "__reduce_ex__"):
-                whole = True
-            elif expr[0] == "name" and expr[1] == "vars":
+            elif (expr[0] == "attr" and expr[2] in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
+                expr[0] == "name" and expr[1] == "vars"
+            ):
                 whole = True
             elif expr[0] == "call":
                 mentioned.update(argument.keyword for argument in file.calls[expr[1]].args if argument.keyword)
@@ -329,5 +345,3 @@ def _walk_all(parts: object, file: SourceFile) -> Iterator[Expr]:
             return
         for part in parts:
             yield from _walk_all(part, file)
-
-

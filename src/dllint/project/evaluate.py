@@ -161,7 +161,12 @@ class Evaluator:
         """What a parameter can be: in the call of `frame`, or in all calls that are known."""
         scope = function.file.scopes[function.scope]
         receiver = self.world.hierarchy.receiver_kind(function)
-        if receiver and scope.params and scope.params[0].name == name and scope.params[0].kind in ("normal", "positional"):
+        if (
+            receiver
+            and scope.params
+            and scope.params[0].name == name
+            and scope.params[0].kind in ("normal", "positional")
+        ):
             if frame is not None and frame.receiver is not None:
                 return (frame.receiver,)
             cls = Class(function.file, scope.parent)
@@ -191,7 +196,9 @@ class Evaluator:
                 if param.default is None:
                     return ()
                 scope = function.file.scopes[function.scope]
-                return self.evaluate(param.default, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None))
+                return self.evaluate(
+                    param.default, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None)
+                )
         return ()
 
     def _from_actuals(self, function: Function, name: str, actuals: Actuals, frame: Frame) -> Values:
@@ -416,5 +423,3 @@ class Evaluator:
             else:
                 complete, suffix = False, ""
         return (const(prefix),) if complete else (Pattern(prefix, suffix),)
-
-

@@ -51,9 +51,7 @@ def truth(values: Values) -> bool | None:
     for value in values:
         if isinstance(value, Const):
             seen.add(bool(value.value))
-        elif isinstance(value, (Class, Function)):
-            seen.add(True)
-        elif isinstance(value, Instance) and isinstance(value.of, Class):
+        elif isinstance(value, (Class, Function)) or (isinstance(value, Instance) and isinstance(value.of, Class)):
             seen.add(True)
         else:
             return None

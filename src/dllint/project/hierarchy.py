@@ -119,7 +119,10 @@ class Hierarchy:
         found = self._receivers.get(function.key)
         if found is None:
             found = ""
-            if function.file.method_of(function.scope) is not None and function.file.scopes[function.scope].kind == "function":
+            if (
+                function.file.method_of(function.scope) is not None
+                and function.file.scopes[function.scope].kind == "function"
+            ):
                 names = self.decorators(function)
                 if "classmethod" in names or function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
                     found = "class"
@@ -136,7 +139,9 @@ class Hierarchy:
         scope = function.file.scopes[function.scope]
         for param in scope.params:
             if param.name == name and param.annotation is not None:
-                return self.annotated(param.annotation, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None))
+                return self.annotated(
+                    param.annotation, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None)
+                )
         return ()
 
     def annotated(self, annotation: list[object], site: Site) -> Values:
@@ -152,4 +157,6 @@ class Hierarchy:
             annotation = ["name", annotation[1]]
         if annotation[0] not in ("name", "attr"):
             return ()
-        return tuple(Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class))
+        return tuple(
+            Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class)
+        )

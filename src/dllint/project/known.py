@@ -25,7 +25,6 @@ from dllint.project.abstract import (
     Written,
     const,
 )
-from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.source import SourceFile
@@ -75,7 +74,14 @@ def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values |
     return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
 
 
-_NUMBERS: dict[str, Callable[[object], object]] = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs, "round": round}  # type: ignore[dict-item]
+_NUMBERS: dict[str, Callable[[object], object]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "abs": abs,
+    "round": round,
+}  # type: ignore[dict-item]
 
 
 def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:

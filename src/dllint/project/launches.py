@@ -69,7 +69,7 @@ def find_launches(world: World) -> Iterator[Launch]:
     """The launches of a project. Only calls whose callee is named like a launcher are looked into."""
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
-    names |= {alias for alias in _aliases(world, names)}
+    names |= set(_aliases(world, names))
     names |= set(_holders(world))
     seen: set[tuple[str, int]] = set()
     for name in sorted(names):
@@ -138,7 +138,14 @@ def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]
             targets = _targets(world, api, file, index, frame)
             if targets:
                 yield Launch(
-                    file, index, plain, _methods(world, api, context, file, index, frame), targets, api.daemonic, through, frame
+                    file,
+                    index,
+                    plain,
+                    _methods(world, api, context, file, index, frame),
+                    targets,
+                    api.daemonic,
+                    through,
+                    frame,
                 )
         return
 
@@ -202,20 +209,29 @@ def _known(world: World, actual: Actual) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _from_receiver(world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None) -> tuple[str, ...]:
+def _from_receiver(
+    world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None
+) -> tuple[str, ...]:
     call = file.calls[index]
     receiver: Expr | None = call.func[1] if call.func[0] == "attr" else None
     if api.method == "elastic":
         inner = world.actuals(file, index, frame) if api.params else _made(world, file, index, frame)
         config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)
-        values = world.values.evaluate(config.expr, config.site) if config is not None and config.site is not None else ()
+        values = (
+            world.values.evaluate(config.expr, config.site) if config is not None and config.site is not None else ()
+        )
         names: tuple[str, ...] = ("start_method",)
     else:
         values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
         names = ("mp_context", "context")
     found: list[str] = []
     for value in values:
-        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None or value.call < 0:
+        if (
+            not isinstance(value, Instance)
+            or not isinstance(value.of, External)
+            or value.file is None
+            or value.call < 0
+        ):
             continue
         _, context = context_of(value.of.name)
         if context in METHODS and context is not None:
@@ -295,7 +311,9 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
         made.stars.append(Actual(None, None, None))
     elif args is not None and args.expr is not None and args.site is not None:
         sequences = [
-            value for value in world.values.evaluate(args.expr, args.site) if isinstance(value, Display) and value.kind != "comp"
+            value
+            for value in world.values.evaluate(args.expr, args.site)
+            if isinstance(value, Display) and value.kind != "comp"
         ]
         if len(sequences) == 1 and sequences[0].written.expr[0] in ("tuple", "list"):
             written = sequences[0].written
@@ -329,5 +347,3 @@ def _process_subclasses(world: World) -> Iterator[Launch]:
                 bound = Function(method.file, method.scope, Instance(cls, file, index))
                 frame = world.receiver_frame(Instance(cls, file, index))
                 yield Launch(file, index, plain, methods, (Target(bound, frame),), False, (), None)
-
-

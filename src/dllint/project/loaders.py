@@ -119,7 +119,7 @@ class Loader:
 
     def _assigned_context(self) -> str | None:
         """`loader.multiprocessing_context = …` after construction."""
-        for store_file, store in self.world.objects.outside_stores("multiprocessing_context"):
+        for store_file, _store in self.world.objects.outside_stores("multiprocessing_context"):
             if store_file is self.file:
                 return "?"
         return None
@@ -230,7 +230,9 @@ def _through_init(world: World, init: Function, frame: Frame, name: str, depth: 
             if isinstance(base, Super):
                 for target in world.values.evaluate(call.func, site):
                     if isinstance(target, Function):
-                        inner = world.intern(("loader-init", init.file.path, index, frame, target), actuals, target, frame)
+                        inner = world.intern(
+                            ("loader-init", init.file.path, index, frame, target), actuals, target, frame
+                        )
                         return _through_init(world, target, inner, name, depth + 1)
                     if isinstance(target, External):
                         plain = External(target.name.removesuffix(".__init__"))

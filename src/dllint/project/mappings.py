@@ -57,7 +57,14 @@ class Change(NamedTuple):
     value: Expr | None
 
 
-_CHANGING_METHODS = {"update": "merge", "setdefault": "default", "append": "add", "insert": "add", "extend": "extend", "add": "add"}
+_CHANGING_METHODS = {
+    "update": "merge",
+    "setdefault": "default",
+    "append": "add",
+    "insert": "add",
+    "extend": "extend",
+    "add": "add",
+}
 
 
 class Mappings:
@@ -86,12 +93,19 @@ class Mappings:
                 change = Change("set", scope, store.event.region, at, store.key, store.value)
                 table.setdefault(render(store.base, file, 200), []).append(change)
             for event in file.scopes[scope].events:
-                if event.kind == "assign" and isinstance(event.detail, list) and event.detail[:2] in (["op", "|"], ["op", "+"]):
-                    if event.target is not None and event.target[0] in ("name", "attr"):
-                        kind = "merge" if event.detail[1] == "|" else "extend"
-                        at = (event.span.line, event.span.column)
-                        change = Change(kind, scope, event.region, at, None, event.value)
-                        table.setdefault(render(event.target, file, 200), []).append(change)
+                if (
+                    (
+                        event.kind == "assign"
+                        and isinstance(event.detail, list)
+                        and event.detail[:2] in (["op", "|"], ["op", "+"])
+                    )
+                    and event.target is not None
+                    and event.target[0] in ("name", "attr")
+                ):
+                    kind = "merge" if event.detail[1] == "|" else "extend"
+                    at = (event.span.line, event.span.column)
+                    change = Change(kind, scope, event.region, at, None, event.value)
+                    table.setdefault(render(event.target, file, 200), []).append(change)
         for method, kind in _CHANGING_METHODS.items():
             for index in file.facts.called.get(method, ()):
                 call = file.calls[index]
@@ -105,7 +119,9 @@ class Mappings:
                         if argument.keyword is None or argument.keyword == "**":
                             change = Change("merge", call.scope, call.region, at, None, argument.value)
                         else:
-                            change = Change("set", call.scope, call.region, at, ["const", argument.keyword], argument.value)
+                            change = Change(
+                                "set", call.scope, call.region, at, ["const", argument.keyword], argument.value
+                            )
                         table.setdefault(base, []).append(change)
                 elif kind == "default" and len(plain) == 2:
                     change = Change("default", call.scope, call.region, at, plain[0].value, plain[1].value)
@@ -122,11 +138,11 @@ class Mappings:
         kind = file.scopes[scope].kind
         found = []
         for change in self.changes(file, text):
-            if change.scope == scope:
-                found.append(change)
-            elif kind == "class" and file.enclosing_class(change.scope) == scope:
-                found.append(change)
-            elif scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text):
+            if (
+                change.scope == scope
+                or (kind == "class" and file.enclosing_class(change.scope) == scope)
+                or (scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text))
+            ):
                 found.append(change)
         return found
 
@@ -274,10 +290,14 @@ class Mappings:
 
     def _in_keywords(self, value: Keywords, key: object) -> Found:
         function = value.function
-        frames = [value.frame] if value.frame is not None and value.frame.actuals is not None else [
-            caller.frame for caller in self.world.calls.callers(function)
-        ]
-        params = {param.name for param in function.file.scopes[function.scope].params if param.kind in ("normal", "keyword")}
+        frames = (
+            [value.frame]
+            if value.frame is not None and value.frame.actuals is not None
+            else [caller.frame for caller in self.world.calls.callers(function)]
+        )
+        params = {
+            param.name for param in function.file.scopes[function.scope].params if param.kind in ("normal", "keyword")
+        }
         if key in params:
             return ABSENT
         groups: list[Values] = []
@@ -393,11 +413,15 @@ class Mappings:
                 else:
                     groups.append(self.world.values.evaluate(element, site))
         for change in self._owned_changes(site.file, value.owner):
-            where = Site(site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None)
+            where = Site(
+                site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None
+            )
             if change.kind == "add":
                 groups.append(self.world.values.evaluate(change.value, where))
             elif change.kind == "extend" and change.value is not None:
                 groups.extend(
-                    self.elements(one) for one in self.world.values.evaluate(change.value, where) if isinstance(one, Display)
+                    self.elements(one)
+                    for one in self.world.values.evaluate(change.value, where)
+                    if isinstance(one, Display)
                 )
         return union(groups)

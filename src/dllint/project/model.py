@@ -10,8 +10,8 @@ from dllint.config import Settings, Targets
 from dllint.facts.schema import Call, FileFacts
 from dllint.finding import Place
 from dllint.project.abstract import (
-    Const,
     Class,
+    Const,
     External,
     Frame,
     Function,
@@ -78,7 +78,9 @@ class Project:
     @cached_property
     def methods(self) -> StartMethods:
         """The start methods in force where loaders are made."""
-        return StartMethods(self.world, [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders])
+        return StartMethods(
+            self.world, [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders]
+        )
 
     # Places
 
@@ -163,7 +165,11 @@ class Project:
             if isinstance(one, Instance) and isinstance(one.of, External):
                 yield one
                 for inner in held_by(self.world, one):
-                    if isinstance(inner, Instance) and isinstance(inner.of, External) and "dataset" in inner.of.name.lower():
+                    if (
+                        isinstance(inner, Instance)
+                        and isinstance(inner.of, External)
+                        and "dataset" in inner.of.name.lower()
+                    ):
                         yield from self._external(inner, depth + 1)
 
     def _pieces_of(self, value: Value, name: str, depth: int) -> Iterator[tuple[str, Piece]]:
@@ -276,7 +282,9 @@ class Project:
             if other.span < call.span and other.func[-1] in ("Thread", "ThreadPoolExecutor"):
                 site = self.world.call_site(loader.file, index, None)
                 values = self.world.values.evaluate(other.func, site)
-                if any(isinstance(v, External) and v.name.startswith(("threading.", "concurrent.futures.")) for v in values):
+                if any(
+                    isinstance(v, External) and v.name.startswith(("threading.", "concurrent.futures.")) for v in values
+                ):
                     return True
         return False
 
@@ -301,7 +309,9 @@ class Project:
                 return value.name
         return None
 
-    def evaluate_argument(self, file: SourceFile, index: int, position: int, keyword: str, frame: Frame | None = None) -> Values | None:
+    def evaluate_argument(
+        self, file: SourceFile, index: int, position: int, keyword: str, frame: Frame | None = None
+    ) -> Values | None:
         """The values of an argument of a call of some other API; None where it is not given."""
         actuals = self.world.actuals(file, index, frame)
         actual = actuals.keywords.get(keyword) if keyword else None

@@ -57,13 +57,22 @@ class Objects:
                 return (External(f"{value.of.name}().{name}"),)
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
-            if isinstance(value, Mapping) and name in ("get", "items", "values", "keys", "pop", "copy", "update", "setdefault"):
+            if isinstance(value, Mapping) and name in (
+                "get",
+                "items",
+                "values",
+                "keys",
+                "pop",
+                "copy",
+                "update",
+                "setdefault",
+            ):
                 return (External(f"dict().{name}"),)
             found = self.world.mappings.in_value(value, name)
             return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
         if isinstance(value, Display):
             return (External(f"list().{name}"),)
-        if isinstance(value, Const) and isinstance(value.value, str) or isinstance(value, Pattern):
+        if (isinstance(value, Const) and isinstance(value.value, str)) or isinstance(value, Pattern):
             return (External(f"str().{name}"),)
         if isinstance(value, Partial) and name == "func":
             return (value.function,)
@@ -74,7 +83,11 @@ class Objects:
             package = module.path.removeprefix("<namespace>")
             found = self.world.index.resolve("", f"{package}.{name}", 0)
             return (Module(found[-1]),) if found else (Module(f"<namespace>{package}.{name}"),)
-        return self.world.imports.member(module.path, name) or self.world.imports.submodule(module.path, name) or (UNKNOWN,)
+        return (
+            self.world.imports.member(module.path, name)
+            or self.world.imports.submodule(module.path, name)
+            or (UNKNOWN,)
+        )
 
     def _of_class(self, cls: Class, name: str) -> Values:
         method = self.world.hierarchy.method(cls, name)

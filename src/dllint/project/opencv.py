@@ -116,7 +116,6 @@ class OpenCV:
             return self._capped_in_parent(loader)
         return False
 
-
     def _unguarded(self, cap: Cap, path: str) -> bool:
         """Whether the module at `path` reaches the cap from its top level outside of the guard."""
         file = self.world.files[path]

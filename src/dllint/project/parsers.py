@@ -78,8 +78,8 @@ def _destination(call: Call) -> str:
     for argument in call.args:
         if argument.keyword == "dest" and argument.value[0] == "const":
             return str(argument.value[1])
-    flags = [a.value[1] for a in call.args if a.keyword is None and a.value[0] == "const" and isinstance(a.value[1], str)]
+    flags = [
+        a.value[1] for a in call.args if a.keyword is None and a.value[0] == "const" and isinstance(a.value[1], str)
+    ]
     long = [flag for flag in flags if flag.startswith("--")] or flags
     return long[0].lstrip("-").replace("-", "_") if long else ""
-
-

@@ -113,7 +113,9 @@ class Programs:
                     for key in self.world.values.evaluate(store.key, site):
                         if isinstance(key, Const) and isinstance(key.value, str):
                             value = self._constant(store.value, site)
-                            yield EnvironmentSetting(file, scope, event.region, event.span, event.span, key.value, value)
+                            yield EnvironmentSetting(
+                                file, scope, event.region, event.span, event.span, key.value, value
+                            )
 
     def _called(self) -> Iterator[EnvironmentSetting]:
         for name in ("setdefault", "putenv", "update"):
@@ -128,7 +130,13 @@ class Programs:
                     names = self.world.values.evaluate(key, site)
                     if len(names) == 1 and isinstance(names[0], Const) and isinstance(names[0].value, str):
                         yield EnvironmentSetting(
-                            file, call.scope, call.region, call.span, call.statement, names[0].value, self._constant(value, site)
+                            file,
+                            call.scope,
+                            call.region,
+                            call.span,
+                            call.statement,
+                            names[0].value,
+                            self._constant(value, site),
                         )
 
     @staticmethod

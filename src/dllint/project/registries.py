@@ -30,7 +30,11 @@ class Registries:
                         func = decorator.expr
                         if func[0] == "call":
                             func = file.calls[func[1]].func
-                        if func[0] != "attr" or not func[2].startswith("register") or func[1][0] not in ("name", "attr"):
+                        if (
+                            func[0] != "attr"
+                            or not func[2].startswith("register")
+                            or func[1][0] not in ("name", "attr")
+                        ):
                             continue
                         site = Site(file, max(scope.parent, 0), scope.region, (0, 0), None)
                         for value in self.world.values.evaluate(func[1], site):

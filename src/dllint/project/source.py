@@ -95,14 +95,17 @@ class SourceFile:
                         if bound in declared:
                             self._globals.setdefault(bound, []).append(binding)
                             self._global_scopes.setdefault(bound, []).append(index)
-        return list(zip(self._global_scopes.get(name, []), self._globals.get(name, [])))
+        return list(zip(self._global_scopes.get(name, []), self._globals.get(name, []), strict=False))
 
     def stores(self, scope: int) -> list[Store]:
         """Assignments to attributes and items that stand directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
             found = [
-                store for event in self.scopes[scope].events if event.target is not None for store in _stored(scope, event)
+                store
+                for event in self.scopes[scope].events
+                if event.target is not None
+                for store in _stored(scope, event)
             ]
             self._stores[scope] = found
         return found
@@ -217,9 +220,7 @@ def _stored(scope: int, event: Event) -> Iterator[Store]:
     if event.kind not in ("assign", "for", "with") or event.target is None:
         return
     for target, value in _targets(event.target, _incoming(event)):
-        if target[0] == "attr":
-            yield Store(scope, event, target[1], target[2], value)
-        elif target[0] == "item":
+        if target[0] == "attr" or target[0] == "item":
             yield Store(scope, event, target[1], target[2], value)
 
 

@@ -122,7 +122,7 @@ class StartMethods:
             if region and self.world.impossible(Site(file, scope, region, at, arrival.frame)):
                 continue
             found.append(arrival)
-        return sorted(found, key=lambda arrival: (len(arrival.origin.through) + arrival.depth))
+        return sorted(found, key=lambda arrival: len(arrival.origin.through) + arrival.depth)
 
     def set_calls(self) -> list[SetCall]:
         """All calls of `set_start_method` with the methods that they can set."""
@@ -138,11 +138,16 @@ class StartMethods:
                 for file, index in self.world.called(name):
                     site = self.world.call_site(file, index, None)
                     values = self.world.values.evaluate(file.calls[index].func, site)
-                    if not any(isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method" for v in values):
+                    if not any(
+                        isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method"
+                        for v in values
+                    ):
                         continue
                     actuals = self.world.actuals(file, index, None)
                     method = actuals.keywords.get("method") or (actuals.positional[0] if actuals.positional else None)
-                    force = actuals.keywords.get("force") or (actuals.positional[1] if len(actuals.positional) > 1 else None)
+                    force = actuals.keywords.get("force") or (
+                        actuals.positional[1] if len(actuals.positional) > 1 else None
+                    )
                     if method is None or method.site is None:
                         continue
                     methods = tuple(
@@ -196,7 +201,8 @@ class StartMethods:
         call = launch.file.calls[launch.call]
         text = f"{render(call.func, launch.file)}(…) starts {{}} by {method}"
         through = tuple(
-            Hop(c.file, c.file.calls[c.call].span, f"calls {render(c.file.calls[c.call].func, c.file)}") for c in launch.through
+            Hop(c.file, c.file.calls[c.call].span, f"calls {render(c.file.calls[c.call].func, c.file)}")
+            for c in launch.through
         )
         for target in launch.targets:
             name = target.function.file.qualified_name(target.function.scope)
@@ -211,7 +217,13 @@ class StartMethods:
             yield self._arrival(origin, target, None, None, conditions, 0)
 
     def _arrival(
-        self, origin: Origin, target: Target, previous: Arrival | None, hop: Hop | None, conditions: list[Atom], depth: int
+        self,
+        origin: Origin,
+        target: Target,
+        previous: Arrival | None,
+        hop: Hop | None,
+        conditions: list[Atom],
+        depth: int,
     ) -> Arrival:
         function = target.function
         until = min(self._forced.get(function.key, [_NOWHERE]))
@@ -237,7 +249,9 @@ class StartMethods:
                     continue
                 seen.add((where.path, scope, after))
                 here = Origin(method, file, call.span, text, None, through)
-                yield Arrival(here, where, scope, frame, after, self._next_forced(where, scope, after), None, None, conditions)
+                yield Arrival(
+                    here, where, scope, frame, after, self._next_forced(where, scope, after), None, None, conditions
+                )
                 if scope == 0:
                     last_region = where.facts.calls[index].region if where is file and not through else 0
                     if not under_main_guard(where, last_region):
@@ -277,9 +291,7 @@ class StartMethods:
     def _find_forced(self) -> None:
         """Places after which a forced `set_start_method` has replaced what was inherited, in each function that
         makes the call or calls a function that does."""
-        todo = deque(
-            (setting.file, setting.call) for setting in self.set_calls() if setting.force and setting.methods
-        )
+        todo = deque((setting.file, setting.call) for setting in self.set_calls() if setting.force and setting.methods)
         seen: set[tuple[str, int]] = set()
         while todo:
             file, index = todo.popleft()
@@ -289,7 +301,9 @@ class StartMethods:
             call = file.calls[index]
             if self._conditional(file, call.region):
                 continue
-            self._forced.setdefault((file.path, call.scope), []).append((call.statement.end_line, call.statement.end_column))
+            self._forced.setdefault((file.path, call.scope), []).append(
+                (call.statement.end_line, call.statement.end_column)
+            )
             if call.scope == 0:
                 continue
             for caller in self.world.calls.callers(Function(file, call.scope)):
@@ -298,7 +312,10 @@ class StartMethods:
 
     def _conditional(self, file: SourceFile, region: int) -> bool:
         """Whether a region may be skipped; being inside `try` or `with` does not count."""
-        return any(file.facts.regions[index].kind not in ("try", "with", "tryelse", "finally") for index in file.regions(region))
+        return any(
+            file.facts.regions[index].kind not in ("try", "with", "tryelse", "finally")
+            for index in file.regions(region)
+        )
 
     def _next_forced(self, file: SourceFile, scope: int, after: tuple[int, int]) -> tuple[int, int]:
         return min((at for at in self._forced.get((file.path, scope), ()) if at > after), default=_NOWHERE)
@@ -336,7 +353,9 @@ class StartMethods:
             return False
         wanted = {(atom.text, atom.equals, atom.holds) for atom in arrival.conditions}
         for other in same:
-            if {(atom.text, atom.equals, atom.holds) for atom in other.conditions} <= wanted and other.until >= arrival.until:
+            if {
+                (atom.text, atom.equals, atom.holds) for atom in other.conditions
+            } <= wanted and other.until >= arrival.until:
                 return False
         kept.append(arrival)
         return True

@@ -145,7 +145,11 @@ class Stores:
     def _stays(self, file: SourceFile, index: int, scope: int) -> bool:
         wanted = ["call", index]
         for store in file.stores(scope):
-            if store.value is not None and any(one == wanted for one in walk(store.value, file)) and isinstance(store.key, str):
+            if (
+                store.value is not None
+                and any(one == wanted for one in walk(store.value, file))
+                and isinstance(store.key, str)
+            ):
                 return True
         for other in file.calls_of(scope):
             call = file.calls[other]
@@ -180,5 +184,3 @@ class Stores:
                     if key[0] == "const" and str(key[1]).startswith("SLURM_"):
                         return f"`{key[1]}` at {self.project.where(file, span)}"
         return None
-
-

@@ -51,7 +51,9 @@ class Symbols:
         return self._globals(name, file)
 
     def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
-        return [(binding, self.binding_site(binding, file, scope, None)) for scope, binding in file.global_bindings(name)]
+        return [
+            (binding, self.binding_site(binding, file, scope, None)) for scope, binding in file.global_bindings(name)
+        ]
 
     def binding_site(self, binding: Binding, file: SourceFile, scope: int, frame: Frame | None) -> Site:
         event = binding.event

@@ -103,7 +103,11 @@ def _fix(project: Project, one: Unpicklable) -> Fix | None:
     name = _free_name(project, one)
     if name is None:
         return None
-    return Fix(f"Move it to the top of the module as `{name}`", "safe", (HoistFunction(file.path, file.scopes[scope].header, name),))
+    return Fix(
+        f"Move it to the top of the module as `{name}`",
+        "safe",
+        (HoistFunction(file.path, file.scopes[scope].header, name),),
+    )
 
 
 def _default_factory(one: Unpicklable) -> str | None:

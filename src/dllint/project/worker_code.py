@@ -73,7 +73,9 @@ class WorkerCode:
 
     def _reach(self, starts: list[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
         seen: set[tuple[str, int]] = set()
-        queue: deque[WorkerRun] = deque(WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts)
+        queue: deque[WorkerRun] = deque(
+            WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts
+        )
         while queue and len(seen) < MOST_FUNCTIONS:
             run = queue.popleft()
             if (run.file.path, run.scope) in seen:
@@ -89,7 +91,9 @@ class WorkerCode:
                         hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
                         function = target.function
                         queue.append(
-                            WorkerRun(function.file, function.scope, target.frame, (*run.hops, hop), run.entry, run.root)
+                            WorkerRun(
+                                function.file, function.scope, target.frame, (*run.hops, hop), run.entry, run.root
+                            )
                         )
 
     def _targets(self, run: WorkerRun, index: int) -> list[Target]:

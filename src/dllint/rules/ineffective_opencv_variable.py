@@ -33,7 +33,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             edit = ReplaceString(setting.file.path, setting.span, FICTIONAL, VARIABLE)
             fixes = (Fix(f"Use the variable that OpenCV reads: `{VARIABLE}`", "safe", (edit,)),)
         yield Finding(
-            CODE, setting.file.path, setting.span, message, values, related=related, fixes=fixes, statement=setting.statement
+            CODE,
+            setting.file.path,
+            setting.span,
+            message,
+            values,
+            related=related,
+            fixes=fixes,
+            statement=setting.statement,
         )
 
 

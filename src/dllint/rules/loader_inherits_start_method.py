@@ -15,7 +15,9 @@ CODE = "DLL101"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
-        regimes = [regime for regime in project.regimes(loader) if regime.arrival is not None and regime.method != "fork"]
+        regimes = [
+            regime for regime in project.regimes(loader) if regime.arrival is not None and regime.method != "fork"
+        ]
         if regimes:
             yield _finding(project, loader, regimes)
 

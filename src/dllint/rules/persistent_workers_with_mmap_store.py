@@ -36,7 +36,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             "main" if slurm is None else "slurm",
             values,
             severity="info" if slurm is None else "warning",
-            related=tuple(dict.fromkeys(Place(store.file.path, store.span, f"{store.label} is opened here") for store in stores)),
+            related=tuple(
+                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} is opened here") for store in stores)
+            ),
             fixes=fixes,
             statement=loader.file.calls[loader.call].statement,
         )
