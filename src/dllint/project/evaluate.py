@@ -36,6 +36,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arguments import Actual, Actuals, bind
 from dllint.project.folding import binary, truth, unary
+from dllint.torch_api import canonical
 from dllint.project.source import Binding
 
 if TYPE_CHECKING:
@@ -334,7 +335,7 @@ class Evaluator:
             frame = self.world.frame(here.file, index, here.frame, callee)
             return self.returned(callee, frame)
         if isinstance(callee, External):
-            handler = known.RESULTS.get(known.canonical(callee.name))
+            handler = known.RESULTS.get(canonical(callee.name))
             if handler is not None:
                 special = handler(self.world, here.file, index, here)
                 if special is not None:

@@ -27,6 +27,7 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actuals
 from dllint.project.conditions import contradict, render
 from dllint.project.evaluate import union
+from dllint.torch_api import canonical
 from dllint.project.source import SourceFile
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class Mappings:
         found = self._dict_classes.get(cls.key)
         if found is None:
             hierarchy = self.world.hierarchy
-            found = any(known.canonical(name) in known.DICT_CLASSES for name in hierarchy.externals(cls)) and all(
+            found = any(canonical(name) in known.DICT_CLASSES for name in hierarchy.externals(cls)) and all(
                 hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__")
             )
             self._dict_classes[cls.key] = found
@@ -352,7 +353,7 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_values(value) or (UNKNOWN,)
         if isinstance(value, Instance) and isinstance(value.of, External):
-            if known.canonical(value.of.name) in known.SAME_ITEMS:
+            if canonical(value.of.name) in known.SAME_ITEMS:
                 return (value,)
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
                 return (UNKNOWN,)
