@@ -129,9 +129,9 @@ SIZE_KEEPING = frozenset(
 """Methods and attributes of an array whose result is as large as the array."""
 
 ITEM_BYTES = {
-    "bool": 1, "bool_": 1, "int8": 1, "uint8": 1, "byte": 1, "int16": 2, "uint16": 2, "short": 2, "float16": 2, "half": 2,
-    "bfloat16": 2, "int32": 4, "uint32": 4, "float32": 4, "single": 4, "intc": 4, "float": 8, "int": 8, "int64": 8,
-    "uint64": 8, "float64": 8, "double": 8, "long": 8, "complex64": 8, "complex128": 16,
+    "bool": 1, "bool_": 1, "int8": 1, "uint8": 1, "byte": 1, "int16": 2, "uint16": 2, "short": 2, "float16": 2,
+    "half": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "float32": 4, "single": 4, "intc": 4, "float": 8, "int": 8,
+    "int64": 8, "uint64": 8, "float64": 8, "double": 8, "long": 8, "complex64": 8, "complex128": 16,
 }  # fmt: skip
 """Bytes an element by the last name of a dtype; torch's `float` and `int` are 4 (see `TORCH_ITEM_BYTES`)."""
 TORCH_ITEM_BYTES = {"float": 4, "int": 4}

@@ -82,7 +82,10 @@ class AddImport:
 
 @dataclass(frozen=True)
 class ReplaceComment:
-    """Put `text` in the place of the comment at `span`; an empty text takes the comment and the blanks before it away."""
+    """Put `text` in the place of the comment at `span`.
+
+    An empty text takes the comment and the blanks before it away.
+    """
 
     path: str
     span: Span

@@ -6,8 +6,10 @@ Everything above goes through `check` (files on disk) or `check_sources` (texts 
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from dllint.registry import Rule
 from dllint.span import Span
 
 UNREADABLE = "DLL001"
+FRAMES = 4000
 TOP_FILES = ("setup.py", "setup.cfg", "requirements.txt", "environment.yml", "LICENSE", "README.md", "README.rst")
 """Files that usually stand at the top of a project."""
 
@@ -212,7 +215,19 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
 
 def _check(run: _Run, execution: Execution) -> Report:
     project = _linked(run, execution)
-    return _report(run, _reported(run, _findings(run, project)))
+    with _room():
+        return _report(run, _reported(run, _findings(run, project)))
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Frames for questions that ask questions: the model bounds their depth, at more than Python's default."""
+    frames = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(frames, FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(frames)
 
 
 def _linked(run: _Run, execution: Execution, everything: bool = False) -> Project:

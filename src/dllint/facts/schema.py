@@ -37,7 +37,8 @@ its targets count as assigned in the scope around it (as a "for" event), and so 
     "return" "yield" "raise" "expr" "assert" null, E or null, null   (a yield at any depth gives an event of its own)
     "delete"   E             null                null
     "import"   null          null                [MODULE, NAME, ASNAME, LEVEL], one event an alias:
-                                                 `import a.b as c` ["a.b", null, "c", 0]; `from ..m import n` ["m", "n", null, 2];
+                                                 `import a.b as c` ["a.b", null, "c", 0];
+                                                 `from ..m import n` ["m", "n", null, 2];
                                                  `from . import *` ["", "*", null, 1]
     "def" "class" null       null                the index of the new scope
     "global"   null          null                the list of names ("nonlocal" likewise)
@@ -49,7 +50,8 @@ A lambda's body is one "return" event of the lambda's scope. A walrus gives an "
 
     "if"       expr is the test, `holds` whether it is true here. What follows a branch that always leaves
                (return, raise, continue, break, sys.exit) stands in a region of the same test with the other truth.
-               Likewise the branches of a conditional expression, and the right sides of `and` and `or`, for the calls in them.
+               Likewise the branches of a conditional expression, and the right sides of `and` and `or`, for the calls
+               in them.
     "while"    expr is the test
     "for"      expr is the iterable; a comprehension's element and tests too
     "with"     expr is the context; one region an item
@@ -122,7 +124,10 @@ class Event(NamedTuple):
 
 
 class Param(NamedTuple):
-    """A parameter. `kind` is "positional" (before `/`), "normal", "var" (`*args`), "keyword" (after `*`) or "kw" (`**kwargs`)."""
+    """A parameter.
+
+    `kind` is "positional" (before `/`), "normal", "var" (`*args`), "keyword" (after `*`) or "kw" (`**kwargs`).
+    """
 
     name: str
     kind: str

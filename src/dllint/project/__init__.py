@@ -1,4 +1,4 @@
-"""Links the facts of all files: names, values, calls, launches, loaders and datasets. The only thing that rules query."""
+"""Links the facts of all files: names, values, calls, launches, loaders and datasets. All that rules query."""
 
 from dllint.project.model import Project, Regime
 

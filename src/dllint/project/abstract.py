@@ -180,7 +180,10 @@ class Display:
 
 @dataclass(frozen=True)
 class Mapping:
-    """`owner` is the scope and the variable (or the class and `self.attribute`) that holds it: its later changes count."""
+    """A dict or namespace with known keys.
+
+    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it: its later changes count.
+    """
 
     written: Written
     owner: tuple[int, str] | None = None

@@ -103,7 +103,9 @@ class Arrays:
         file, index = value.file, value.call
         site = self.world.call_site(file, index, value.frame)
         call = file.calls[index]
-        by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
+        by_name: dict[str | None, Expr] = {
+            argument.keyword: argument.value for argument in call.args if argument.keyword
+        }
         plain = [argument.value for argument in call.args if argument.keyword is None]
         if (
             maker.mapped

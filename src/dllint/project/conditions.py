@@ -69,7 +69,8 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
     if tag == "binop":
         return f"{_render(expr[2], file, depth - 1)} {expr[1]} {_render(expr[3], file, depth - 1)}"
     if tag == "ifexp":
-        return f"{_render(expr[2], file, depth - 1)} if {_render(expr[1], file, depth - 1)} else {_render(expr[3], file, depth - 1)}"
+        test, chosen, other = (_render(part, file, depth - 1) for part in expr[1:4])
+        return f"{chosen} if {test} else {other}"
     if tag == "star":
         return "*" + _render(expr[1], file, depth)
     if tag == "dict":

@@ -238,8 +238,8 @@ class Datasets:
         return found
 
     def pieces(self, value: Instance) -> list[Piece]:
-        """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the arguments
-        of composed transforms, the attributes of the project's objects among them."""
+        """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the
+        arguments of composed transforms, the attributes of the project's objects among them."""
         found = self._pieces.get(value)
         if found is None:
             found = self._pieces[value] = []

@@ -36,8 +36,8 @@ from dllint.project.abstract import (
 )
 from dllint.project.arguments import Actual, Actuals, bind
 from dllint.project.folding import binary, truth, unary
-from dllint.torch_api import canonical
 from dllint.project.source import Binding
+from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -135,7 +135,7 @@ class Evaluator:
         if kind == "value":
             return self.owned(self.evaluate(binding.expr, site), binding.expr, site, (site.scope, name))
         if kind == "def":
-            return self.definition(site, binding.index)
+            return self.definition(site, binding.number)
         if kind == "import":
             return self.world.imports.imported(site.file, binding, name)
         return (UNKNOWN,)

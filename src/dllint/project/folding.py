@@ -41,6 +41,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is": operator.is_,
     "is not": operator.is_not,
 }
+_SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
 _BIGGEST = 2**63
 _PAIRS = 25
 
@@ -63,7 +64,7 @@ def unary(op: str, values: Values) -> Values:
     for value in values:
         if isinstance(value, Const) and isinstance(value.value, (int, float)) and op in "+-~":
             try:
-                found.append(const({"-": operator.neg, "+": operator.pos, "~": operator.inv}[op](value.value)))
+                found.append(const(_SIGNS[op](value.value)))
             except TypeError:
                 found.append(UNKNOWN)
         else:

@@ -38,9 +38,11 @@ class Hierarchy:
             collected: list[Value] = []
             for base in scope.bases:
                 if base.keyword is None:
-                    for value in self.world.values.evaluate(base.value, site):
-                        if isinstance(value, (Class, External)) and value != cls:
-                            collected.append(value)
+                    collected.extend(
+                        value
+                        for value in self.world.values.evaluate(base.value, site)
+                        if isinstance(value, (Class, External)) and value != cls
+                    )
             found = self._bases[cls.key] = tuple(collected)
         return found
 

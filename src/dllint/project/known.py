@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dllint.project.abstract import (
     UNKNOWN,
@@ -74,14 +74,14 @@ def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values |
     return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
 
 
-_NUMBERS: dict[str, Callable[[object], object]] = {
+_NUMBERS: dict[str, Callable[[Any], object]] = {
     "int": int,
     "float": float,
     "str": str,
     "bool": bool,
     "abs": abs,
     "round": round,
-}  # type: ignore[dict-item]
+}
 
 
 def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:

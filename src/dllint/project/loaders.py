@@ -75,7 +75,8 @@ class Loader:
         return callee if isinstance(callee, Class) else None
 
     def argument(self, name: str, frame: Frame | None = None) -> Found:
-        """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around."""
+        """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around
+        the call."""
         actuals = self.world.actuals(self.file, self.call, frame)
         return _argument(self.world, self.callee, actuals, name, (self.file, self.call, frame), 0)
 

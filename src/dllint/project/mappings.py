@@ -27,8 +27,8 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actuals
 from dllint.project.conditions import contradict, render
 from dllint.project.evaluate import union
-from dllint.torch_api import canonical
 from dllint.project.source import SourceFile
+from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -137,15 +137,13 @@ class Mappings:
             return []
         scope, text = owner
         kind = file.scopes[scope].kind
-        found = []
-        for change in self.changes(file, text):
-            if (
-                change.scope == scope
-                or (kind == "class" and file.enclosing_class(change.scope) == scope)
-                or (scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text))
-            ):
-                found.append(change)
-        return found
+        return [
+            change
+            for change in self.changes(file, text)
+            if change.scope == scope
+            or (kind == "class" and file.enclosing_class(change.scope) == scope)
+            or (scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text))
+        ]
 
     @staticmethod
     def _shadowed(file: SourceFile, scope: int, name: str) -> bool:
@@ -238,8 +236,8 @@ class Mappings:
         return None
 
     def dict_like(self, cls: Class) -> bool:
-        """Whether objects of a class of the project are dicts, or namespaces that are made like one, and hold no data of
-        their own: those that define `__getitem__` or `__init__` may do anything."""
+        """Whether objects of a class of the project are dicts, or namespaces that are made like one, and hold no data
+        of their own: those that define `__getitem__` or `__init__` may do anything."""
         found = self._dict_classes.get(cls.key)
         if found is None:
             hierarchy = self.world.hierarchy
@@ -374,13 +372,17 @@ class Mappings:
             groups: list[Values] = []
             if expr[0] == "dict":
                 for key, entry in expr[1]:
-                    for one in self.world.values.evaluate(entry, site):
-                        groups.append(self.all_values(one) if key is None and isinstance(one, Mapping) else (one,))
+                    groups.extend(
+                        self.all_values(one) if key is None and isinstance(one, Mapping) else (one,)
+                        for one in self.world.values.evaluate(entry, site)
+                    )
             elif expr[0] == "call":
                 actuals = self.world.actuals(site.file, expr[1], site.frame)
-                for actual in actuals.keywords.values():
-                    if actual.site is not None:
-                        groups.append(self.world.values.evaluate(actual.expr, actual.site))
+                groups.extend(
+                    self.world.values.evaluate(actual.expr, actual.site)
+                    for actual in actuals.keywords.values()
+                    if actual.site is not None
+                )
             elif expr[0] == "comp" and len(expr[2]) == 2:
                 groups.append(self.world.values.evaluate(expr[2][1], site))
             for change in self._owned_changes(site.file, value.owner):

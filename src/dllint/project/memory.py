@@ -18,7 +18,10 @@ DEEPEST_RESOLVING = 1
 
 
 class Memory:
-    """The state that all memoised questions of a project share. `room` is how many more levels of callers may be asked."""
+    """The state that all memoised questions of a project share.
+
+    `room` is how many more levels of callers may be asked.
+    """
 
     def __init__(self) -> None:
         self.room = DEEPEST

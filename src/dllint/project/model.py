@@ -152,8 +152,8 @@ class Project:
             if isinstance(value.of, Class):
                 for piece in self.datasets.pieces(value):
                     yield value.of.name, piece
-        for value in loader.datasets():
-            for one in self._external(value, 0):
+        for given in loader.datasets():
+            for one in self._external(given, 0):
                 name = one.of.name.rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
                 for held in held_by(self.world, one):
                     yield from self._pieces_of(held, name, 0)
@@ -218,14 +218,14 @@ class Project:
         """Every function that the loader's workers run, entry by entry, nearest first."""
         for value in self.dataset_objects(loader):
             yield from self.workers.of_dataset(value)
-        for value in loader.datasets():
-            for one in self._external(value, 0):
+        for given in loader.datasets():
+            for one in self._external(given, 0):
                 for held in held_by(self.world, one):
                     for part in self._callable_parts(held, 0):
                         yield from self.workers.of_callable(part, "transform")
         for argument in ("collate_fn", "worker_init_fn"):
-            for value in self.callables(loader, argument):
-                yield from self.workers.of_callable(value, argument)
+            for function in self.callables(loader, argument):
+                yield from self.workers.of_callable(function, argument)
         cls = loader.cls
         if cls is not None and loader.argument("collate_fn").absent:
             yield from self._own_collate(cls)

@@ -259,10 +259,9 @@ class Objects:
             }
         if expr[2] not in names or site.at == (0, 0):
             return None
-        here: list[Store] = []
-        for store in site.file.stores(site.scope):
-            if store.key == expr[2] and store.base == expr[1]:
-                here.append(store)
+        here: list[Store] = [
+            store for store in site.file.stores(site.scope) if store.key == expr[2] and store.base == expr[1]
+        ]
         for store in reversed(here):
             at = (store.event.span.line, store.event.span.column)
             if at < site.at and site.file.encloses(store.event.region, site.region):
@@ -279,10 +278,14 @@ class Objects:
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self._owners(value):
             for event in owner.file.scopes[owner.scope].events:
-                if event.kind == "assign" and event.target == ["name", name] and isinstance(event.detail, list):
-                    if event.detail[0] == "ann":
-                        site = Site(owner.file, owner.scope, 0, (0, 0), None)
-                        return self.world.hierarchy.annotated(event.detail[1], site)
+                if (
+                    event.kind == "assign"
+                    and event.target == ["name", name]
+                    and isinstance(event.detail, list)
+                    and event.detail[0] == "ann"
+                ):
+                    site = Site(owner.file, owner.scope, 0, (0, 0), None)
+                    return self.world.hierarchy.annotated(event.detail[1], site)
         return ()
 
     def call_method(self, value: Instance, name: str) -> Values:

@@ -90,9 +90,11 @@ class OpenCV:
                 continue
             keys.add((where.path, scope))
             if scope > 0:
-                for caller in self.world.calls.callers(Function(where, scope)):
-                    if caller.call >= 0:
-                        todo.append((caller.file, caller.file.calls[caller.call].scope))
+                todo.extend(
+                    (caller.file, caller.file.calls[caller.call].scope)
+                    for caller in self.world.calls.callers(Function(where, scope))
+                    if caller.call >= 0
+                )
         return Cap(file, index, self.project.at_module_level(file, index), frozenset(keys))
 
     def capped(self, loader: Loader, regime: Regime, runs: list[WorkerRun]) -> bool:

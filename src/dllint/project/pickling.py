@@ -65,7 +65,7 @@ def is_local(function: Function) -> bool:
 
 
 def captured(file: SourceFile, scope: int) -> set[str]:
-    """Names that a function reads from the functions around it (a class body's names too, which a moved function loses)."""
+    """Names that a function reads from the functions around it, and from a class body, which a moved function loses."""
     own = set(file.bindings(scope))
     found: set[str] = set()
     for event in file.scopes[scope].events:

@@ -84,9 +84,7 @@ class Programs:
                 tops[where.path] = None
                 continue
             callers = self.world.calls.callers(Function(where, inner)) if where.scopes[inner].kind == "function" else []
-            for caller in callers:
-                if caller.call >= 0:
-                    todo.append((caller.file, caller.file.calls[caller.call].scope))
+            todo.extend((caller.file, caller.file.calls[caller.call].scope) for caller in callers if caller.call >= 0)
             if where.scopes[inner].kind in ("lambda", "class"):
                 todo.append((where, where.scopes[inner].parent))
         found = self._above[(file.path, scope)] = list(tops)

@@ -13,13 +13,13 @@ class Binding(NamedTuple):
     """One way in which a name gets a value in a scope.
 
     `kind` is "value" (`expr` evaluated at the event), "import", "def", "class", "param" or "opaque" (an exception,
-    a deleted name). `index` is the scope index of a def or class, or the position of a parameter.
+    a deleted name). `number` is the scope index of a def or class, or the position of a parameter.
     """
 
     kind: str
     event: Event | None
     expr: Expr | None
-    index: int
+    number: int
 
 
 class Store(NamedTuple):
@@ -77,7 +77,7 @@ class SourceFile:
                     outer.update(event.detail)
                 for name, binding in _bound(event):
                     if name == "" and binding.kind == "def":
-                        name = self.scopes[binding.index].name
+                        name = self.scopes[binding.number].name
                     found.setdefault(name, []).append(binding)
             for name in outer:
                 found.pop(name, None)
@@ -124,7 +124,7 @@ class SourceFile:
         return any(self.facts.regions[index].kind in ("for", "while") for index in self.regions(region))
 
     def enclosing_class(self, scope: int) -> int | None:
-        """The class of which the function `scope` (or the function around the lambda or nested function) is a method."""
+        """The class of which the function `scope`, or one around it (a lambda, a nested function), is a method."""
         while scope > 0:
             parent = self.scopes[scope].parent
             if parent >= 0 and self.scopes[parent].kind == "class":
@@ -230,10 +230,14 @@ def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
         for event in scope.events:
             if event.kind == "import" and event.detail[1] and event.detail[2]:
                 yield event.detail[1], event.detail[2]
-            elif event.kind == "assign" and event.value is not None and event.target is not None:
-                if event.target[0] in ("name", "attr"):
-                    for source in _sources(event.value, file):
-                        yield source, event.target[-1]
+            elif (
+                event.kind == "assign"
+                and event.value is not None
+                and event.target is not None
+                and event.target[0] in ("name", "attr")
+            ):
+                for source in _sources(event.value, file):
+                    yield source, event.target[-1]
         for param in scope.params:
             if param.default is not None and param.default[0] in ("name", "attr"):
                 yield param.default[-1], param.name

@@ -386,8 +386,8 @@ class StartMethods:
             yield self._arrival(arrival.origin, target, arrival, hop, conditions, arrival.depth + 1)
 
     def _needed(self, arrival: Arrival, index: int) -> Frame | None:
-        """What of the activation decides what a call runs: nothing where the callee is named at the top of a module, the
-        receiver alone for a method of `self`, all of it where a parameter or a local variable is called."""
+        """What of the activation decides what a call runs: nothing where the callee is named at the top of a module,
+        the receiver alone for a method of `self`, all of it where a parameter or a local variable is called."""
         frame = arrival.frame
         root = arrival.file.calls[index].func
         if frame is None:

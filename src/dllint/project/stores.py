@@ -153,9 +153,13 @@ class Stores:
                 return True
         for other in file.calls_of(scope):
             call = file.calls[other]
-            if call.func[0] == "attr" and call.func[2] in ("append", "add") and call.func[1][0] == "attr":
-                if any(argument.value == wanted for argument in call.args):
-                    return True
+            if (
+                call.func[0] == "attr"
+                and call.func[2] in ("append", "add")
+                and call.func[1][0] == "attr"
+                and any(argument.value == wanted for argument in call.args)
+            ):
+                return True
         return False
 
     def slurm(self) -> str | None:

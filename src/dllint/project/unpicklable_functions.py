@@ -120,12 +120,17 @@ def _default_factory(one: Unpicklable) -> str | None:
 
 
 def _place_name(one: Unpicklable) -> str | None:
-    """The keyword argument or variable that the lambda is written for: `transform` for `ImageFolder(p, transform=lambda …)`."""
+    """The keyword argument or variable that the lambda is written for.
+
+    `transform` for `ImageFolder(p, transform=lambda …)`.
+    """
     found: list[tuple[Span, str]] = []
     for call in one.file.calls:
-        for argument in call.args:
-            if argument.keyword not in (None, "*", "**") and argument.span.covers(one.span):
-                found.append((argument.span, str(argument.keyword)))
+        found.extend(
+            (argument.span, str(argument.keyword))
+            for argument in call.args
+            if argument.keyword not in (None, "*", "**") and argument.span.covers(one.span)
+        )
     for event in one.file.scopes[max(one.file.scopes[one.scope].parent, 0)].events:
         named = event.target is not None and event.target[0] in ("name", "attr")
         if event.kind == "assign" and named and event.target is not None and event.span.covers(one.span):

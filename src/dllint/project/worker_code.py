@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,7 @@ class WorkerCode:
             found = self._of_dataset[key] = list(self._reach(starts))
         return found
 
-    def _reach(self, starts: list[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
+    def _reach(self, starts: Sequence[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
         seen: set[tuple[str, int]] = set()
         queue: deque[WorkerRun] = deque(
             WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DEEPEST_CONTEXT = 3
 """Calls that an evaluation remembers; what called them is any caller."""
 MOST_CONTEXTS = 16
-"""Activations of one function that are told apart; work then grows with the project and not with its ways through it."""
+"""Activations of one function that are told apart; work then grows with the project, not with its ways through it."""
 DEEPEST_NESTING = 2
 """Objects made by objects whose making is told apart."""
 

@@ -1,4 +1,4 @@
-"""Diagnostics of the Language Server Protocol, an array of `{uri, diagnostics[]}`. Columns: UTF-16 code units from 0."""
+"""Diagnostics of the Language Server Protocol, an array of `{uri, diagnostics[]}`. Columns are UTF-16 units from 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL401: workers that live through all epochs over a memory-mapped store, whose resident size grows with every page read."""
+"""DLL401: workers that live through all epochs over a memory-mapped store, and grow with every page they read."""
 
 from __future__ import annotations
 
