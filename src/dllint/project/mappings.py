@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,7 +76,9 @@ class Mappings:
         self.world = world
         self._changes: dict[str, dict[str, list[Change]]] = {}
         self._dict_classes: dict[tuple[str, int], bool] = {}
-        self._busy: set[tuple[object, ...]] = set()
+        self._found: dict[Hashable, tuple[Found | None, int | None] | None] = {}
+        self._every_value: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._every_element: dict[Hashable, tuple[Values, int | None] | None] = {}
 
     # Changes
 
@@ -211,14 +214,9 @@ class Mappings:
 
     def in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None = None) -> Found | None:
         """What is under the key in one container; None where the value is none."""
-        busy = (value, key)
-        if busy in self._busy:
-            return None
-        self._busy.add(busy)
-        try:
-            return self._in_value(value, key, skip)
-        finally:
-            self._busy.discard(busy)
+        return self.world.memory.remember(
+            self._found, (value, key, skip), lambda: self._in_value(value, key, skip), None
+        )
 
     def _in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None) -> Found | None:
         if isinstance(value, Mapping):
@@ -363,46 +361,37 @@ class Mappings:
 
     def all_values(self, value: Mapping) -> Values:
         """The values under any key."""
-        busy = (value, "*")
-        if busy in self._busy:
-            return ()
-        self._busy.add(busy)
-        try:
-            expr, site = value.written.expr, value.written.site
-            groups: list[Values] = []
-            if expr[0] == "dict":
-                for key, entry in expr[1]:
-                    groups.extend(
-                        self.all_values(one) if key is None and isinstance(one, Mapping) else (one,)
-                        for one in self.world.values.evaluate(entry, site)
-                    )
-            elif expr[0] == "call":
-                actuals = self.world.actuals(site.file, expr[1], site.frame)
+        return self.world.memory.remember(self._every_value, value, lambda: self._all_values(value), ())
+
+    def _all_values(self, value: Mapping) -> Values:
+        expr, site = value.written.expr, value.written.site
+        groups: list[Values] = []
+        if expr[0] == "dict":
+            for key, entry in expr[1]:
                 groups.extend(
-                    self.world.values.evaluate(actual.expr, actual.site)
-                    for actual in actuals.keywords.values()
-                    if actual.site is not None
+                    self.all_values(one) if key is None and isinstance(one, Mapping) else (one,)
+                    for one in self.world.values.evaluate(entry, site)
                 )
-            elif expr[0] == "comp" and len(expr[2]) == 2:
-                groups.append(self.world.values.evaluate(expr[2][1], site))
-            for change in self._owned_changes(site.file, value.owner):
-                if change.kind in ("set", "default"):
-                    where = Site(site.file, change.scope, change.region, change.at, None)
-                    groups.append(self.world.values.evaluate(change.value, where))
-            return union(groups)
-        finally:
-            self._busy.discard(busy)
+        elif expr[0] == "call":
+            actuals = self.world.actuals(site.file, expr[1], site.frame)
+            groups.extend(
+                self.world.values.evaluate(actual.expr, actual.site)
+                for actual in actuals.keywords.values()
+                if actual.site is not None
+            )
+        elif expr[0] == "comp" and len(expr[2]) == 2:
+            groups.append(self.world.values.evaluate(expr[2][1], site))
+        for change in self._owned_changes(site.file, value.owner):
+            if change.kind in ("set", "default"):
+                where = Site(site.file, change.scope, change.region, change.at, None)
+                groups.append(self.world.values.evaluate(change.value, where))
+        return union(groups)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
-        busy = (value, "elements")
-        if isinstance(value, Display) and busy not in self._busy:
-            self._busy.add(busy)
-            try:
-                return self._elements(value)
-            finally:
-                self._busy.discard(busy)
-        return () if isinstance(value, Display) else (UNKNOWN,)
+        if not isinstance(value, Display):
+            return (UNKNOWN,)
+        return self.world.memory.remember(self._every_element, value, lambda: self._elements(value), ())
 
     def _elements(self, value: Display) -> Values:
         expr, site = value.written.expr, value.written.site

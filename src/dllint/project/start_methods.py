@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_CHAINS = 3
 """Different chains kept for one function and one origin."""
-DEEPEST_CHAIN = 40
+DEEPEST_CHAIN = 80
 _NOWHERE = (1 << 30, 0)
 
 

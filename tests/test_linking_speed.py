@@ -1,0 +1,77 @@
+"""Linking stays bounded: programs whose calls, contexts or containers multiply are still checked in little time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from dllint import linter
+from dllint.config import Settings
+
+MUCH_S = 20.0
+"""Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
+
+
+def many_ways() -> dict[str, str]:
+    """Forty functions, each of which calls the next one three times with another object."""
+    lines = ["import torch.multiprocessing as mp", "from torch.utils.data import DataLoader", ""]
+    for number in range(40):
+        calls = [f"    step{number + 1}(Box(box, {which}))" for which in range(3)]
+        lines += [f"def step{number}(box):", *calls, ""]
+    lines += [
+        "class Box:",
+        "    def __init__(self, inner, key):",
+        "        self.inner = inner",
+        "        self.key = key",
+        "",
+        "def step40(box):",
+        "    return DataLoader(box.inner.inner.key, num_workers=4)  # the end",
+        "",
+        "def main(rank):",
+        "    step0(None)",
+        "",
+        "if __name__ == '__main__':",
+        "    mp.spawn(main, nprocs=2)",
+    ]
+    return {"train.py": "\n".join(lines) + "\n"}
+
+
+def lists_of_themselves() -> dict[str, str]:
+    body = ["from torch.utils.data import DataLoader", "", "def build(parts):", "    items = []"]
+    body += ["    for part in parts:", "        items = [*items, part, items[0], items[-1]]"] * 10
+    body += ["    return DataLoader([*items, *build(items)], num_workers=2)", ""]
+    return {"data.py": "\n".join(body)}
+
+
+def wide_polymorphism() -> dict[str, str]:
+    lines = ["from torch.utils.data import DataLoader, Dataset", "", "class Base(Dataset):"]
+    lines += ["    def __init__(self, inner=None):", "        self.inner = inner", "    def __getitem__(self, index):"]
+    lines += ["        return self.inner.read(self.inner, index)", ""]
+    for number in range(60):
+        lines += [
+            f"class Kind{number}(Base):",
+            "    def read(self, other, index):",
+            "        return other.read(self, index)",
+            "",
+        ]
+    lines += ["KINDS = {" + ", ".join(f"'{n}': Kind{n}" for n in range(60)) + "}", ""]
+    lines += ["def make(name, depth):", "    if depth == 0:", "        return KINDS[name]()"]
+    lines += ["    return KINDS[name](make(name, depth - 1))", "", "def build(name):"]
+    lines += ["    return DataLoader(make(name, 9), num_workers=2)", ""]
+    return {"data.py": "\n".join(lines)}
+
+
+@pytest.mark.parametrize(
+    "files", [many_ways(), lists_of_themselves(), wide_polymorphism()], ids=["ways", "lists", "kinds"]
+)
+def test_a_program_that_multiplies_is_checked_in_bounded_time(files: dict[str, str]) -> None:
+    before = time.process_time()
+    report = linter.check_sources(files, Settings())
+    assert report.problems == ()
+    assert time.process_time() - before < MUCH_S
+
+
+def test_the_loader_behind_many_ways_is_still_found() -> None:
+    report = linter.check_sources(many_ways(), Settings())
+    assert {finding.code for finding in report.findings} == {"DLL101"}
