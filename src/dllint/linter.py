@@ -5,6 +5,7 @@ Everything above goes through `check` (files on disk) or `check_sources` (texts 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import traceback
@@ -214,19 +215,24 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
 
 
 def _check(run: _Run, execution: Execution) -> Report:
-    project = _linked(run, execution)
     with _room():
+        project = _linked(run, execution)
         return _report(run, _reported(run, _findings(run, project)))
 
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Frames for questions that ask questions: the model bounds their depth, at more than Python's default."""
+    """Frames for questions that ask questions: the model bounds their depth, at more than Python's default. And no
+    collector: facts and answers are all kept to the end, so that looking through them again and again frees nothing."""
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, FRAMES))
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
+        if collecting:
+            gc.enable()
         sys.setrecursionlimit(frames)
 
 

@@ -33,6 +33,9 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
+_DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
+_ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
@@ -83,6 +86,8 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     for path, others in imported.items():
         for other in others:
             importing.setdefault(other, set()).add(path)
+    for path in mattering:
+        _only_those_who_mention(path, files, imported, importing)
     behind_loading = _reach(loading, imported)
     hazards = {path for path in behind_loading - mattering if _holds(files[path], _IN_WORKERS)}
     chosen = mattering | hazards
@@ -91,6 +96,54 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     chosen |= _reach(launching, importing) & _reach(loading, importing)
     near = {other for path in mattering for other in (*imported[path], *importing.get(path, ()))}
     return chosen | {path for path in near - chosen if _holds(files[path], _NEARBY)}
+
+
+def _only_those_who_mention(
+    path: str, files: Mapping[str, bytes], imported: Mapping[str, set[str]], importing: Mapping[str, set[str]]
+) -> None:
+    """Cut the edges to a file from files that name none of its functions and classes that matter: much of a project
+    imports a module of odds and ends for something else. What looks names up as strings keeps its edge."""
+    names = _mattering_names(files[path])
+    if names is None:
+        return
+    words = [b"getattr", b"import *", *names]
+    for other in list(importing.get(path, ())):
+        if not _holds(files[other], words):
+            importing[path].discard(other)
+            imported[other].discard(path)
+
+
+def _mattering_names(data: bytes) -> set[bytes] | None:
+    """The functions and classes around words of launching and loading, and those around their names; None where a word
+    stands at the top of the module, so that importing it is enough."""
+    lines = data.splitlines()
+    around: list[tuple[bytes, ...]] = []
+    open_blocks: list[tuple[int, bytes]] = []
+    for line in lines:
+        plain = line.lstrip()
+        if plain and not plain.startswith(b"#"):
+            indent = len(line) - len(plain)
+            while open_blocks and open_blocks[-1][0] >= indent:
+                open_blocks.pop()
+            found = _DEFINITION.match(plain)
+            if found:
+                open_blocks.append((indent, found[1]))
+        around.append(tuple(name for _, name in open_blocks))
+    names: set[bytes] = set()
+    words = (*_LAUNCHING, *_LOADING)
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop()
+        for line, blocks in zip(lines, around, strict=True):
+            if word in line and not _IMPORTING.match(line):
+                if not blocks and word in words:
+                    return None
+                assigned = _ASSIGNED.match(line) if not blocks else None
+                for name in (*blocks, *((assigned[1],) if assigned else ())):
+                    if name not in names:
+                        names.add(name)
+                        waiting.append(name)
+    return names
 
 
 def _holds(data: bytes, words: Iterable[bytes]) -> bool:
