@@ -21,7 +21,18 @@ _LOADING = (
     *(b"DataLoader", b"Dataset", b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate"),
     *(b"__getitem__", b"persistent_workers", b"pin_memory", b"prefetch_factor", b"DataModule", b"WebLoader"),
 )
-_IN_WORKERS = (b"cv2", b"lmdb", b"memmap", b"mmap", b"h5py", b"transforms", b"LMDB", b"Generator(", b"RandomState")
+_IN_WORKERS = (
+    b"cv2",
+    b"lmdb",
+    b"memmap",
+    b"mmap",
+    b"h5py",
+    b"transforms",
+    b"LMDB",
+    b".Generator(",
+    b"import Generator",
+    b"RandomState",
+)
 """What is a hazard in code that workers run, so only where a loading file leads to it."""
 _NEARBY = (
     *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
@@ -140,7 +151,7 @@ def _mattering_names(data: bytes) -> set[bytes] | None:
                     return None
                 assigned = _ASSIGNED.match(line) if not blocks else None
                 for name in (*blocks, *((assigned[1],) if assigned else ())):
-                    if name not in names:
+                    if name not in names and not name.startswith(b"__"):
                         names.add(name)
                         waiting.append(name)
     return names
