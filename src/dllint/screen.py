@@ -113,13 +113,16 @@ def _only_those_who_mention(
     path: str, files: Mapping[str, bytes], imported: Mapping[str, set[str]], importing: Mapping[str, set[str]]
 ) -> None:
     """Cut the edges to a file from files that name none of its functions and classes that matter: much of a project
-    imports a module of odds and ends for something else. What looks names up as strings keeps its edge."""
+    imports a module of odds and ends for something else. What puts names
+    together for `getattr` keeps its edge where their beginning is there."""
     names = _mattering_names(files[path])
     if names is None:
         return
-    words = [b"getattr", b"import *", *names]
+    words = (b"import *", *names)
+    beginnings = tuple(name[: name.rindex(b"_") + 1] for name in names if b"_" in name[4:])
     for other in list(importing.get(path, ())):
-        if not _holds(files[other], words):
+        data = files[other]
+        if not _holds(data, words) and not (b"getattr(" in data and _holds(data, beginnings)):
             importing[path].discard(other)
             imported[other].discard(path)
 
