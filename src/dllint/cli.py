@@ -283,7 +283,7 @@ def rule(
 def config(
     key: Annotated[Optional[str], typer.Argument(help="A key of [tool.dllint].")] = None,
 ) -> int:
-    """List the settings of [tool.dllint], or explain one."""
+    """List the settings that a project can have, or explain one."""
     from dllint import explaining
 
     return explaining.setting(key)

@@ -481,3 +481,23 @@ def test_fixes(told: Callable[..., Any], body: str, names: list[str]) -> None:
     (finding,) = told({"data.py": text}, **SELECT)
 
     assert [fix.edits[-1].name for fix in finding.fixes] == names
+
+
+def test_a_local_function_whose_name_is_taken_is_left_to_the_author(told: Callable[..., Any]) -> None:
+    source = """
+from torch.utils.data import DataLoader
+
+
+def pad(batch):
+    return batch
+
+
+def build(dataset):
+    def pad(batch):
+        return list(batch)
+
+    return DataLoader(dataset, num_workers=2, collate_fn=pad, multiprocessing_context="spawn")
+"""
+    (finding,) = told({"data.py": source})
+    assert finding.code == "DLL204"
+    assert finding.fixes == ()

@@ -152,7 +152,8 @@ def _free_name(project: Project, one: Unpicklable) -> str | None:
         if entry.decorators or entry.is_generator or entry.is_async:
             return None
     taken = set(one.file.bindings(0))
-    for candidate in (base, *(f"{base}_{number}" for number in range(2, 6))):
+    others = [f"{base}_{number}" for number in range(2, 6)] if one.is_lambda else []
+    for candidate in (base, *others):
         if candidate not in taken:
             return candidate
     return None
