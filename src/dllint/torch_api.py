@@ -90,7 +90,6 @@ DATASET_BASES = frozenset(
         "torchvision.datasets.DatasetFolder",
     }
 )
-ITERABLE_BASES = frozenset({"torch.utils.data.IterableDataset"})
 
 WRAPPERS: dict[str, tuple[str, ...]] = {
     "torch.utils.data.Subset": ("dataset",),

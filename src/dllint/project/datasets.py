@@ -13,7 +13,7 @@ from dllint.project.holding import bound_by, flattened, held_by
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
 from dllint.span import Span
-from dllint.torch_api import DATASET_BASES, ITERABLE_BASES, WRAPPERS, canonical
+from dllint.torch_api import DATASET_BASES, WRAPPERS, canonical
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -72,9 +72,6 @@ class Datasets:
 
     def derives(self, cls: Class, bases: frozenset[str]) -> bool:
         return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
-
-    def is_iterable_only(self, cls: Class) -> bool:
-        return self.derives(cls, ITERABLE_BASES)
 
     def expand(self, values: Values) -> list[Instance]:
         """The project's dataset objects among the values, inside wrappers too, each once."""

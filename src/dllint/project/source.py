@@ -120,9 +120,6 @@ class SourceFile:
         """Whether region `outer` is `inner` or lies around it."""
         return outer == 0 or outer in self.regions(inner)
 
-    def in_loop(self, region: int) -> bool:
-        return any(self.facts.regions[index].kind in ("for", "while") for index in self.regions(region))
-
     def enclosing_class(self, scope: int) -> int | None:
         """The class of which the function `scope`, or one around it (a lambda, a nested function), is a method."""
         while scope > 0:

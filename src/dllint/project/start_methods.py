@@ -82,9 +82,6 @@ class Arrival:
         hops.extend(reversed(self.origin.through))
         return tuple(reversed(hops))
 
-    def daemonic(self) -> bool:
-        return self.origin.launch is not None and self.origin.launch.daemonic
-
 
 class SetCall(NamedTuple):
     """A call of `multiprocessing.set_start_method`."""

@@ -73,8 +73,6 @@ class World:
         self._aliases: dict[str, set[str]] | None = None
         self._function_names: set[str] | None = None
         self._classes: list[Class] | None = None
-        self._stored_names: set[str] | None = None
-        self._parameters: dict[str, list[list[str]]] | None = None
 
     # Indices
 
@@ -129,30 +127,6 @@ class World:
                 scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
             }
         return name in self._function_names
-
-    def stored_names(self) -> set[str]:
-        """All attribute names that are assigned to anywhere."""
-        if self._stored_names is None:
-            self._stored_names = {
-                store.key
-                for file in self.files.values()
-                for scope in range(len(file.scopes))
-                for store in file.stores(scope)
-                if isinstance(store.key, str)
-            }
-        return self._stored_names
-
-    def parameters_named(self, name: str) -> list[list[str]]:
-        """Parameter names of the functions of that name, and of the constructors of the classes of that name."""
-        if self._parameters is None:
-            self._parameters = {}
-            for file in self.files.values():
-                for index, scope in enumerate(file.scopes):
-                    if scope.kind == "function":
-                        owner = file.method_of(index)
-                        key = file.scopes[owner].name if owner is not None and scope.name == "__init__" else scope.name
-                        self._parameters.setdefault(key, []).append([param.name for param in scope.params])
-        return self._parameters.get(name, [])
 
     # Places and activations
 
