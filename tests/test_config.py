@@ -43,6 +43,10 @@ def test_every_key_reaches_its_setting(tmp_path: Path) -> None:
         datasets = ["a.Data"]
         launchers = ["a.launch"]
         mmap-stores = ["a.open"]
+        openers = ["a.Reader"]
+        unpicklable = ["a.Client"]
+        cuda-calls = ["a.warm_up"]
+        copying-calls = ["a.own"]
         cache-dir = "kept"
         [tool.dllint.per-file-ignores]
         "tests/*" = ["DLL2"]
@@ -67,6 +71,10 @@ def test_every_key_reaches_its_setting(tmp_path: Path) -> None:
         datasets=("a.Data",),
         launchers=("a.launch",),
         mmap_stores=("a.open",),
+        openers=("a.Reader",),
+        unpicklable=("a.Client",),
+        cuda_calls=("a.warm_up",),
+        copying_calls=("a.own",),
         cache_dir=str(tmp_path / "kept"),
         rules={"DLL301": {"copies-mib": 64, "ratio": 1, "names": ["b"], "strict": True}},
         origin=str(tmp_path / "pyproject.toml"),

@@ -75,6 +75,10 @@ class Settings:
     datasets: tuple[str, ...] = ()
     launchers: tuple[str, ...] = ()
     mmap_stores: tuple[str, ...] = ()
+    openers: tuple[str, ...] = ()
+    unpicklable: tuple[str, ...] = ()
+    cuda_calls: tuple[str, ...] = ()
+    copying_calls: tuple[str, ...] = ()
     cache_dir: str | None = None
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     origin: str | None = None
@@ -370,5 +374,9 @@ _KEYS: Mapping[str, Callable[[object, str], Any]] = {
     "datasets": _strings,
     "launchers": _strings,
     "mmap-stores": _strings,
+    "openers": _strings,
+    "unpicklable": _strings,
+    "cuda-calls": _strings,
+    "copying-calls": _strings,
     "cache-dir": _string,
 }
