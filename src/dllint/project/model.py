@@ -23,6 +23,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arrays import Arrays
 from dllint.project.conditions import render, under_main_guard
+from dllint.project.cuda import Cuda
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.holding import flattened, held_by
 from dllint.project.loaders import Loader, find_loaders
@@ -48,6 +49,7 @@ class Project:
         self.workers = WorkerCode(world)
         self.programs = Programs(world)
         self.arrays = Arrays(world)
+        self.cuda = Cuda(world)
         self.opencv = OpenCV(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}
@@ -247,19 +249,8 @@ class Project:
                     yield from self._callable_parts(inner, depth + 1)
 
     def worker_code_uses_cuda(self, loader: Loader) -> bool:
-        """Whether code that the workers run moves data to CUDA or asks for it."""
-        for run in self.worker_runs(loader):
-            for index in run.file.calls_of(run.scope):
-                call = run.file.calls[index]
-                if call.func[0] == "attr" and call.func[2] == "cuda" and not call.args:
-                    return True
-                if call.func[0] == "attr" and call.func[2] == "to" and call.args:
-                    first = call.args[0].value
-                    if first[0] == "const" and isinstance(first[1], str) and first[1].startswith("cuda"):
-                        return True
-            if any(True for _ in self.workers.external_calls(run, "torch.cuda.")):
-                return True
-        return False
+        """Whether code that the workers run moves data to CUDA or asks for it, under whatever condition."""
+        return any(self.cuda.may_use(run.file, run.scope, run.frame) for run in self.worker_runs(loader))
 
     def uses_nccl(self, loader: Loader) -> bool:
         """Whether the loader's program sets up torch.distributed with NCCL."""

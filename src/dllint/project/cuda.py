@@ -1,0 +1,174 @@
+"""CUDA: which calls reach it, in the worker's code and in the process that starts the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.cuda_api import (
+    CUDA_CALLS,
+    CUDA_DEVICE_ARGUMENTS,
+    CUDA_TENSORS,
+    LAYERS,
+    NOTHING,
+    TENSOR_MAKERS,
+    USES,
+    CudaApi,
+)
+from dllint.facts.schema import Argument, Expr
+from dllint.project.abstract import Class, Const, External, Frame, Function, Instance, Pattern, Site, Value, Values
+from dllint.project.conditions import render
+from dllint.project.folding import truth
+from dllint.project.source import SourceFile
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+_ON_DEVICE = ("cuda", "to")
+_FLAGS = ("cuda", "gpu", "device")
+_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
+
+
+class Cuda:
+    """Answers what calls do to CUDA."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        listed = (*CUDA_CALLS, *CUDA_DEVICE_ARGUMENTS, *TENSOR_MAKERS, *world.settings.cuda_calls)
+        plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
+        self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
+
+    def calls(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[tuple[int, CudaApi]]:
+        """The calls that stand directly in a scope and matter to CUDA, in source order."""
+        for index in file.calls_of(scope):
+            api = self.judge(file, index, frame)
+            if (api.poisons or api.fails) and self.wanted(file, index, frame):
+                yield index, api
+
+    def uses(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[int]:
+        """The calls of a scope that fail in a process whose parent has CUDA initialised."""
+        return (index for index, api in self.calls(file, scope, frame) if api.fails)
+
+    def may_use(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
+        """Whether a scope uses CUDA under any condition, one that is not known too."""
+        return any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
+
+    def judge(self, file: SourceFile, index: int, frame: Frame | None) -> CudaApi:
+        """What a call does to CUDA, whatever it stands under."""
+        call = file.calls[index]
+        func = call.func
+        if func[0] not in ("name", "attr") or not self._may_matter(func, call.args):
+            return NOTHING
+        site = self.world.call_site(file, index, frame)
+        values = self.world.values.evaluate(func, site)
+        if any(self._configured(value) for value in values):
+            return USES
+        if any(isinstance(value, (Function, Class)) for value in values):
+            return NOTHING
+        for value in values:
+            if isinstance(value, External):
+                found = self._listed(canonical(value.name), call.args, site)
+                if found is not None:
+                    return found
+        if func[0] == "attr" and func[2] == "cuda":
+            return USES
+        if func[0] == "attr" and func[2] == "to":
+            device = _argument(call.args, "device")
+            return USES if device is not None and self.is_cuda(device, site) else NOTHING
+        return NOTHING
+
+    def _may_matter(self, func: Expr, args: list[Argument]) -> bool:
+        """Without evaluating anything."""
+        if func[-1] in self._names or func[-1].endswith("Tensor"):
+            return True
+        return any(argument.keyword == "device" for argument in args)
+
+    def _configured(self, value: object) -> bool:
+        calls = self.world.settings.cuda_calls
+        if not calls:
+            return False
+        if isinstance(value, External):
+            return value.name in calls or canonical(value.name) in calls
+        if isinstance(value, (Function, Class)):
+            module = self.world.index.module_name(value.file.path)
+            return f"{module}.{value.file.qualified_name(value.scope)}" in calls
+        return False
+
+    def _listed(self, name: str, args: list[Argument], site: Site) -> CudaApi | None:
+        found = CUDA_CALLS.get(name)
+        if found is not None:
+            return found
+        if CUDA_TENSORS.match(name):
+            return USES
+        if name in CUDA_DEVICE_ARGUMENTS:
+            keyword, api = CUDA_DEVICE_ARGUMENTS[name]
+            given = _argument(args, keyword)
+            return api if given is None or self.is_cuda(given, site) else NOTHING
+        if name in TENSOR_MAKERS or (name.startswith(LAYERS) and name.rsplit(".", 1)[-1][:1].isupper()):
+            given = next((argument.value for argument in args if argument.keyword == "device"), None)
+            return USES if given is not None and self.is_cuda(given, site) else NOTHING
+        return None
+
+    # Devices
+
+    def is_cuda(self, expr: Expr, site: Site) -> bool:
+        """Whether a device is CUDA for sure, or wherever CUDA is available (`"cuda" if torch.cuda.is_available() else
+        "cpu"`)."""
+        kinds = set(self._kinds(self.world.values.evaluate(expr, site), 0))
+        return "cuda" in kinds and "unknown" not in kinds
+
+    def _kinds(self, values: Values, depth: int) -> Iterator[str]:
+        for value in values:
+            if isinstance(value, Const) and isinstance(value.value, str):
+                kind = value.value.partition(":")[0]
+                yield kind if kind in ("cuda", *_OTHER_DEVICES) else "unknown"
+            elif isinstance(value, Const) and value.value is None:
+                yield "none"
+            elif _is_index(value) or (isinstance(value, Pattern) and value.prefix.startswith("cuda")):
+                yield "cuda"
+            elif isinstance(value, Instance) and value.of == External("torch.device") and depth < 4:
+                yield from self._named_by(value, depth)
+            else:
+                yield "unknown"
+
+    def _named_by(self, value: Instance, depth: int) -> Iterator[str]:
+        assert value.file is not None
+        actuals = self.world.actuals(value.file, value.call, value.frame)
+        named = actuals.positional[0] if actuals.positional else actuals.keywords.get("type")
+        if named is None or named.expr is None or named.site is None:
+            yield "unknown"
+        else:
+            yield from self._kinds(self.world.values.evaluate(named.expr, named.site), depth + 1)
+
+    def wanted(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
+        """Whether the conditions around a call that are about CUDA can hold: a flag that is not known says nothing."""
+        for region in file.regions(file.calls[index].region):
+            entry = file.facts.regions[region]
+            if entry.kind != "if" or entry.expr is None:
+                continue
+            text = render(entry.expr, file, 200).lower()
+            if not any(flag in text for flag in _FLAGS) or "is_available" in text:
+                continue
+            call = file.calls[index]
+            site = Site(file, call.scope, entry.parent, (entry.span.line, entry.span.column), frame)
+            if not self._can_be(self.world.values.evaluate(entry.expr, site), entry.holds):
+                return False
+        return True
+
+    @staticmethod
+    def _can_be(values: Values, holds: bool) -> bool:
+        return any(truth((value,)) is holds for value in values)
+
+
+def _is_index(value: Value) -> bool:
+    """Whether it is the number of a GPU."""
+    return isinstance(value, Const) and type(value.value) is int
+
+
+def _argument(args: list[Argument], keyword: str) -> Expr | None:
+    for argument in args:
+        if argument.keyword == keyword:
+            return argument.value
+    first = args[0] if args else None
+    return first.value if first is not None and first.keyword is None else None
