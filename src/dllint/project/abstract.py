@@ -86,12 +86,28 @@ class Pattern:
         )
 
 
+class _HashedOnce:
+    """Values are keys of every question that is kept, and hold one another: each works its hash out once."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash(tuple(vars(self).values()))
+            object.__setattr__(self, "_hash", found)
+            return found
+
+
 @dataclass(frozen=True)
-class Function:
+class Function(_HashedOnce):
     file: SourceFile
     scope: int
     receiver: Value | None = None
     frame: Frame | None = None
+
+    __hash__ = _HashedOnce.__hash__
 
     @property
     def name(self) -> str:
@@ -127,13 +143,15 @@ class External:
 
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(_HashedOnce):
     """`call` is -1 for "any instance of the class" (a method's own `self`)."""
 
     of: Class | External
     file: SourceFile | None = None
     call: int = -1
     frame: Frame | None = None
+
+    __hash__ = _HashedOnce.__hash__
 
 
 @dataclass(frozen=True)

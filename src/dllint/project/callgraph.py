@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
@@ -19,6 +20,7 @@ from dllint.project.abstract import (
     Values,
 )
 from dllint.project.arguments import Actual, Actuals
+from dllint.project.namesakes import Namesakes
 from dllint.project.source import SourceFile
 from dllint.torch_api import canonical
 
@@ -27,106 +29,7 @@ if TYPE_CHECKING:
 
 MOST_CANDIDATES = 400
 """Calls of one name that are looked into for callers of one function."""
-MOST_NAMESAKES = 4
-COMMON_NAMES = frozenset(
-    [
-        "get",
-        "set",
-        "add",
-        "update",
-        "run",
-        "load",
-        "save",
-        "close",
-        "open",
-        "read",
-        "write",
-        "reset",
-        "start",
-        "stop",
-        "init",
-        "items",
-        "keys",
-        "values",
-        "append",
-        "copy",
-        "format",
-        "join",
-        "split",
-        "log",
-        "call",
-        "apply",
-        "process",
-        "pop",
-        "insert",
-        "extend",
-        "index",
-        "count",
-        "sort",
-        "size",
-        "shape",
-        "dim",
-        "to",
-        "cpu",
-        "cuda",
-        "eval",
-        "train",
-        "test",
-        "forward",
-        "backward",
-        "step",
-        "zero_grad",
-        "state_dict",
-        "load_state_dict",
-        "parameters",
-        "modules",
-        "children",
-        "register",
-        "build",
-        "send",
-        "recv",
-        "put",
-        "wait",
-        "release",
-        "acquire",
-        "clear",
-        "next",
-        "item",
-        "mean",
-        "sum",
-        "max",
-        "min",
-        "print",
-        "info",
-        "debug",
-        "warning",
-        "error",
-        "parse",
-        "encode",
-        "decode",
-        "transform",
-        "fit",
-        "predict",
-        "compute",
-        "result",
-        "map",
-        "filter",
-        "reduce",
-        "submit",
-        "shutdown",
-        "name",
-        "type",
-        "id",
-        "text",
-        "data",
-        "size_",
-        "flush",
-        "seek",
-        "tell",
-        "exists",
-    ]
-)
-"""Method names too common to say which class is meant."""
+CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 
 
 class Target(NamedTuple):
@@ -134,6 +37,14 @@ class Target(NamedTuple):
 
     function: Function
     frame: Frame
+
+
+class Targets(list[Target]):
+    """The functions that a call can run, in order. `keys` are theirs, for those who ask after one function."""
+
+    @cached_property
+    def keys(self) -> frozenset[tuple[str, int]]:
+        return frozenset(target.function.key for target in self)
 
 
 class Caller(NamedTuple):
@@ -144,15 +55,19 @@ class Caller(NamedTuple):
     frame: Frame
 
 
+NOTHING = Targets()
+
+
 class CallGraph:
     """Edges between functions, each with its call site."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
-        self._targets: dict[Hashable, tuple[list[Target], int | None] | None] = {}
+        self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
+        self._constructions: dict[tuple[str, object], list[tuple[SourceFile, int]]] | None = None
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
-        self._methods: dict[str, list[Function]] | None = None
+        self._namesakes = Namesakes(world)
 
     # Forward
 
@@ -163,52 +78,20 @@ class CallGraph:
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
         if call.func[0] == "attr" and any(isinstance(value, Unknown) for value in values):
-            return (*values, *self.namesakes(call.func[2], len(call.args)))
+            return (*values, *self._namesakes.find(call.func[2], len(call.args)))
         return values
 
-    def namesakes(self, name: str, arguments: int) -> list[Function]:
-        """The methods of the project of that name, if it says clearly enough which is meant."""
-        if name in COMMON_NAMES or name.startswith("__") or len(name) < 5:
-            return []
-        if self._methods is None:
-            self._methods = {}
-            for file in self.world.files.values():
-                for scope, entry in enumerate(file.scopes):
-                    if entry.kind == "function" and file.method_of(scope) is not None:
-                        self._methods.setdefault(entry.name, []).append(Function(file, scope))
-        found = self._methods.get(name, [])
-        if len(found) > MOST_NAMESAKES:
-            roots = {self._root(function) for function in found}
-            if len(roots) > 1:
-                return []
-        bound = []
-        for function in found:
-            owner = function.file.method_of(function.scope)
-            assert owner is not None
-            most = sum(1 for param in function.file.scopes[function.scope].params if param.kind != "kw")
-            if arguments < max(most, 1) or any(
-                p.kind in ("var", "kw") for p in function.file.scopes[function.scope].params
-            ):
-                bound.append(Function(function.file, function.scope, Instance(Class(function.file, owner))))
-        return bound
-
-    def _root(self, function: Function) -> tuple[str, int]:
-        owner = function.file.method_of(function.scope)
-        assert owner is not None
-        line = [value for value in self.world.hierarchy.line(Class(function.file, owner)) if isinstance(value, Class)]
-        return line[-1].key
-
-    def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> list[Target]:
+    def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
         """The functions of the project that a call runs in the same process."""
         key = (file.path, index, frame)
-        return self.world.memory.remember(self._targets, key, lambda: self._find_targets(file, index, frame), [])
+        return self.world.memory.remember(self._targets, key, lambda: self._find_targets(file, index, frame), NOTHING)
 
-    def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> list[Target]:
+    def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> Targets:
         collected: dict[tuple[object, ...], Target] = {}
         for value in self.callees(file, index, frame):
             for target in self.run_by(value, file, index, frame):
                 collected.setdefault((target.function.key, target.frame), target)
-        return list(collected.values())
+        return Targets(collected.values())
 
     def run_by(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
         """The functions that calling `value` in that call runs."""
@@ -307,7 +190,10 @@ class CallGraph:
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
         for file, index in self._candidates(function):
-            for target in self.targets(file, index):
+            targets = self.targets(file, index)
+            if function.key not in targets.keys:
+                continue
+            for target in targets:
                 if target.function.key == function.key:
                     collected.setdefault((file.path, index), Caller(file, index, target.frame))
         for launch in self.world.launches():
@@ -325,7 +211,7 @@ class CallGraph:
         name = function.name
         names = {name}
         owner = function.file.method_of(function.scope)
-        if name in ("__init__", "__new__", "__post_init__") and owner is not None:
+        if name in CONSTRUCTORS and owner is not None:
             cls = Class(function.file, owner)
             names = {name, cls.name, "cls", "__class__"}
             names.update(below.name for below in self.world.hierarchy.subclasses(cls))
@@ -339,12 +225,17 @@ class CallGraph:
 
     def _candidates(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
         seen: set[tuple[str, int]] = set()
-        for name in self.names_of(function):
+        names = self.names_of(function)
+        owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
+        for name in names:
+            if owner is not None and name in ("cls", "__class__", *CONSTRUCTORS):
+                continue
             for file, index in self.world.called(name)[:MOST_CANDIDATES]:
                 if (file.path, index) not in seen:
                     seen.add((file.path, index))
                     yield file, index
-        for file, index in self._passed_to(function):
+        constructing = self._constructing(Class(function.file, owner), names) if owner is not None else ()
+        for file, index in (*constructing, *self._passed_to(function)):
             if (file.path, index) not in seen:
                 seen.add((file.path, index))
                 yield file, index
@@ -352,6 +243,25 @@ class CallGraph:
         if function.name == "__call__" or self._may_be_dynamic(function):
             for file, index in self.world.called("")[:MOST_CANDIDATES]:
                 yield file, index
+
+    def _constructing(self, owner: Class, names: set[str]) -> Iterator[tuple[SourceFile, int]]:
+        """The calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of `owner`:
+        written in the class or one below, or in no class, or naming the class."""
+        if self._constructions is None:
+            self._constructions = {}
+            for name in ("cls", "__class__", *CONSTRUCTORS):
+                for file, index in self.world.called(name):
+                    func = file.calls[index].func
+                    around = file.enclosing_class(file.calls[index].scope)
+                    self._constructions.setdefault((file.path, around), []).append((file, index))
+                    if func[0] == "attr" and func[1][0] in ("name", "attr"):
+                        self._constructions.setdefault(("named", func[1][-1]), []).append((file, index))
+        for cls in (owner, *self.world.hierarchy.subclasses(owner)):
+            yield from self._constructions.get(cls.key, ())
+        for name in names:
+            yield from self._constructions.get(("named", name), ())
+        for path in self.world.files:
+            yield from self._constructions.get((path, None), ())
 
     def _looked_up(self) -> list[tuple[SourceFile, int]]:
         """Calls of what `getattr` gave: `getattr(module, name)(…)`, or through a variable."""

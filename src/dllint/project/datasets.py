@@ -59,6 +59,7 @@ class Datasets:
         self.world = world
         self._kept: dict[Instance, list[Kept]] = {}
         self._pieces: dict[Instance, list[Piece]] = {}
+        self._own: dict[Instance, list[Piece]] = {}
         self._dropped: dict[tuple[str, int], frozenset[str] | None] = {}
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
@@ -253,12 +254,16 @@ class Datasets:
 
     def _held(self, value: Instance, prefix: str) -> Iterator[Piece]:
         """What an object keeps and pickles, one level deep."""
-        dropped = self.dropped(value)
-        for kept in self.kept(value):
-            if kept.attr not in dropped and kept.store.key == kept.attr:
-                for one in kept.values:
-                    for part in flattened(self.world, one):
-                        yield Piece(prefix + kept.attr, part, kept)
+        found = self._own.get(value)
+        if found is None:
+            dropped = self.dropped(value)
+            found = self._own[value] = [
+                Piece(kept.attr, part, kept)
+                for kept in self.kept(value)
+                if kept.attr not in dropped and kept.store.key == kept.attr
+                for part in dict.fromkeys(part for one in kept.values for part in flattened(self.world, one))
+            ]
+        return iter(found) if not prefix else (Piece(prefix + path, part, kept) for path, part, kept in found)
 
     def _parts(self, piece: Piece) -> Iterator[Piece]:
         one = piece.value
