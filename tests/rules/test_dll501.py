@@ -260,35 +260,33 @@ class Rows(data.Dataset):
 loader = data.DataLoader(Rows(), num_workers=4)
 """,
     },
-    "a cap under the guard, workers spawned": {
-        "data.py": HEAD + FOUND["in __getitem__"],
+    "capped in one program, at the loader of the other": {
+        "data.py": HEAD + FOUND["in __getitem__"].replace("  # DLL501", ""),
         "train.py": """\
 import cv2
 from torch.utils.data import DataLoader
 from data import Rows
 
-if __name__ == "__main__":
-    cv2.setNumThreads(0)
-    loader = DataLoader(Rows(), num_workers=4, multiprocessing_context="spawn")
+cv2.setNumThreads(0)
+loader = DataLoader(Rows(), num_workers=4)
+""",
+        "evaluate.py": """\
+from torch.utils.data import DataLoader
+from data import Rows
+
+loader = DataLoader(Rows(), num_workers=4)  # DLL501
 """,
     },
-    "a cap in a function of the parent, workers of a launched process": {
-        "data.py": HEAD + FOUND["in __getitem__"],
-        "train.py": """\
-import cv2
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-from data import Rows
-
-def worker(rank):
-    return DataLoader(Rows(), num_workers=4)
-
-def main():
+    "capped by the worker_init_fn of one loader, at the other": {
+        "data.py": HEAD
+        + FOUND["in __getitem__"].replace("  # DLL501", "")
+        + """
+def start(worker):
     cv2.setNumThreads(0)
-    mp.spawn(worker, nprocs=2)
 
-if __name__ == "__main__":
-    main()
+def build():
+    train = DataLoader(Rows(), num_workers=4, worker_init_fn=start, multiprocessing_context="spawn")
+    return train, DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")  # DLL501
 """,
     },
     "loader of a launched trainer": {
@@ -470,6 +468,22 @@ def test_the_trace_leads_from_the_entry_to_the_call(told: Callable[..., Any]) ->
     (finding,) = told({"data.py": HEAD + FOUND["in a helper"] + TAIL}, **SELECT)
 
     assert [place.span.line for place in finding.trace] == [6, 9]
+
+
+def test_where_cv2_begins_is_named(told: Callable[..., Any]) -> None:
+    text = """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        image = self.read(index)
+        return cv2.resize(image, (2, 2))  # DLL501
+
+    def read(self, index):
+        return cv2.imread("face.jpg")
+"""
+    (finding,) = told({"data.py": HEAD + text + TAIL}, **SELECT)
+
+    assert finding.span.line == 7
+    assert finding.related[-1].span.line == 10
 
 
 def test_two_loaders_are_one_finding(told: Callable[..., Any]) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.array_api import CV2_CAPITALIZED_FUNCTIONS, CV2_WITHOUT_POOL
-from dllint.project.abstract import Const, Function
+from dllint.facts.schema import Call
+from dllint.project.abstract import Class, Const, Function, Instance
+from dllint.project.conditions import render
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
 from dllint.project.source import SourceFile
+from dllint.project.start_methods import Hop
 from dllint.project.worker_code import WorkerRun
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -32,6 +36,25 @@ class Cap:
     keys: frozenset[tuple[str, int]]
 
 
+@dataclass(frozen=True)
+class Uncapped:
+    """A cv2 call that uses the pool in a loader's workers, which no cap reaches under `regime`.
+
+    `cap` runs in the parent only, where there is one; `elsewhere` says that other workers run the same call capped.
+    """
+
+    run: WorkerRun
+    index: int
+    loader: Loader
+    regime: Regime
+    cap: Cap | None
+    elsewhere: bool = False
+
+    @property
+    def call(self) -> Call:
+        return self.run.file.calls[self.index]
+
+
 class OpenCV:
     """Answers about cv2 for one project."""
 
@@ -39,8 +62,34 @@ class OpenCV:
         self.project = project
         self.world = project.world
 
+    @cached_property
+    def uncapped(self) -> list[Uncapped]:
+        """Every cv2 call that uses the pool in workers which no cap reaches, once for each loader and entry point."""
+        found: list[Uncapped] = []
+        capped: set[tuple[str, int]] = set()
+        for loader in self.project.loaders:
+            regimes = self.project.regimes(loader) if loader.workers().possible else []
+            if not regimes:
+                continue
+            decisive = [regime for regime in regimes if regime.shown] or regimes
+            runs = list(self.project.worker_runs(loader))
+            uses = list(self.first_uses(runs))
+            if not uses:
+                continue
+            without = [regime for regime in decisive if not self.capped(loader, regime, runs)]
+            cap = self._stays_in_parent(loader) if without else None
+            lost = next((regime for regime in without if regime.method != "fork"), None) if cap is not None else None
+            for run, index in uses:
+                if lost is not None:
+                    found.append(Uncapped(run, index, loader, lost, cap))
+                elif len(without) == len(decisive):
+                    found.append(Uncapped(run, index, loader, without[0], None))
+                else:
+                    capped.add((run.file.path, index))
+        return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
+
     def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int]]:
-        """For each entry point of the workers' code, the first cv2 call that uses the thread pool."""
+        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool."""
         entered: set[tuple[str, int, str]] = set()
         for run in runs:
             root = (run.root[0], run.root[1], run.entry)
@@ -51,6 +100,21 @@ class OpenCV:
                     entered.add(root)
                     yield run, index
                     break
+
+    def beginning(self, one: Uncapped) -> Hop | None:
+        """The cv2 call, reading included, that comes first as the workers run from the entry point of a use; None
+        where the use is that itself."""
+        calls = [
+            ((*(hop.span for hop in run.hops), run.file.calls[index].span), run.file, index)
+            for run in self.project.worker_runs(one.loader)
+            if (run.root, run.entry) == (one.run.root, one.run.entry)
+            for index, _ in self.project.workers.external_calls(run, "cv2.")
+        ]
+        _, file, index = min(calls, key=lambda call: call[0])
+        if (file, index) == (one.run.file, one.index):
+            return None
+        call = file.calls[index]
+        return Hop(file, call.span, f"`{render(call.func, file)}`, where cv2 begins in these workers")
 
     @staticmethod
     def uses_pool(name: str) -> bool:
@@ -117,6 +181,25 @@ class OpenCV:
         if regime.method == "fork":
             return self._capped_in_parent(loader)
         return False
+
+    def _stays_in_parent(self, loader: Loader) -> Cap | None:
+        """The first cap that surely runs in the process which makes the loader or in one above it: by calls from the
+        top of a program that leads to the loader, or while the loader's dataset is made."""
+        tops = {(path, 0) for path in self.above(loader)}
+        making = {key for value in self.project.dataset_objects(loader) for key in self._making(value)}
+        return next((cap for cap in self.caps if cap.keys & tops or cap.keys & making), None)
+
+    def _making(self, value: Instance) -> Iterable[tuple[str, int]]:
+        return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
+
+    def anchor(self, run: WorkerRun) -> tuple[SourceFile, Span] | None:
+        """The module-level `import cv2` after which a cap reaches the workers: in the module of their entry point, or
+        in that of the call."""
+        for file in (run.hops[0].file if run.hops else run.file, run.file):
+            for event in file.scopes[0].events:
+                if event.kind == "import" and event.region == 0 and event.detail[:3] == ["cv2", None, None]:
+                    return file, event.span
+        return None
 
     def _unguarded(self, cap: Cap, path: str) -> bool:
         """Whether the module at `path` reaches the cap from its top level outside of the guard."""

@@ -8,64 +8,72 @@ from typing import Any
 from dllint.finding import Finding, Fix, InsertStatement, Place
 from dllint.project import Project
 from dllint.project.conditions import render
-from dllint.project.loaders import Loader
-from dllint.project.source import SourceFile
-from dllint.project.worker_code import WorkerRun
+from dllint.project.opencv import Uncapped
 
 CODE = "DLL501"
 MOST_PLACES = 4
-"""Loaders and other ways in that one finding names."""
+"""Loaders, other ways in, and beginnings that one finding names of each."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    uses: dict[tuple[str, int], list[tuple[WorkerRun, Loader]]] = {}
-    for loader in project.loaders:
-        regimes = project.regimes(loader) if loader.workers().possible else []
-        if not regimes:
-            continue
-        runs = list(project.worker_runs(loader))
-        decisive = [regime for regime in regimes if regime.shown] or regimes
-        for run, index in project.opencv.first_uses(runs):
-            if not any(project.opencv.capped(loader, regime, runs) for regime in decisive):
-                uses.setdefault((run.file.path, index), []).append((run, loader))
-    for (_, index), found in uses.items():
-        yield _finding(project, index, found)
+    places: dict[tuple[str, int, bool], list[Uncapped]] = {}
+    lost = {(one.run.file.path, one.index) for one in project.opencv.uncapped if one.cap is not None}
+    for one in project.opencv.uncapped:
+        if (one.run.file.path, one.index) not in lost:
+            where = (one.loader.file.path, one.loader.call) if one.elsewhere else (one.run.file.path, one.index)
+            places.setdefault((*where, one.elsewhere), []).append(one)
+    for found in places.values():
+        yield _other_program(project, found[0]) if found[0].elsewhere else _everywhere(project, found)
 
 
-def _finding(project: Project, index: int, found: list[tuple[WorkerRun, Loader]]) -> Finding:
-    run, loader = found[0]
-    call = run.file.calls[index]
-    loaders = list(dict.fromkeys(project.loader_place(other) for _, other in found))
+def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
+    """At the call: no workers that run it are capped."""
+    first = found[0]
+    loaders = list(dict.fromkeys(project.loader_place(one.loader) for one in found))
     entries = [
-        Place(other.hops[0].file.path, other.hops[0].span, f"`{other.entry}` leads here too")
-        for other, _ in found[1:]
-        if other.hops and other.hops != run.hops
+        Place(one.run.hops[0].file.path, one.run.hops[0].span, f"`{one.run.entry}` leads here too")
+        for one in found[1:]
+        if one.run.hops and one.run.hops != first.run.hops
     ]
+    beginnings = [project.place(hop) for one in found if (hop := project.opencv.beginning(one)) is not None]
     return Finding(
         CODE,
-        run.file.path,
-        call.span,
+        first.run.file.path,
+        first.call.span,
         "main",
-        {"call": render(call.func, run.file), "loader": project.where(loader.file, loader.span)},
-        trace=project.trace(run.hops),
-        related=(*loaders[:MOST_PLACES], *tuple(dict.fromkeys(entries))[:MOST_PLACES]),
-        fixes=_fixes(project, run),
-        statement=call.statement,
+        {
+            "call": render(first.call.func, first.run.file),
+            "loader": project.where(first.loader.file, first.loader.span),
+        },
+        trace=project.trace(first.run.hops),
+        related=(
+            *loaders[:MOST_PLACES],
+            *tuple(dict.fromkeys(entries))[:MOST_PLACES],
+            *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
+        ),
+        fixes=_fixes(project, first),
+        statement=first.call.statement,
     )
 
 
-def _fixes(project: Project, run: WorkerRun) -> tuple[Fix, ...]:
-    """The cap after the module-level `import cv2` of the module that defines what the workers enter."""
-    for file in (run.hops[0].file if run.hops else run.file, run.file):
-        anchor = _import_of_cv2(file)
-        if anchor is not None:
-            edit = InsertStatement(file.path, anchor, "cv2.setNumThreads(0)", "after")
-            return (Fix("Cap OpenCV's threads where the module is imported", "safe", (edit,)),)
-    return ()
+def _other_program(project: Project, one: Uncapped) -> Finding:
+    """At the loader: other workers run the same call capped, so what is missing is missing here."""
+    loader, call, file = one.loader, one.call, one.run.file
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        "elsewhere",
+        {"call": render(call.func, file), "place": project.where(file, call.span)},
+        related=(*project.trace(one.run.hops), Place(file.path, call.span, "these workers come here without a cap")),
+        fixes=_fixes(project, one),
+        statement=loader.file.calls[loader.call].statement,
+    )
 
 
-def _import_of_cv2(file: SourceFile) -> Any:
-    for event in file.scopes[0].events:
-        if event.kind == "import" and event.region == 0 and event.detail[0] == "cv2" and event.detail[1] is None:
-            return event.span if event.detail[2] is None else None
-    return None
+def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
+    anchor = project.opencv.anchor(one.run)
+    if anchor is None:
+        return ()
+    edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
+    return (Fix("Cap OpenCV's threads where the module is imported", "safe", (edit,)),)
