@@ -1,0 +1,138 @@
+"""What Linux says of a process: memory, descriptors, maps, threads. Everywhere else the answer is None.
+
+Sizes are in bytes. A process that has ended, or that belongs to somebody else, gives None and never an error.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import Literal, TypedDict, Union, cast
+
+Process = Union[int, Literal["self"]]
+
+# Parts of smaps_rollup (Documentation/filesystems/proc.rst); Pss_Anon and Pss_File exist since Linux 5.9.
+_PARTS = {
+    "Rss": "rss",
+    "Pss": "pss",
+    "Pss_Anon": "pss_anon",
+    "Pss_File": "pss_file",
+    "Pss_Shmem": "pss_shmem",
+}
+_PRIVATE = ("Private_Clean", "Private_Dirty", "Private_Hugetlb")
+
+
+class Memory(TypedDict, total=False):
+    """Resident (RSS), proportional (PSS) and unique (USS) set size, and PSS by what backs it."""
+
+    rss: int
+    pss: int
+    uss: int
+    pss_anon: int
+    pss_file: int
+    pss_shmem: int
+
+
+def memory(process: Process = "self") -> Memory | None:
+    """PSS shares each page among those that map it, so that its sum over processes is what they really use."""
+    found: dict[str, int] = {}
+    unique = 0
+    for line in _lines(process, "smaps_rollup"):
+        name, _, rest = line.partition(":")
+        if name in _PARTS:
+            found[_PARTS[name]] = _kibibytes(rest)
+        elif name in _PRIVATE:
+            unique += _kibibytes(rest)
+    if "rss" not in found:
+        return None
+    found["uss"] = unique
+    return cast("Memory", found)
+
+
+def descriptors(process: Process = "self") -> int | None:
+    """Open descriptors; the one that reads the directory of one's own is not counted."""
+    try:
+        names = os.listdir(f"/proc/{process}/fd")
+    except OSError:
+        return None
+    return len(names) - (process == "self" or process == os.getpid())
+
+
+def maps(process: Process = "self") -> int | None:
+    """Memory maps, of which vm.max_map_count allows a process so many."""
+    count = sum(1 for _ in _lines(process, "maps"))
+    return count or None
+
+
+def threads(process: Process = "self") -> int | None:
+    try:
+        return len(os.listdir(f"/proc/{process}/task"))
+    except OSError:
+        return None
+
+
+def mapped_files(process: Process = "self") -> int | None:
+    """Bytes of data files that the process has mapped: what page cache can add to its RSS at most.
+
+    A map may reach beyond its file, as LMDB's does: what the file really occupies counts. Libraries, fonts of the
+    locale and the like are maps of files too, but their pages are few; those that hold code are left out.
+    """
+    files: dict[tuple[str, str], tuple[str, int]] = {}
+    code: set[tuple[str, str]] = set()
+    seen = False
+    for line in _lines(process, "maps"):
+        seen = True
+        fields = line.split(None, 5)
+        if len(fields) < 6 or not fields[5].startswith("/") or fields[5].startswith(("/dev/", "/memfd:", "/SYSV")):
+            continue
+        start, _, end = fields[0].partition("-")
+        file = (fields[3], fields[4])
+        if "x" in fields[1]:
+            code.add(file)
+        path, size = files.get(file, (fields[5].rstrip("\n"), 0))
+        files[file] = (path, size + int(end, 16) - int(start, 16))
+    if not seen:
+        return None
+    return sum(min(size, _occupied(path, size)) for file, (path, size) in files.items() if file not in code)
+
+
+def _occupied(path: str, otherwise: int) -> int:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return otherwise
+    return max(found.st_blocks * 512, 0) if stat.S_ISREG(found.st_mode) else 0
+
+
+def session(leader: int) -> list[tuple[int, str]]:
+    """The living processes of a session, each with its command line (`setsid` makes the caller a leader)."""
+    found = []
+    try:
+        names = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    for name in names:
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+            with open(f"/proc/{name}/cmdline", encoding="utf-8", errors="replace") as file:
+                command = file.read().replace("\0", " ")
+        except (OSError, ValueError):
+            continue
+        # After the name in parentheses: state, ppid, pgrp, session (proc_pid_stat(5)).
+        if fields[0] not in "ZX" and int(fields[3]) == leader:
+            found.append((int(name), command))
+    return found
+
+
+def _kibibytes(text: str) -> int:
+    return int(text.split()[0]) * 1024
+
+
+def _lines(process: Process, name: str) -> Iterator[str]:
+    try:
+        with open(f"/proc/{process}/{name}", encoding="utf-8", errors="surrogateescape") as file:
+            yield from file
+    except OSError:
+        return
