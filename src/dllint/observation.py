@@ -197,8 +197,8 @@ class Worker(Record, kind="worker"):
 @dataclass(frozen=True)
 class Sample(Record, kind="sample"):
     """What a process holds at a moment. Memory as in `/proc/PID/smaps_rollup`; `shm` is what it maps of shared memory
-    (`Pss_Shmem`), `maps` the count of mappings, `fds` of open descriptors. `by` is who looked: the process or the
-    launcher."""
+    (`Pss_Shmem`), `maps` the count of mappings, `fds` of open descriptors, `mapped_files` the bytes of data files that
+    are mapped, which bound what page cache can add to RSS. `by` is who looked: the process or the launcher."""
 
     moment: Moment = "interval"
     loader: str | None = None
@@ -213,6 +213,7 @@ class Sample(Record, kind="sample"):
     threads: int | None = None
     fds: int | None = None
     maps: int | None = None
+    mapped_files: int | None = None
     by: Literal["itself", "launcher"] = "itself"
 
 
@@ -257,8 +258,10 @@ class Storages(Record, kind="storages"):
     doing it.
 
     `fds`, `maps` and `shm` are what the storages will take under `strategy`, the sharing strategy; `pickled` the
-    length of the pickle without them; `arrays` and `array_bytes` the ndarrays in it, which are copied to every
-    worker. `error` is what pickling raised.
+    length of the pickle, `arrays` and `array_bytes` of it the ndarrays, which are copied to every worker. `other_fds`
+    are descriptors that the objects carry themselves. Of the storages, `references` counts each as often as it is
+    written, `shared` are in shared memory already, `temporary` made by pickling itself and gone with it.
+    `exception` and `text` are what pickling raised.
     """
 
     loader: str = ""
@@ -272,6 +275,10 @@ class Storages(Record, kind="storages"):
     arrays: int = 0
     array_bytes: int = 0
     other_fds: int = 0
+    empty: int = 0
+    references: int = 0
+    shared: int = 0
+    temporary: int = 0
     seconds: float = 0.0
     exception: str | None = None
     text: str = ""
@@ -292,6 +299,7 @@ class Trial(Record, kind="trial"):
     """Whether a loader starts under another start method, tried in a throwaway process.
 
     `stage` is where it failed: `iter` (pickling), `next` (unpickling, or in the worker), `crash` or `timeout`.
+    `stderr` is the end of what the processes of the trial wrote.
     """
 
     loader: str = ""
@@ -300,6 +308,7 @@ class Trial(Record, kind="trial"):
     stage: Stage | None = None
     exception: str | None = None
     text: str = ""
+    stderr: str = ""
     seconds: float = 0.0
     site: Site | None = None
 

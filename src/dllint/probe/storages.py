@@ -40,9 +40,9 @@ class Storages:
     `storages` counts each storage once, `empty` those of them without a byte, `references` every time that one is
     written (the same, but for torch 2.0, which makes a new object for it each time), `shared` those that lie in
     shared memory already, with `shared_bytes` the pages they take there, `temporary` those that pickling itself made
-    and that nothing holds: they are gone before a worker takes them, and it dies. `handles` are descriptors that the
-    objects themselves carry, as queues and pipes do. `pickled_bytes` is what goes through the pipe, `array_bytes` of NumPy
-    arrays included; storages do not go through the pipe.
+    and that nothing holds: they are gone before a worker takes them, and it dies. `elsewhere` are tensors that are
+    not in main memory. `handles` are descriptors that the objects themselves carry, as queues and pipes do.
+    `pickled_bytes` is what goes through the pipe, `array_bytes` of NumPy arrays included; storages do not.
     """
 
     storages: int = 0
