@@ -32,11 +32,14 @@ _IN_WORKERS = (
     b".Generator(",
     b"import Generator",
     b"RandomState",
+    b"default_rng",
+    b"random.Random",
+    b"import Random",
 )
 """What is a hazard in code that workers run, so only where a loading file leads to it."""
 _NEARBY = (
     *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
-    *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit"),
+    *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
 )
 _IMPORT = re.compile(
     rb"(?:^|[;:])[ \t\f]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*\bimport[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"

@@ -1,0 +1,230 @@
+"""DLL603: which seeds of workers repeat, and which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL603"]}
+HEAD = """\
+import random
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+"""
+LOADER = """
+def build(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=start)
+"""
+
+FOUND: dict[str, str] = {
+    "a constant": "def start(worker_id):\n    np.random.seed(42)  # DLL603\n" + LOADER,
+    "a constant of the module": "SEED = 3\ndef start(worker_id):\n    torch.manual_seed(SEED)  # DLL603\n" + LOADER,
+    "by keyword": "def start(worker_id):\n    np.random.seed(seed=7 + worker_id)  # DLL603\n" + LOADER,
+    "the number by another name": "def start(n):\n    s = 1000 + int(n)\n    random.seed(s)  # DLL603\n" + LOADER,
+    "a lambda": """
+def build(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=lambda n: np.random.seed(n))  # DLL603
+""",
+    "the seeding function itself": """
+def build(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=np.random.seed)  # DLL603
+""",
+    "a partial, with the rank": """
+from functools import partial
+from torch.distributed import get_rank
+
+def start(worker_id, workers, rank, seed):
+    np.random.seed(workers * rank + worker_id + seed)  # DLL603
+
+def build(dataset, workers=4, seed=1):
+    init = partial(start, workers=workers, rank=get_rank(), seed=seed) if seed is not None else None
+    options = dict(num_workers=workers, worker_init_fn=init)
+    return DataLoader(dataset, **options)
+""",
+    "an object that is called": """
+class Start:
+    def __init__(self, seed):
+        self.seed = seed
+
+    def __call__(self, worker_id):
+        random.seed(self.seed + worker_id)  # DLL603
+
+def build(dataset):
+    return DataLoader(dataset, num_workers=4, worker_init_fn=Start(5))
+""",
+    "a setting of the command line, in a closure": """
+import argparse
+
+def main(dataset):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int)
+    args = parser.parse_args()
+
+    def start(worker_id):
+        np.random.seed(args.seed + worker_id)  # DLL603
+
+    return DataLoader(dataset, num_workers=4, worker_init_fn=start)
+""",
+    "set after construction": """
+def start(worker_id):
+    np.random.seed(1)  # DLL603
+
+def build(dataset):
+    loader = DataLoader(dataset, num_workers=4)
+    loader.worker_init_fn = start
+    return loader
+""",
+    "lightning": """
+from pytorch_lightning import seed_everything
+
+def start(worker_id):
+    seed_everything(42 + worker_id)  # DLL603
+"""
+    + LOADER,
+}
+
+SILENT: dict[str, str] = {
+    "from torch": "def start(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n" + LOADER,
+    "from torch, through a variable": """
+def start(worker_id):
+    seed = torch.initial_seed() % 2**32
+    random.seed(seed + worker_id)
+"""
+    + LOADER,
+    "from the worker's info": """
+from torch.utils.data import get_worker_info
+
+def start(worker_id):
+    info = get_worker_info()
+    np.random.seed(info.seed % 2**32)
+"""
+    + LOADER,
+    "from the state of the parent's generator": """
+def start(worker_id):
+    np.random.seed(np.random.get_state()[1][0] + worker_id)
+"""
+    + LOADER,
+    "the clock": "import time\ndef start(worker_id):\n    random.seed(int(time.time()) + worker_id)\n" + LOADER,
+    "no seed": "def start(worker_id):\n    np.random.seed()\n    random.seed(None)\n" + LOADER,
+    "the epoch": """
+def start(worker_id, epoch):
+    np.random.seed(epoch * 100 + worker_id)
+
+def train(dataset):
+    from functools import partial
+    for epoch in range(9):
+        loader = DataLoader(dataset, num_workers=4, worker_init_fn=partial(start, epoch=epoch))
+""",
+    "the epoch that the dataset keeps": """
+from torch.utils.data import get_worker_info
+
+def start(worker_id):
+    random.seed(get_worker_info().dataset.epoch + worker_id)
+"""
+    + LOADER,
+    "an unknown function": """
+from seeds import next_seed
+
+def start(worker_id):
+    random.seed(next_seed() + worker_id)
+"""
+    + LOADER,
+    "seeded anew afterwards": """
+def start(worker_id):
+    np.random.seed(0)
+    print(np.random.rand())
+    np.random.seed(torch.initial_seed() % 2**32)
+"""
+    + LOADER,
+    "no workers": """
+def start(worker_id):
+    np.random.seed(0)
+
+def build(dataset):
+    return DataLoader(dataset, num_workers=0, worker_init_fn=start)
+""",
+    "a generator of the worker's own": """
+def start(worker_id):
+    rng = np.random.RandomState(worker_id)
+"""
+    + LOADER,
+    "never handed over": "def start(worker_id):\n    np.random.seed(0)\n",
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
+
+def test_a_helper_in_another_file_that_the_main_process_uses_too(
+    told: Callable[..., Any], relative: Callable[[str], str]
+) -> None:
+    files: Mapping[str, str] = {
+        "seeds.py": "import random\n\ndef set_seed(seed):\n    random.seed(seed)\n",
+        "train.py": HEAD
+        + "from seeds import set_seed\n\ndef start(worker_id):\n    set_seed(1 + worker_id)\n"
+        + LOADER
+        + "\ndef main(dataset):\n    set_seed(1)\n    return build(dataset)\n",
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert (relative(finding.path), finding.span.line) == ("train.py", 9)
+    assert finding.fixes == ()
+
+
+@pytest.mark.parametrize(
+    ("seed", "options", "severity", "message"),
+    [
+        ("42", "num_workers=4", "warning", "main"),
+        ("42", "num_workers=4, persistent_workers=True", "warning", "main"),
+        ("42", "num_workers=1", "warning", "epochs"),
+        ("worker_id", "num_workers=4", "warning", "epochs"),
+        ("worker_id", "num_workers=4, persistent_workers=True", "info", "epochs"),
+    ],
+)
+def test_what_repeats(seed: str, options: str, severity: str, message: str, told: Callable[..., Any]) -> None:
+    text = f"def start(worker_id):\n    np.random.seed({seed})\n\nDataLoader([], {options}, worker_init_fn=start)\n"
+
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+
+    assert (finding.severity, finding.message) == (severity, message)
+
+
+def test_one_finding_for_a_function_that_seeds_all_generators_of_two_loaders(told: Callable[..., Any]) -> None:
+    body = "def start(worker_id):\n    random.seed(0)\n    np.random.seed(0)\n    torch.manual_seed(0)\n"
+
+    (finding,) = told({"train.py": HEAD + body + LOADER + LOADER.replace("build", "other")}, **SELECT)
+
+    assert len(finding.related) == 4
+    (fix,) = finding.fixes
+    assert fix.applicability == "safe"
+    assert [edit.code for edit in fix.edits[:3]] == [
+        "torch.initial_seed() % 2**32",
+        "torch.initial_seed() % 2**32",
+        "torch.initial_seed()",
+    ]
+
+
+def test_a_fix_that_would_undo_a_difference_by_rank_is_unsafe(told: Callable[..., Any]) -> None:
+    text = """
+import os
+
+def start(worker_id):
+    np.random.seed(int(os.environ["RANK"]) + worker_id)
+"""
+    (finding,) = told({"train.py": HEAD + text + LOADER}, **SELECT)
+
+    assert [fix.applicability for fix in finding.fixes] == ["unsafe"]
