@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.array_api import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Const, Display, External, Instance, Site, Value, Values
+from dllint.project.counting import whole_number
 from dllint.project.source import SourceFile
 from dllint.span import Span
 from dllint.torch_api import canonical
@@ -155,7 +155,7 @@ class Arrays:
 
     def _count(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
         if maker.shape == "count":
-            numbers = [self._number(expr, site) for expr in plain[:3]]
+            numbers = [whole_number(self.world, expr, site) for expr in plain[:3]]
             if not numbers or any(number is None for number in numbers):
                 return None
             known = [number for number in numbers if number is not None]
@@ -183,17 +183,11 @@ class Arrays:
                     return None
                 total *= inner
                 continue
-            number = self._number(expr, site)
+            number = whole_number(self.world, expr, site)
             if number is None:
                 return None
             total *= number
         return total if exprs else None
-
-    def _number(self, expr: Expr, site: Site) -> int | None:
-        values = self.world.values.evaluate(expr, site)
-        if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
-            return int(values[0].value) if math.isfinite(values[0].value) else None
-        return None
 
     def _item_bytes(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
         dtype = by_name.get("dtype")

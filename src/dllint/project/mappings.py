@@ -135,7 +135,8 @@ class Mappings:
                     table.setdefault(base, []).append(change)
         return table
 
-    def _owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> list[Change]:
+    def owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> list[Change]:
+        """The changes of the container that the variable or attribute `owner` holds, wherever they stand."""
         if owner is None:
             return []
         scope, text = owner
@@ -249,7 +250,7 @@ class Mappings:
         site = value.written.site
         groups: list[Values] = []
         if value.owner is not None and (site.file.path, *value.owner) != skip:
-            for change in self._owned_changes(site.file, value.owner):
+            for change in self.owned_changes(site.file, value.owner):
                 frame = site.frame if change.scope == site.scope else None
                 where = Site(site.file, change.scope, change.region, change.at, frame)
                 found = self._changed(change, where, key)
@@ -381,7 +382,7 @@ class Mappings:
             )
         elif expr[0] == "comp" and len(expr[2]) == 2:
             groups.append(self.world.values.evaluate(expr[2][1], site))
-        for change in self._owned_changes(site.file, value.owner):
+        for change in self.owned_changes(site.file, value.owner):
             if change.kind in ("set", "default"):
                 where = Site(site.file, change.scope, change.region, change.at, None)
                 groups.append(self.world.values.evaluate(change.value, where))
@@ -404,7 +405,7 @@ class Mappings:
                     groups.extend(self.elements(one) for one in self.world.values.evaluate(element[1], site))
                 else:
                     groups.append(self.world.values.evaluate(element, site))
-        for change in self._owned_changes(site.file, value.owner):
+        for change in self.owned_changes(site.file, value.owner):
             where = Site(
                 site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None
             )

@@ -26,10 +26,12 @@ from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.holding import flattened, held_by
+from dllint.project.item_code import ItemCode
 from dllint.project.loaders import Loader, find_loaders
 from dllint.project.opencv import OpenCV
 from dllint.project.pickling import Unpicklable, functions_in, is_lambda, is_local
 from dllint.project.programs import Programs
+from dllint.project.records import Records
 from dllint.project.regimes import Regime as Regime
 from dllint.project.regimes import find_regimes
 from dllint.project.source import SourceFile
@@ -48,8 +50,10 @@ class Project:
         self.datasets = Datasets(world)
         self.workers = WorkerCode(world)
         self.programs = Programs(world)
+        self.item_code = ItemCode(world, self.workers)
         self.arrays = Arrays(world)
         self.cuda = Cuda(world)
+        self.records = Records(world)
         self.opencv = OpenCV(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}

@@ -1,0 +1,98 @@
+"""How many elements a list or dict of the source holds, as far as the source says."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.project.abstract import Const, Display, Mapping, Site
+
+if TYPE_CHECKING:
+    from dllint.project.mappings import Change
+    from dllint.project.world import World
+
+_SAME_LENGTH = frozenset({"enumerate", "tqdm", "trange", "list", "tuple", "reversed", "sorted", "iter"})
+"""Last names of functions that give as many elements as their argument has."""
+
+
+def whole_number(world: World, expr: Expr, site: Site) -> int | None:
+    """The one number that an expression folds to."""
+    values = world.values.evaluate(expr, site)
+    if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
+        return int(values[0].value) if math.isfinite(values[0].value) else None
+    return None
+
+
+def iterations(world: World, expr: Expr, site: Site, depth: int = 0) -> int | None:
+    """How many elements iterating an expression gives."""
+    if depth > 4:
+        return None
+    if expr[0] == "call":
+        call = site.file.calls[expr[1]]
+        plain = [argument.value for argument in call.args if argument.keyword is None]
+        if call.func[-1] in ("range", "trange") and plain:
+            numbers = [whole_number(world, one, site) for one in plain[:3]]
+            known = [number for number in numbers if number is not None]
+            if len(known) < len(numbers):
+                return None
+            return len(range(*known)) if len(known) < 3 or known[2] else None
+        if call.func[-1] in _SAME_LENGTH and plain:
+            return iterations(world, plain[0], site, depth + 1)
+        return None
+    values = world.values.evaluate(expr, site)
+    if len(values) == 1 and isinstance(values[0], (Display, Mapping)):
+        return items(world, values[0], depth + 1)
+    return None
+
+
+def items(world: World, value: Display | Mapping, depth: int = 0) -> int | None:
+    """How many elements a display or mapping holds when it is filled; None where that is not known."""
+    expr, site = value.written.expr, value.written.site
+    if depth > 4:
+        return None
+    if expr[0] == "comp":
+        total = _generated(world, expr, site, depth)
+    elif expr[0] in ("list", "tuple", "set"):
+        total = None if any(one[0] == "star" for one in expr[1]) else len(expr[1])
+    elif expr[0] == "dict":
+        total = None if any(key is None for key, _ in expr[1]) else len(expr[1])
+    elif expr[0] == "call" and not site.file.calls[expr[1]].args:
+        total = 0
+    else:
+        total = None
+    for change in world.mappings.owned_changes(site.file, value.owner):
+        if total is None:
+            return None
+        added = _added(world, change, site, depth)
+        total = None if added is None else total + added
+    return total
+
+
+def _generated(world: World, expr: Expr, site: Site, depth: int) -> int | None:
+    total = 1
+    for _, iterable, tests in expr[3]:
+        count = None if tests else iterations(world, iterable, site, depth + 1)
+        if count is None:
+            return None
+        total *= count
+    return total
+
+
+def _added(world: World, change: Change, site: Site, depth: int) -> int | None:
+    """How many elements all runs of a change add: one, or as many as it extends by, in each turn of its loops."""
+    here = Site(site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None)
+    total: int | None = 1
+    if change.kind == "extend" and change.value is not None:
+        total = iterations(world, change.value, here, depth + 1)
+    elif change.kind == "merge":
+        return None
+    for index in site.file.regions(change.region):
+        region = site.file.facts.regions[index]
+        if total is None or region.kind in ("while", "if", "try", "handler", "case"):
+            return None
+        if region.kind == "for" and region.expr is not None:
+            where = Site(site.file, change.scope, region.parent, (region.span.line, region.span.column), here.frame)
+            count = iterations(world, region.expr, where, depth + 1)
+            total = None if count is None else total * count
+    return total

@@ -1,0 +1,291 @@
+"""How the code that workers run uses what a dataset keeps: by the index of an item, as a whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Event, Expr
+from dllint.project.abstract import Class, Frame, Function, Instance
+from dllint.project.arguments import bind
+from dllint.project.datasets import walk
+from dllint.project.source import SourceFile
+from dllint.project.worker_code import WorkerRun
+from dllint.record_api import PATH_CONSUMERS
+
+if TYPE_CHECKING:
+    from dllint.project.worker_code import WorkerCode
+    from dllint.project.world import World
+
+_CONVERSIONS = frozenset({"int", "str", "item", "tolist", "divmod", "join", "Path", "format"})
+"""Last names of calls whose result still says which item is meant when an argument or the receiver does."""
+
+
+class ItemRun:
+    """A method of a dataset that its workers run.
+
+    Attributes:
+        receiver: the name of `self`.
+        index: names that hold the index of an item, or what a list of keys holds under it.
+        fields: the same with the fields of records among them (`path, label = self.samples[index]`).
+    """
+
+    def __init__(self, run: WorkerRun, receiver: str, index: set[str]) -> None:
+        self.run = run
+        self.file: SourceFile = run.file
+        self.scope = run.scope
+        self.receiver = receiver
+        self.events: list[Event] = run.file.scopes[run.scope].events
+        self.index = self._closed(index, fields=False)
+        self.fields = self._closed(index, fields=True)
+
+    def _closed(self, names: set[str], fields: bool) -> set[str]:
+        """The names with all that are assigned from them."""
+        known = set(names)
+        for _ in range(3):
+            before = len(known)
+            for event in self.events:
+                if event.kind == "assign" and event.target is not None and event.value is not None:
+                    for name, value in _named(event.target, event.value, fields):
+                        if self.derived(value, known, fields):
+                            known.add(name)
+            if len(known) == before:
+                break
+        return known
+
+    def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
+        """Whether the value of an expression says which item is meant, `names` doing so."""
+        tag = expr[0]
+        if tag == "name":
+            return expr[1] in names
+        if tag == "binop":
+            return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
+        if tag == "item":
+            if self.derived(expr[2], names, fields):
+                return True
+            return fields and self.derived(expr[1], names, fields)
+        if tag == "attr":
+            return fields and self.derived(expr[1], names, fields)
+        if tag == "fstring":
+            return any(self.derived(part, names, fields) for part in expr[1])
+        if tag == "tuple":
+            return any(self.derived(part, names, fields) for part in expr[1])
+        if tag == "ifexp":
+            return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
+        if tag == "call":
+            call = self.file.calls[expr[1]]
+            if call.func[-1] in _CONVERSIONS:
+                base = call.func[1] if call.func[0] == "attr" else ["const", None]
+                return self.derived(base, names, fields) or any(
+                    self.derived(argument.value, names, fields) for argument in call.args
+                )
+        return False
+
+    def expressions(self) -> Iterator[Expr]:
+        """Every expression of the method, inner ones too."""
+        for event in self.events:
+            for expr in (event.value, event.target):
+                if expr is not None:
+                    yield from walk(expr, self.file)
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            for expr in (call.func, *(argument.value for argument in call.args)):
+                yield from walk(expr, self.file)
+
+    def direct_expressions(self) -> Iterator[Expr]:
+        """The same, each of them once."""
+        shallow = (expr for event in self.events for expr in (event.value, event.target) if expr is not None)
+        yield from (part for expr in shallow for part in _without_calls(expr))
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            for expr in (call.func, *(argument.value for argument in call.args)):
+                yield from _without_calls(expr)
+
+    def is_attribute(self, expr: Expr, attr: str) -> bool:
+        return expr == ["attr", ["name", self.receiver], attr]
+
+    def aliases(self, attr: str) -> set[str]:
+        """Local names for `self.attr`."""
+        return {
+            event.target[1]
+            for event in self.events
+            if event.kind == "assign"
+            and event.target is not None
+            and event.target[0] == "name"
+            and event.value is not None
+            and self.is_attribute(event.value, attr)
+        }
+
+
+class ItemCode:
+    """Answers about the methods of datasets that workers run."""
+
+    def __init__(self, world: World, workers: WorkerCode) -> None:
+        self.world = world
+        self.workers = workers
+        self._runs: dict[Class, list[ItemRun]] = {}
+
+    def runs(self, value: Instance) -> list[ItemRun]:
+        """The dataset's own methods that reading an item runs, the entry first."""
+        assert isinstance(value.of, Class)
+        found = self._runs.get(value.of)
+        if found is None:
+            found = self._runs[value.of] = []
+            by_scope: dict[tuple[str, int], ItemRun] = {}
+            line = {cls.key for cls in self.world.hierarchy.line(value.of) if isinstance(cls, Class)}
+            for run in self.workers.of_dataset(value):
+                owner = run.file.method_of(run.scope)
+                params = run.file.scopes[run.scope].params
+                if owner is None or (run.file.path, owner) not in line or not params:
+                    continue
+                index = self._index_names(run, by_scope)
+                item = ItemRun(run, params[0].name, index)
+                by_scope[run.file.path, run.scope] = item
+                found.append(item)
+        return found
+
+    def _index_names(self, run: WorkerRun, known: dict[tuple[str, int], ItemRun]) -> set[str]:
+        params = run.file.scopes[run.scope].params
+        if not run.hops:
+            return {param.name for param in params[1:2]} if run.entry in ("__getitem__", "__getitems__") else set()
+        frame: Frame | None = run.frame
+        if frame is None or frame.actuals is None:
+            return set()
+        skip = 1 if self.world.hierarchy.receiver_kind(Function(run.file, run.scope)) else 0
+        names: set[str] = set()
+        for param in params[skip:]:
+            actual = bind(frame.actuals, params, param.name, skip).actual
+            if actual is None or actual.expr is None or actual.site is None:
+                continue
+            caller = known.get((actual.site.file.path, actual.site.scope))
+            if caller is not None and caller.derived(actual.expr, caller.index):
+                names.add(param.name)
+        return names
+
+    def indexed(self, value: Instance, attr: str) -> bool:
+        """Whether workers read `self.attr[index]`."""
+        return any(self._items(run, attr) for run in self.runs(value))
+
+    def _items(self, run: ItemRun, attr: str) -> list[Expr]:
+        """The expressions `self.attr[index]` of a method."""
+        aliases = run.aliases(attr)
+        return [
+            expr
+            for expr in run.expressions()
+            if expr[0] == "item"
+            and (run.is_attribute(expr[1], attr) or (expr[1][0] == "name" and expr[1][1] in aliases))
+            and run.derived(expr[2], run.index)
+        ]
+
+    def iterated(self, value: Instance, attr: str) -> bool:
+        """Whether workers of an iterable dataset go through `self.attr`."""
+        for run in self.runs(value):
+            if run.run.entry not in ("__iter__", "__next__"):
+                continue
+            for event in run.events:
+                value_of = event.value if event.kind == "for" else None
+                if value_of is not None and any(run.is_attribute(part, attr) for part in walk(value_of, run.file)):
+                    return True
+        return False
+
+    def read(self, value: Instance, attr: str) -> bool:
+        """Whether workers read `self.attr` for more than its length."""
+        for run in self.runs(value):
+            mentions = sum(1 for expr in run.direct_expressions() if run.is_attribute(expr, attr))
+            lengths = sum(
+                1
+                for index in run.file.calls_of(run.scope)
+                if run.file.calls[index].func == ["name", "len"]
+                and any(run.is_attribute(argument.value, attr) for argument in run.file.calls[index].args)
+            )
+            if mentions > lengths:
+                return True
+        return False
+
+    def measured(self, value: Instance, attr: str) -> bool:
+        """Whether `len(self.attr)` is the length of the dataset."""
+        assert isinstance(value.of, Class)
+        method = self.world.hierarchy.method(value.of, "__len__")
+        if method is None:
+            return False
+        for index in method.file.calls_of(method.scope):
+            call = method.file.calls[index]
+            if call.func == ["name", "len"] and any(argument.value[0::2] == ["attr", attr] for argument in call.args):
+                return True
+        return False
+
+    def has_fields(self, value: Instance, attr: str) -> bool:
+        """Whether workers read a named field of `self.attr[index]`: then its items are records."""
+        for run in self.runs(value):
+            items = self._items(run, attr)
+            names = self._named_items(run, items)
+            for expr in run.expressions():
+                if expr[0] != "item" or expr[2][0] != "const" or not isinstance(expr[2][1], str):
+                    continue
+                if expr[1] in items or (expr[1][0] == "name" and expr[1][1] in names):
+                    return True
+        return False
+
+    def _named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
+        """Local names for the items of an attribute and for their parts."""
+        names: set[str] = set()
+        for _ in range(2):
+            for event in run.events:
+                if event.kind != "assign" or event.target is None or event.value is None:
+                    continue
+                inside = list(walk(event.value, run.file))
+                if any(part in items or (part[0] == "name" and part[1] in names) for part in inside):
+                    names.update(name for name, _ in _named(event.target, event.value, True))
+        return names
+
+    def used_as_path(self, value: Instance, attr: str) -> bool:
+        """Whether workers make a path of `self.attr[index]`, or of a part of it."""
+        for run in self.runs(value):
+            items = self._items(run, attr)
+            if not items:
+                continue
+            names = self._named_items(run, items)
+
+            def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
+                return any(part in items or (part[0] == "name" and part[1] in names) for part in walk(expr, run.file))
+
+            for expr in run.expressions():
+                if expr[0] == "call":
+                    call = run.file.calls[expr[1]]
+                    joined = call.func[-1] in PATH_CONSUMERS and any(meant(argument.value) for argument in call.args)
+                elif expr[0] == "binop":
+                    joined = expr[1] in ("/", "+", "%") and (meant(expr[2]) or meant(expr[3]))
+                else:
+                    joined = expr[0] == "fstring" and len(expr[1]) > 1 and meant(expr)
+                if joined:
+                    return True
+        return False
+
+
+def _without_calls(expr: Expr) -> Iterator[Expr]:
+    """An expression and all that it is made of, but for what stands inside calls."""
+    yield expr
+    if expr[0] in ("call", "const", "lambda"):
+        return
+    for part in expr[1:]:
+        if isinstance(part, list) and part:
+            yield from _without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)
+
+
+def _each_without_calls(parts: list[Expr]) -> Iterator[Expr]:
+    for part in parts:
+        if isinstance(part, list) and part:
+            yield from _without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)
+
+
+def _named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:
+    """The names that an assignment binds, each with the expression for it; `fields` counts unpacked parts too."""
+    if target[0] == "name":
+        yield target[1], value
+    elif target[0] in ("tuple", "list"):
+        same = value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
+        for position, part in enumerate(target[1]):
+            if same:
+                yield from _named(part, value[1][position], fields)
+            elif fields:
+                yield from _named(part, value, fields)

@@ -1,0 +1,186 @@
+"""DLL302: which Python objects on datasets cost a copy in each worker, and which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL302"]}
+
+HEAD = """\
+import csv
+import json
+import os
+import pickle
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
+"""
+TAIL = """
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="fork")
+"""
+READ = """
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+
+
+def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) -> str:
+    """A module with a dataset whose `__init__` has the lines `init`."""
+    body = "".join(f"        {line}\n" for line in init.splitlines())
+    return f"{HEAD}{before}\nclass Rows(Dataset):\n    def __init__(self, path):\n{body}{extra}{tail}"
+
+
+FOUND: dict[str, str] = {
+    "json.load": dataset("self.rows = json.load(open(path))  # DLL302"),
+    "a key of what was read": dataset("self.rows = json.load(open(path))['annotations']  # DLL302"),
+    "an alias of the module": dataset("self.rows = j.load(open(path))  # DLL302", before="import json as j\n"),
+    "an imported function": dataset("self.rows = read(open(path))  # DLL302", before="from json import load as read\n"),
+    "json lines": dataset("self.rows = [json.loads(line) for line in open(path)]  # DLL302"),
+    "json lines in a loop": dataset(
+        "self.rows = []  # DLL302\nwith open(path) as f:\n    for line in f:\n"
+        "        self.rows.append(json.loads(line))"
+    ),
+    "a filtered list": dataset("data = json.load(open(path))\nself.rows = [x for x in data if x['ok']]  # DLL302"),
+    "new dicts": dataset("data = json.load(open(path))\nself.rows = [{'text': x['t']} for x in data]  # DLL302"),
+    "tuples of strings": dataset("self.rows = [tuple(line.split()) for line in open(path)]  # DLL302"),
+    "csv rows": dataset("with open(path) as f:\n    self.rows = list(csv.DictReader(f))  # DLL302"),
+    "csv rows in a loop": dataset(
+        "self.rows = []  # DLL302\nfor row in csv.reader(open(path)):\n    self.rows.append(row)"
+    ),
+    "readlines": dataset("self.rows = open(path).readlines()  # DLL302"),
+    "split text": dataset("self.rows = open(path).read().strip().split('\\n')  # DLL302"),
+    "a helper of the class": dataset(
+        "self.load(path)",
+        extra=READ + "\n    def load(self, path):\n        self.rows = json.load(open(path))  # DLL302\n",
+    ),
+    "a helper that returns a list": dataset(
+        "self.rows = read(path)  # DLL302",
+        before="def read(path):\n    found = []\n    for line in open(path):\n        found.append(line.split('|'))\n"
+        "    return found\n",
+    ),
+    "sorted": dataset("self.rows = sorted(json.load(open(path)), key=len)  # DLL302"),
+    "a dict by the key of an item": dataset(
+        "self.keys = sorted(os.listdir(path))\nself.rows = json.load(open('all.json'))  # DLL302",
+        extra="\n    def __len__(self):\n        return len(self.keys)\n\n"
+        "    def __getitem__(self, index):\n        return self.rows[self.keys[index]]\n",
+    ),
+    "through a method": dataset(
+        "self.rows = json.load(open(path))  # DLL302",
+        extra="\n    def row(self, number):\n        return self.rows[number]\n\n"
+        "    def __getitem__(self, index):\n        return self.row(index % 100)\n",
+    ),
+    "a subset": dataset(
+        "self.rows = json.load(open(path))  # DLL302",
+        tail="\ndef build(path):\n    options = {'num_workers': 2}\n"
+        "    return DataLoader(Subset(Rows(path), range(9)), **options)\n",
+    ),
+    "an iterable dataset": f"{HEAD}\nclass Rows(IterableDataset):\n    def __init__(self, path):\n"
+    "        self.rows = json.load(open(path))  # DLL302\n\n    def __iter__(self):\n"
+    f"        for row in self.rows:\n            yield row\n{TAIL}",
+    "pickled records": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
+        extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n        return row['pose']\n",
+    ),
+    "many dicts": dataset("self.rows = [{'number': i} for i in range(1_000_000)]  # DLL302"),
+    "many strings": dataset("self.rows = [f'row {i}' for i in range(1 << 21)]  # DLL302"),
+    "COCO": dataset(
+        "self.rows = COCO(path)  # DLL302",
+        before="from pycocotools.coco import COCO\n",
+        extra="\n    def __getitem__(self, index):\n        return self.rows.loadAnns(index)\n",
+    ),
+}
+
+SILENT: dict[str, str] = {
+    "a list of files": dataset("self.rows = sorted(os.listdir(path))"),
+    "lines that become paths": dataset(
+        "self.rows = open(path).read().splitlines()",
+        extra="\n    def __getitem__(self, index):\n        return open(os.path.join('a', self.rows[index])).read()\n",
+    ),
+    "parts that become paths": dataset(
+        "self.rows = [line.split() for line in open(path)]",
+        extra="\n    def __getitem__(self, index):\n        name, label = self.rows[index]\n"
+        "        return open(f'images/{name}.txt').read(), label\n",
+    ),
+    "joined paths": dataset("self.rows = [os.path.join('a', line.strip()) for line in open(path)]"),
+    "numbers": dataset("self.rows = [int(line) for line in open(path)]"),
+    "numbers of a record": dataset("self.rows = [int(x['label']) for x in json.load(open(path))]"),
+    "no workers": dataset(
+        "self.rows = json.load(open(path))", tail="\ndef build(p):\n    return DataLoader(Rows(p))\n"
+    ),
+    "a table of classes": dataset(
+        "self.names = json.load(open('names.json'))\nself.rows = sorted(os.listdir(path))",
+        extra=READ.replace("return self.rows[index]", "return self.names[self.label(index)]")
+        + "\n    def label(self, index):\n        return len(self.rows[index])\n",
+    ),
+    "the number of a line": dataset(
+        "self.ids = {line.strip(): i for i, line in enumerate(open(path))}\nself.rows = sorted(os.listdir(path))",
+        extra=READ.replace("self.rows[index]\n", "self.ids[self.rows[index]]\n"),
+    ),
+    "read and not kept": dataset("rows = json.load(open(path))\nself.count = len(rows)\nself.rows = range(self.count)"),
+    "not read by workers": dataset(
+        "self.rows = sorted(os.listdir(path))\nself.settings = json.load(open('settings.json'))",
+    ),
+    "a pickle that may be an array": dataset("self.rows = pickle.load(open(path, 'rb'))"),
+    "one string": dataset("self.rows = open(path).read()"),
+    "packed": dataset(
+        "self.rows = np.array([json.loads(line)['text'] for line in open(path)])", before="import numpy as np\n"
+    ),
+    "few dicts": dataset("self.rows = [{'number': i} for i in range(1000)]"),
+    "not a loader's": dataset("self.rows = json.load(open(path))", tail="\ndef build(p):\n    return Rows(p)\n"),
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND.keys())
+def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: str) -> None:
+    files = {"data.py": source}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(findings: Callable[..., Any], source: str) -> None:
+    assert findings({"data.py": source}, **SELECT) == set()
+
+
+def test_the_reading_may_stand_in_another_file(told: Callable[..., Any]) -> None:
+    files = {
+        "reading.py": "import json\n\ndef read(path):\n    with open(path) as f:\n        return json.load(f)\n",
+        "data.py": dataset("self.rows = read(path)", before="from reading import read\n"),
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert finding.severity == "info"
+    assert [place.message for place in finding.related] == ["read here", "this DataLoader starts the workers"]
+    assert "`json.load` reads: each forked worker" in finding.text
+
+
+def test_what_is_known_in_size_is_a_warning_with_the_sum(told: Callable[..., Any]) -> None:
+    source = dataset("self.rows = [{'number': i} for i in range(1_000_000)]")
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.severity == "warning"
+    assert "about 183 MiB" in finding.text and "4 workers" in finding.text and "732 MiB in all" in finding.text
+
+
+def test_spawned_workers_have_it_all_from_the_start(told: Callable[..., Any]) -> None:
+    source = dataset("self.rows = json.load(open(path))").replace('"fork"', '"spawn"')
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.start_methods == ("spawn",)
+    assert "every worker started by spawn gets a copy" in finding.text
+
+
+def test_a_getstate_that_drops_it_helps_where_workers_are_not_forked(told: Callable[..., Any]) -> None:
+    drop = READ + "\n    def __getstate__(self):\n        return {**self.__dict__, 'rows': None}\n"
+    source = dataset("self.rows = json.load(open(path))", extra=drop)
+
+    assert len(told({"data.py": source}, **SELECT)) == 1
+    assert told({"data.py": source.replace('"fork"', '"spawn"')}, **SELECT) == ()
