@@ -36,6 +36,7 @@ class Request:
     show_fixes: bool = False
     add_ignore: bool = False
     baseline: str | None = None
+    with_run: str | None = None
     fail_on: Severity = "warning"
     output_format: Format = "text"
     output_file: str | None = None
@@ -69,6 +70,10 @@ def conclude(check: Check, report: Report, mended: int = 0) -> int:
         from dllint.baseline import without_known
 
         report = without_known(report, check.request.baseline)
+    if check.request.with_run:
+        from dllint.verdicts import with_run
+
+        report = with_run(report, check.request.with_run)
     write_report(check.request, report)
     return exit_code(check.request, report, mended)
 

@@ -136,6 +136,12 @@ def check(
             metavar="FILE",
         ),
     ] = None,
+    with_run: Annotated[
+        Optional[str],
+        _option(
+            "--with-run", "Show what `dllint run --output-format json` said of each finding.", OUTPUT, metavar="FILE"
+        ),
+    ] = None,
     no_cache: Annotated[bool, _option("--no-cache", "Keep no facts between runs.", RUN, "-n")] = False,
     cache_dir: Annotated[Optional[str], _option("--cache-dir", "Where facts are kept.", RUN, metavar="DIR")] = None,
     force_exclude: Annotated[
@@ -193,6 +199,7 @@ def check(
         show_fixes=show_fixes,
         add_ignore=add_ignore,
         baseline=baseline,
+        with_run=with_run,
         fail_on=fail_on,
         output_format=output_format,
         output_file=output_file,

@@ -11,8 +11,12 @@ from dllint.span import Span
 Severity = Literal["error", "warning", "info"]
 Applicability = Literal["safe", "unsafe", "suggestion"]
 Confidence = Literal["high", "medium", "low"]
+Verdict = Literal["confirmed", "latent", "refuted", "inconclusive", "not reached"]
+Origin = Literal["static", "runtime"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From mildest to worst."""
+VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted", "not reached")
+"""What a run said of a finding, from what needs mending to what the run knows nothing of."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,11 @@ class Finding:
         start_methods: the start methods under which the hazard holds; empty when it holds under all.
         statement: the whole statement around the place; a suppression on its first or last line counts.
         severity: what the rule found by what the project shows; `None` takes the page's.
+        verdict: what a run showed of it: it holds (confirmed), it would under another allowed start method (latent), it
+            was reached and measured not to hold (refuted), a clean run proves nothing (inconclusive), or the run never
+            came there. `None` without a run.
+        evidence: why that is the verdict, one line each.
+        origin: `runtime` where only a run saw the hazard.
     """
 
     code: str
@@ -171,3 +180,6 @@ class Finding:
     text: str = ""
     help: str = ""
     url: str = ""
+    verdict: Verdict | None = None
+    evidence: tuple[str, ...] = ()
+    origin: Origin = "static"

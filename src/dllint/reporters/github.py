@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import Finding
 from dllint.reporters import Style
-from dllint.reporters.source import shown_path
+from dllint.reporters.source import shown_path, told_by_run
 
 if TYPE_CHECKING:
     from dllint.linter import Report
@@ -37,6 +37,7 @@ def _annotation(finding: Finding, style: Style) -> str:
         for label, places in (("via", finding.trace), ("note", finding.related))
         for place in places
     ]
+    message += told_by_run(finding)
     if finding.help:
         message.append(f"help: {finding.help}")
     given = ",".join(f"{key}={_property(value)}" for key, value in properties.items())

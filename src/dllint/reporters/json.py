@@ -19,7 +19,13 @@ def render(report: Report, style: Style) -> str:
 
 
 def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
-    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story."""
+    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story.
+
+    What a run said of it, `verdict`, `evidence` and `origin`, is there where there was a run.
+    """
+    judged: dict[str, Any] = {}
+    if finding.verdict is not None:
+        judged = {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
     return {
         "code": finding.code,
         "name": finding.name,
@@ -27,19 +33,20 @@ def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
         "message": finding.text,
         "help": finding.help or None,
         "filename": finding.path,
-        **_location(finding.span),
+        **located(finding.span),
         "cell": finding.cell,
         "start_methods": list(finding.start_methods),
         "related": [
-            {"message": place.message, "filename": place.path, **_location(place.span)}
+            {"message": place.message, "filename": place.path, **located(place.span)}
             for place in (*finding.trace, *finding.related)
         ],
         "fixes": [_fix(fix, report) for fix in finding.fixes],
         "url": finding.url or None,
+        **judged,
     }
 
 
-def _location(span: Span) -> dict[str, dict[str, int]]:
+def located(span: Span) -> dict[str, dict[str, int]]:
     return {
         "location": {"row": span.line, "column": span.column},
         "end_location": {"row": span.end_line, "column": span.end_column},
@@ -51,6 +58,6 @@ def _fix(fix: Fix, report: Report) -> dict[str, Any]:
         "title": fix.title,
         "applicability": fix.applicability,
         "edits": [
-            {"filename": edit.path, **_location(edit.span), "content": edit.content} for edit in text_edits(fix, report)
+            {"filename": edit.path, **located(edit.span), "content": edit.content} for edit in text_edits(fix, report)
         ],
     }

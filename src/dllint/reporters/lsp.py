@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Fix
 from dllint.reporters import Style
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import split_lines, utf16_range
+from dllint.reporters.source import split_lines, told_by_run, utf16_range
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -46,17 +46,20 @@ def uri(path: str) -> str:
 
 def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, Any]:
     """One diagnostic; `data.fixes` holds what code actions need."""
+    data: dict[str, Any] = {"name": finding.name, "fixes": [_fix(fix, report, locate) for fix in finding.fixes]}
+    if finding.verdict is not None:
+        data |= {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
     found: dict[str, Any] = {
         "range": locate(finding.path, finding.span),
         "severity": SEVERITY[finding.severity or "warning"],
         "code": finding.code,
         "source": "dllint",
-        "message": f"{finding.text}\n{finding.help}" if finding.help else finding.text,
+        "message": "\n".join(line for line in (finding.text, *told_by_run(finding), finding.help) if line),
         "relatedInformation": [
             {"location": {"uri": uri(place.path), "range": locate(place.path, place.span)}, "message": place.message}
             for place in (*finding.trace, *finding.related)
         ],
-        "data": {"name": finding.name, "fixes": [_fix(fix, report, locate) for fix in finding.fixes]},
+        "data": data,
     }
     if finding.url:
         found["codeDescription"] = {"href": finding.url}

@@ -6,6 +6,7 @@ import os
 import re
 from unicodedata import category, east_asian_width
 
+from dllint.finding import Finding
 from dllint.span import Span
 
 TAB = 4
@@ -26,6 +27,14 @@ def shown_path(path: str, directory: str) -> str:
     """The path relative to `directory` where it lies inside it, else as it is."""
     inside = directory and path.startswith(directory.rstrip(os.sep) + os.sep)
     return os.path.relpath(path, directory) if inside else path
+
+
+def told_by_run(finding: Finding) -> list[str]:
+    """What a run showed of a finding, in one line; nothing without a run."""
+    if finding.verdict is None:
+        return []
+    evidence = "; ".join(finding.evidence)
+    return [f"run: {finding.verdict}{': ' if evidence else ''}{evidence}"]
 
 
 def utf16_column(line: str, column: int) -> int:

@@ -22,7 +22,7 @@ MOST_CHANGED = 12
 
 
 def render(report: Report, style: Style) -> str:
-    blocks = ["\n".join(_block(finding, report, style)) for finding in report.findings]
+    blocks = ["\n".join(block(finding, report, style)) for finding in report.findings]
     if not style.quiet:
         blocks.append("\n".join(_footer(report, style)))
     return "".join(f"{block}\n\n" for block in blocks[:-1]) + "".join(f"{block}\n" for block in blocks[-1:])
@@ -41,7 +41,7 @@ def location(path: str, line: int, column: int | None, cell: int | None, directo
     return where if column is None else f"{where}:{column}"
 
 
-def _block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
+def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
     paint = Paint(style.color, finding.severity)
     yield headline(finding, paint, unsafe=style.unsafe_fixes)
     source = report.sources.get(finding.path)
@@ -56,6 +56,7 @@ def _block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
     yield from _places("note", finding.related[:MOST_RELATED], indent, paint, style)
     if len(finding.related) > MOST_RELATED:
         yield f"{indent}= {paint.bold('note')}: and {len(finding.related) - MOST_RELATED} more places"
+    yield from _verdict(finding, indent, paint)
     if finding.help:
         yield f"{indent}= {paint.bold('help')}: {finding.help}"
     yield from _fixes(finding, report, indent, paint, style)
@@ -66,6 +67,19 @@ def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, styl
     width = min(max(map(len, names), default=0), 40)
     for name, place in zip(names, places, strict=True):
         yield f"{indent}= {paint.bold(label)} {name:<{width}}  {place.message}"
+
+
+def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
+    """What a run showed of the finding."""
+    if finding.verdict is None:
+        return
+    lead = f"{indent}= {paint.bold('run')}: "
+    colour = {"confirmed": paint.removed, "latent": paint.removed, "refuted": paint.added}.get(
+        finding.verdict, paint.label
+    )
+    first, *others = finding.evidence or ("",)
+    yield f"{lead}{colour(finding.verdict)}{': ' if first else ''}{first}"
+    yield from (f"{indent}       {line}" for line in others)
 
 
 def _fixes(finding: Finding, report: Report, indent: str, paint: Paint, style: Style) -> Iterable[str]:

@@ -1,0 +1,164 @@
+"""The report of a run as one page that opens offline: findings first, then what the processes did over time.
+
+The charts are drawn by plotly.js (MIT), taken from the `plotly` package. It is put into the page compressed, 2 MB in
+the place of 5; browsers unpack it by themselves (DecompressionStream, everywhere since 2023). The page needs it for the
+charts only: findings, limits and tables are plain HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dllint.finding import VERDICTS, Finding
+from dllint.reporters import Style
+from dllint.reporters.frame import Paint, frame
+from dllint.reporters.runs.text import by_verdict, ending_line
+from dllint.reporters.source import shown_path, split_lines
+from dllint.run_report import LoaderReport, ProcessReport, RunReport
+
+MOST_POINTS = 2000
+"""Batches of a loader that its chart shows; beyond that every second, third, … one."""
+MEASURES = ("uss", "pss", "rss")
+"""Unique, proportional and resident set size: what a process has alone, its share, and all that it maps."""
+
+
+class CannotDraw(RuntimeError):
+    """A package that the page is made with is missing. Its text is one line."""
+
+
+def require() -> None:
+    """Make sure that the page can be made, before a long run.
+
+    Raises:
+        CannotDraw: plotly or Jinja2 is missing.
+    """
+    try:
+        import jinja2  # noqa: F401
+        import plotly  # noqa: F401
+    except ImportError as error:
+        raise CannotDraw(
+            f"--report needs the package {error.name}: pip install 'dllint[runtime]', or leave the option out"
+        ) from None
+
+
+def render(report: RunReport, style: Style) -> str:
+    """The page.
+
+    Raises:
+        CannotDraw: plotly or Jinja2 is missing.
+    """
+    require()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from plotly.offline import get_plotlyjs
+
+    environment = Environment(
+        loader=PackageLoader("dllint.reporters.runs", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters["mib"] = mib
+    script = base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()
+    counts = Counter(finding.verdict or "not reached" for finding in report.findings)
+    page: str = environment.get_template("page.html").render(
+        report=report,
+        command=shlex.join(report.command),
+        ending=ending_line(report.exit),
+        counts=[(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
+        findings=[_finding(finding, report, style) for finding in by_verdict(report.findings)],
+        loaders=[_loader(loader, style) for loader in report.loaders],
+        processes=[_process(process, style) for process in report.processes],
+        limits=list(_rows(report.environment)),
+        charts=chart_data(report, style),
+        script=script,
+    )
+    return page
+
+
+def mib(size: float | None) -> str:
+    """Bytes in MiB."""
+    return "" if size is None else f"{size / (1 << 20):,.1f} MiB"
+
+
+def chart_data(report: RunReport, style: Style) -> dict[str, Any]:
+    """What the page draws: for each process its samples, for each loader its waits."""
+    return {
+        "processes": [
+            {
+                "name": f"{process.name} ({process.pid})",
+                "at": [round(sample.at_s, 3) for sample in process.samples],
+                **{measure: [_in_mib(getattr(sample, measure)) for sample in process.samples] for measure in MEASURES},
+                "threads": [sample.threads for sample in process.samples],
+                "descriptors": [sample.descriptors for sample in process.samples],
+            }
+            for process in report.processes
+            if process.samples
+        ],
+        "loaders": [
+            {
+                "name": _where(loader.site.path, loader.site.span.line, style),
+                "at": [round(one.at_s, 4) for one in waits],
+                "wait": [round(one.wait_s * 1000, 3) for one in waits],
+                "step": [None if one.step_s is None else round(one.step_s * 1000, 3) for one in waits],
+            }
+            for loader in report.loaders
+            if (waits := loader.waits[:: 1 + len(loader.waits) // MOST_POINTS])
+        ],
+    }
+
+
+def _in_mib(size: int | None) -> float | None:
+    return None if size is None else round(size / (1 << 20), 2)
+
+
+def _where(path: str, line: int, style: Style) -> str:
+    return f"{shown_path(path, style.directory)}:{line}"
+
+
+def _finding(finding: Finding, report: RunReport, style: Style) -> dict[str, Any]:
+    source = report.sources.get(finding.path)
+    return {
+        "one": finding,
+        "slug": (finding.verdict or "not reached").replace(" ", "-"),
+        "where": f"{_where(finding.path, finding.span.line, style)}:{finding.span.column}",
+        "frame": "\n".join(frame([] if source is None else split_lines(source), finding.span, Paint(False))),
+        "trace": [(_where(hop.path, hop.span.line, style), hop.message) for hop in finding.trace],
+        "related": [(_where(place.path, place.span.line, style), place.message) for place in finding.related],
+    }
+
+
+def _loader(loader: LoaderReport, style: Style) -> dict[str, Any]:
+    return {
+        "one": loader,
+        "where": f"{_where(loader.site.path, loader.site.span.line, style)}:{loader.site.span.column}",
+        "arguments": ", ".join(f"{name}={value}" for name, value in loader.arguments.items()),
+    }
+
+
+def _process(process: ProcessReport, style: Style) -> dict[str, Any]:
+    last = next((sample for sample in reversed(process.samples) if sample.rss is not None), None)
+    return {
+        "one": process,
+        "where": _where(process.site.path, process.site.span.line, style) if process.site else "",
+        "last": last,
+    }
+
+
+def _rows(environment: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested values as rows of dotted names."""
+    for name, value in environment.items():
+        if isinstance(value, dict):
+            yield from _rows(value, f"{prefix}{name}.")
+        elif isinstance(value, (list, tuple)):
+            yield f"{prefix}{name}", _listed(value)
+        else:
+            yield f"{prefix}{name}", "" if value is None else str(value)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, values))

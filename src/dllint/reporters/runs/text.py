@@ -1,0 +1,104 @@
+"""The report of a run for people: the findings with their verdicts, each loader in brief, how it ended and why."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+
+from dllint.finding import VERDICTS, Finding, Verdict
+from dllint.linter import Report
+from dllint.reporters import Style
+from dllint.reporters.frame import Paint
+from dllint.reporters.source import counted
+from dllint.reporters.text import block, location
+from dllint.run_report import Exit, LoaderReport, RunReport
+
+SHOWN_WHOLE: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive")
+"""The verdicts of findings that are shown with their source; the others take a line each."""
+MOST_STACK = 12
+"""Lines of one process's stack that are shown."""
+
+
+def render(report: RunReport, style: Style) -> str:
+    paint = Paint(style.color)
+    ordered = by_verdict(report.findings)
+    whole = Report(tuple(ordered), sources=report.sources)
+    blocks = [list(block(finding, whole, style)) for finding in ordered if finding.verdict in SHOWN_WHOLE]
+    brief = [_brief(finding, paint, style) for finding in ordered if finding.verdict not in SHOWN_WHOLE]
+    blocks += [brief] if brief else []
+    if not style.quiet:
+        blocks += [list(_loader(one, paint, style)) for one in report.loaders]
+        blocks += [list(_others(report, paint))]
+    blocks += [list(_ending(report, paint, style))]
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def by_verdict(findings: Iterable[Finding]) -> list[Finding]:
+    """What needs mending first."""
+    return sorted(
+        findings, key=lambda one: (VERDICTS.index(one.verdict or "not reached"), one.path, one.span, one.code)
+    )
+
+
+def ending_line(end: Exit) -> str:
+    """How the program ended, in a sentence."""
+    took = f" after {end.duration_s:.1f} s"
+    if end.ending == "shortened":
+        return f"The program was ended{took}: enough was seen."
+    if end.ending == "hung":
+        return f"The program hung and was ended{took}."
+    if end.ending == "killed" and end.code is not None:
+        return f"The program was killed by signal {abs(end.code)}{took}."
+    return f"The program ended with exit code {end.code}{took}."
+
+
+def _brief(finding: Finding, paint: Paint, style: Style) -> str:
+    where = location(finding.path, finding.span.line, finding.span.column, finding.cell, style.directory)
+    colour = paint.added if finding.verdict == "refuted" else paint.label
+    evidence = f": {'; '.join(finding.evidence)}" if finding.evidence else ""
+    return f"{colour(finding.verdict or '')} {paint.bold(finding.code)} {finding.name} {where}{evidence}"
+
+
+def _loader(loader: LoaderReport, paint: Paint, style: Style) -> Iterable[str]:
+    where = location(loader.site.path, loader.site.span.line, loader.site.span.column, None, style.directory)
+    workers = loader.arguments.get("num_workers")
+    how = (
+        "without workers" if not workers else f"{counted(int(workers), 'worker')} by {loader.start_method or 'no one'}"
+    )
+    dataset = f" of {loader.dataset}" if loader.dataset else ""
+    yield f"{paint.bold(where)} {paint.label(loader.name)}{dataset}, {how}"
+    yield from (f"  {line}" for line in loader.summary)
+    for prediction in loader.predictions:
+        method = f" ({prediction.method})" if prediction.method else ""
+        said = paint.removed("fails") if prediction.fails else paint.added("holds")
+        yield f"  {prediction.limit}{method} {said}: {prediction.message}"
+
+
+def _others(report: RunReport, paint: Paint) -> Iterable[str]:
+    if report.uninstrumented:
+        yield f"{paint.bold('Not watched')}"
+        yield from (f"  {line}" for line in report.uninstrumented)
+    if report.redirected:
+        yield f"{paint.bold('Written elsewhere')}, so that nothing good is overwritten (--allow-saves writes in place)"
+        yield from (f"  {meant} → {written}" for meant, written in report.redirected.items())
+    yield from (f"{paint.bold('note')}: {line}" for line in report.notes)
+
+
+def _ending(report: RunReport, paint: Paint, style: Style) -> Iterable[str]:
+    end = report.exit
+    if not style.quiet:
+        yield f"{paint.bold('$')} {shlex.join(report.command)}"
+    yield ending_line(end)
+    if end.message:
+        yield f"  {end.message}"
+    if end.cause:
+        code = f"{paint.removed(end.explained)}: " if end.explained else ""
+        yield f"  {code}{end.cause}"
+    if end.ending == "hung":
+        for pid, stack in end.stacks.items():
+            yield f"  process {pid}:"
+            yield from (f"    {line}" for line in stack.splitlines()[:MOST_STACK])
+    counts = Counter(finding.verdict for finding in report.findings)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    yield f"{counted(len(report.findings), 'finding')}{': ' if told else ''}{told}."

@@ -1,0 +1,157 @@
+"""What a run of a program gave, as its reports show it. Plain data: seconds from the start, and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dllint.finding import Finding, Place
+
+RUN_VERSION = 1
+"""Version of the JSON report of a run: `dllint check --with-run` reads no other."""
+
+Ending = Literal["finished", "shortened", "failed", "killed", "hung"]
+"""How the program ended: by itself, because we had seen enough, by its own failure, by a signal, or never."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """The end of the program.
+
+    Attributes:
+        code: its exit code; negative is the signal that ended it, `None` where we ended it.
+        explained: the finding's code that the failure or hang comes from, "" where none fits.
+        message: the last line of its failure.
+        cause: what it comes from, in a sentence.
+        stacks: of a hang, the stack of each process, by process id.
+    """
+
+    ending: Ending
+    code: int | None = None
+    duration_s: float = 0.0
+    message: str = ""
+    explained: str = ""
+    cause: str = ""
+    stacks: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        return self.ending in ("failed", "killed", "hung")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A process at one moment; `None` is what could not be read."""
+
+    at_s: float
+    uss: int | None = None
+    pss: int | None = None
+    rss: int | None = None
+    threads: int | None = None
+    descriptors: int | None = None
+
+
+@dataclass(frozen=True)
+class ProcessReport:
+    """One process of the program.
+
+    Attributes:
+        name: its role: "main", "worker 0 of train.py:12", "process of launch.py:8".
+        site: the call that launched it.
+    """
+
+    pid: int
+    name: str
+    method: str = ""
+    parent: int | None = None
+    daemon: bool = False
+    site: Place | None = None
+    exit: int | None = None
+    samples: tuple[Sample, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One batch: how long the loop waited for it, and how long it then worked on it (`None` at an epoch's end)."""
+
+    at_s: float
+    wait_s: float
+    step_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What would run out first, and when: "fails at 245 storages; the dataset has 300".
+
+    Attributes:
+        limit: name of the limit: "SCM_MAX_FD", "RLIMIT_NOFILE", "vm.max_map_count", "/dev/shm", "memory".
+        method: the start method that it holds under; "" for all.
+        need: what the program needs of it, in `unit`.
+        available: what there is of it.
+    """
+
+    limit: str
+    message: str
+    fails: bool
+    need: float | None = None
+    available: float | None = None
+    unit: str = ""
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class LoaderReport:
+    """One loader, by the call that makes it.
+
+    Attributes:
+        arguments: what it was given, as the report shows it.
+        start_method: the one in effect; "" with no workers.
+        storages: what pickling for one worker takes: storages, arrays, bytes; empty where nothing was counted.
+        workers: of each worker its id, process id, start time and memory after the first batch and at each epoch's end.
+    """
+
+    site: Place
+    name: str
+    dataset: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    start_method: str = ""
+    storages: Mapping[str, Any] = field(default_factory=dict)
+    predictions: tuple[Prediction, ...] = ()
+    workers: tuple[Mapping[str, Any], ...] = ()
+    waits: tuple[Wait, ...] = ()
+    summary: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run gave.
+
+    Attributes:
+        directory: where the program was started.
+        environment: this machine's limits and versions, as `dllint doctor` names them.
+        uninstrumented: processes that could not be watched, each with the reason.
+        redirected: checkpoint writes that went to the run's scratch directory: path meant → path written.
+        notes: what a person should know of the run itself, one line each.
+        sources: texts of the files that findings and their traces name.
+    """
+
+    command: tuple[str, ...]
+    directory: str
+    exit: Exit
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    loaders: tuple[LoaderReport, ...] = ()
+    processes: tuple[ProcessReport, ...] = ()
+    uninstrumented: tuple[str, ...] = ()
+    redirected: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        """Exit code of `dllint run`: 3 where the program failed or hung for a reason that is no finding, 1 where
+        something is confirmed or latent, else 0."""
+        if self.exit.failed and not self.exit.explained:
+            return 3
+        return int(any(finding.verdict in ("confirmed", "latent") for finding in self.findings))
