@@ -119,6 +119,17 @@ class HoistFunction:
     name: str
 
 
+@dataclass(frozen=True)
+class GuardStatements:
+    """Move the module-level statements from the one that holds `first` to the one that holds `last`, with all between
+    them, under a new `if __name__ == "__main__":`.
+    """
+
+    path: str
+    first: Span
+    last: Span
+
+
 Edit = Union[
     SetArgument,
     RemoveArgument,
@@ -128,6 +139,7 @@ Edit = Union[
     ReplaceComment,
     ReplaceString,
     HoistFunction,
+    GuardStatements,
 ]
 
 

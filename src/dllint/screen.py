@@ -1,7 +1,8 @@
 """Which files can matter, told from their bytes alone, so that the others are never parsed.
 
 A file matters by itself when it names an API of loading or launching. Of the rest only those are read that connect
-two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener).
+two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener) or run it
+at their top level.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
 _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
+_AT_TOP = re.compile(rb"^(?:[A-Za-z_][\w.]*\(|(?:async[ \t]+)?(?:for|with)[ \t])", re.MULTILINE)
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
@@ -100,6 +102,8 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     for path, others in imported.items():
         for other in others:
             importing.setdefault(other, set()).add(path)
+    scripts = {path for path in mattering if _runs_when_imported(files[path])}
+    of_scripts = {other for path in scripts for other in importing.get(path, ())}
     for path in mattering:
         _only_those_who_mention(path, files, imported, importing)
     behind_loading = _reach(loading, imported)
@@ -108,8 +112,15 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     chosen |= _reach(mattering, imported) & _reach(mattering, importing)
     chosen |= behind_loading & _reach(hazards, importing)
     chosen |= _reach(launching, importing) & _reach(loading, importing)
+    chosen |= of_scripts
+    chosen |= {other for path in mattering for other in importing.get(path, ()) if _runs_when_imported(files[other])}
     near = {other for path in mattering for other in (*imported[path], *importing.get(path, ()))}
     return chosen | {path for path in near - chosen if _holds(files[path], _NEARBY)}
+
+
+def _runs_when_imported(data: bytes) -> bool:
+    """Whether a file calls something at its top level and has no `__main__` guard: it may start processes there."""
+    return b"__main__" not in data and _AT_TOP.search(data) is not None
 
 
 def _only_those_who_mention(

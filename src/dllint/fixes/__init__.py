@@ -9,6 +9,7 @@ imports.py      AddImport
 expressions.py  ReplaceExpression, ReplaceString
 names.py        which names code binds and uses
 hoist.py        HoistFunction
+guard.py        GuardStatements
 resolve.py      a fix → text edits; ReplaceComment
 passes.py       many findings → new texts; repeated until nothing changes
 diff.py         new texts → diffs

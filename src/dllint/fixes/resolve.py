@@ -10,6 +10,7 @@ from dllint.finding import (
     AddImport,
     Edit,
     Fix,
+    GuardStatements,
     HoistFunction,
     InsertStatement,
     RemoveArgument,
@@ -20,6 +21,7 @@ from dllint.finding import (
 )
 from dllint.fixes.arguments import change_arguments
 from dllint.fixes.expressions import replace_expression, replace_string
+from dllint.fixes.guard import guard_statements
 from dllint.fixes.hoist import hoist_functions
 from dllint.fixes.imports import add_import
 from dllint.fixes.statements import insert_statement
@@ -83,6 +85,8 @@ def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
             found.append(_replace_comment(tree, edit))
         elif isinstance(edit, InsertStatement):
             found += insert_statement(tree, edit)
+        elif isinstance(edit, GuardStatements):
+            found.append(guard_statements(tree, edit))
     for group in calls.values():
         found += change_arguments(tree, group)
     found += hoist_functions(tree, [edit for edit in edits if isinstance(edit, HoistFunction)])

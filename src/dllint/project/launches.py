@@ -66,7 +66,8 @@ def context_of(name: str) -> tuple[str, str | None]:
 
 
 def find_launches(world: World) -> Iterator[Launch]:
-    """The launches of a project. Only calls whose callee is named like a launcher are looked into."""
+    """The launches of a project, those of functions from outside it too. Only calls whose callee is named like a
+    launcher are looked into."""
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
     names |= set(_aliases(world, names))
@@ -136,17 +137,8 @@ def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]
             continue
         for frame, through in _contexts(world, file, call.scope, None, (), _CONTEXTS_DEEP):
             targets = _targets(world, api, file, index, frame)
-            if targets:
-                yield Launch(
-                    file,
-                    index,
-                    plain,
-                    _methods(world, api, context, file, index, frame),
-                    targets,
-                    api.daemonic,
-                    through,
-                    frame,
-                )
+            methods = _methods(world, api, context, file, index, frame)
+            yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame)
         return
 
 

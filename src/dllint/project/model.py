@@ -36,6 +36,7 @@ from dllint.project.regimes import Regime as Regime
 from dllint.project.regimes import find_regimes
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Arrival, Hop, StartMethods
+from dllint.project.starting import Starting
 from dllint.project.stores import Stores
 from dllint.project.worker_code import WorkerCode, WorkerRun
 from dllint.project.world import World
@@ -54,6 +55,7 @@ class Project:
         self.arrays = Arrays(world)
         self.cuda = Cuda(world)
         self.records = Records(world)
+        self.starting = Starting(self)
         self.opencv = OpenCV(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}
@@ -83,10 +85,14 @@ class Project:
 
     @cached_property
     def methods(self) -> StartMethods:
-        """The start methods in force where loaders are made."""
-        return StartMethods(
-            self.world, [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders]
-        )
+        """The start methods in force where loaders are made and where processes are launched by the method in force."""
+        places = [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders]
+        places += [
+            (launch.file, launch.file.calls[launch.call].scope)
+            for launch in (*self.world.launches(), *self.world.blind_launches())
+            if "default" in launch.methods
+        ]
+        return StartMethods(self.world, places)
 
     # Places
 

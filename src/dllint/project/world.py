@@ -68,6 +68,7 @@ class World:
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
         self._launches: list[Launch] | None = None
+        self._blind_launches: list[Launch] = []
         self._launches_at: dict[tuple[str, int], list[Launch]] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._aliases: dict[str, set[str]] | None = None
@@ -233,9 +234,17 @@ class World:
         if self._launches is None:
             self._launches = []
             for launch in find_launches(self):
+                if not launch.targets:
+                    self._blind_launches.append(launch)
+                    continue
                 self._launches.append(launch)
                 self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
         return self._launches
+
+    def blind_launches(self) -> list[Launch]:
+        """All calls that start a process of which it is not known what function of the project it runs, if any."""
+        self.launches()
+        return self._blind_launches
 
     def launches_at(self, file: SourceFile, index: int) -> list[Launch]:
         self.launches()

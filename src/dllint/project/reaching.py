@@ -1,0 +1,75 @@
+"""What runs in the same process once something runs: the call graph followed forward from given functions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Frame
+from dllint.project.callgraph import Target
+from dllint.project.conditions import path_atoms, render
+from dllint.project.source import SourceFile
+from dllint.project.start_methods import Hop
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+MOST_REACHED = 400
+_PARENT_ONLY = ("__name__", "current_process", "parent_process")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A function that runs, in the activation by which it was first reached, and the calls that lead to it."""
+
+    file: SourceFile
+    scope: int
+    frame: Frame | None
+    calls: tuple[tuple[SourceFile, int], ...] = ()
+
+    def hops(self) -> tuple[Hop, ...]:
+        """The calls that lead here, in words."""
+        return tuple(
+            Hop(file, file.calls[index].span, f"calls {render(file.calls[index].func, file)}")
+            for file, index in self.calls
+        )
+
+
+def reach(
+    world: World,
+    starts: Iterable[Reached],
+    follow: Callable[[Reached, int], bool] = lambda reached, index: True,
+    most: int = MOST_REACHED,
+) -> Iterator[Reached]:
+    """The starts and all that they run, nearest first, each function once. `follow` says which calls count."""
+    seen: set[tuple[str, int]] = set()
+    queue = deque(starts)
+    while queue and len(seen) < most:
+        here = queue.popleft()
+        if (here.file.path, here.scope) in seen:
+            continue
+        seen.add((here.file.path, here.scope))
+        yield here
+        for index in here.file.calls_of(here.scope):
+            if not follow(here, index):
+                continue
+            call = here.file.calls[index]
+            if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
+                continue
+            for target in world.calls.targets(here.file, index, here.frame):
+                if target.function.key not in seen:
+                    queue.append(stepped(here, index, target))
+
+
+def stepped(here: Reached, index: int, target: Target) -> Reached:
+    """A function that a call of another one runs."""
+    calls = (*here.calls, (here.file, index))
+    return Reached(target.function.file, target.function.scope, target.frame, calls)
+
+
+def runs_when_imported(file: SourceFile, region: int) -> bool:
+    """Whether a module-level region runs in every process that imports the file: under no condition that may be about
+    which process it is."""
+    return not any(marker in atom.text for atom in path_atoms(file, 0, region) for marker in _PARENT_ONLY)

@@ -1,0 +1,341 @@
+"""DLL102: what starts processes at the top level of a file, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL102"]}
+
+LOADING = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+rows = TensorDataset(torch.rand(100, 8))
+"""
+SPAWNED = f"""\
+{LOADING}
+loader = DataLoader(rows, num_workers=4, multiprocessing_context="spawn")
+"""
+LAUNCHING = """\
+import multiprocessing
+
+def work(number):
+    print(number)
+
+"""
+
+FOUND: dict[str, str] = {
+    "spawn by another name": """\
+from torch.multiprocessing import spawn as go
+
+def work(rank):
+    print(rank)
+
+go(work, nprocs=2)  # DLL102
+""",
+    "a function that is not known": """\
+import torch.multiprocessing as mp
+from somewhere import work
+
+mp.spawn(work, nprocs=2)  # DLL102
+""",
+    "start_processes": """\
+from torch.multiprocessing import start_processes
+
+def work(rank):
+    print(rank)
+
+start_processes(work, nprocs=2, start_method="forkserver")  # DLL102
+""",
+    "a process of a context": f"""{LAUNCHING}
+process = multiprocessing.get_context("spawn").Process(target=work, args=(1,))
+process.start()  # DLL102
+""",
+    "processes in a loop": f"""{LAUNCHING}
+context = multiprocessing.get_context("forkserver")
+for number in range(3):
+    process = context.Process(target=work, args=(number,))
+    process.start()  # DLL102
+""",
+    "a list of processes": f"""{LAUNCHING}
+context = multiprocessing.get_context("spawn")
+processes = [context.Process(target=work, args=(number,)) for number in range(3)]
+for process in processes:
+    process.start()  # DLL102
+""",
+    "after set_start_method": f"""{LAUNCHING}
+multiprocessing.set_start_method("spawn")
+process = multiprocessing.Process(target=work, args=(1,))
+process.start()  # DLL102
+""",
+    "an executor": f"""{LAUNCHING}
+from concurrent.futures import ProcessPoolExecutor
+
+with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+    pool.submit(work, 1)  # DLL102
+""",
+    "under a condition on something else": f"""{LAUNCHING}
+import sys
+
+if len(sys.argv) > 1:
+    multiprocessing.get_context("spawn").Process(target=work, args=(1,)).start()  # DLL102
+""",
+    "main without a guard": """\
+import torch.multiprocessing as mp
+
+def work(rank):
+    print(rank)
+
+def main():
+    mp.spawn(work, nprocs=2)
+
+main()  # DLL102
+""",
+    "two calls deep": f"""{SPAWNED}
+def epoch():
+    for batch in loader:
+        print(batch)
+
+def train():
+    epoch()
+
+train()  # DLL102
+""",
+    "enumerate": f"""{SPAWNED}
+for number, batch in enumerate(loader):  # DLL102
+    print(batch)
+""",
+    "tqdm": f"""{SPAWNED}
+from tqdm import tqdm
+
+for number, batch in tqdm(enumerate(loader), total=len(loader)):  # DLL102
+    print(batch)
+""",
+    "next": f"""{SPAWNED}
+batch = next(iter(loader))  # DLL102
+""",
+    "a comprehension": f"""{SPAWNED}
+batches = [batch for batch in loader]  # DLL102
+""",
+    "handed to a function": f"""{SPAWNED}
+def train(batches):
+    for batch in batches:
+        print(batch)
+
+train(loader)  # DLL102
+""",
+    "made by a function": f"""{LOADING}
+def build():
+    return DataLoader(rows, num_workers=4, multiprocessing_context="spawn")
+
+for batch in build():  # DLL102
+    print(batch)
+""",
+    "kept by an object": f"""{LOADING}
+class Trainer:
+    def __init__(self):
+        self.loader = DataLoader(rows, num_workers=4, multiprocessing_context="spawn")
+
+    def run(self):
+        for batch in self.loader:
+            print(batch)
+
+trainer = Trainer()
+trainer.run()  # DLL102
+""",
+    "options in a dict": f"""{LOADING}
+options = {{"num_workers": 4, "multiprocessing_context": "spawn"}}
+for batch in DataLoader(rows, **options):  # DLL102
+    print(batch)
+""",
+    "the default of a later Python": f"""{LOADING}
+for batch in DataLoader(rows, num_workers=4):  # DLL102
+    print(batch)
+""",
+    "a method of a later Python's default": f"""{LAUNCHING}
+process = multiprocessing.Process(target=work, args=(1,))
+process.start()  # DLL102
+""",
+    "guarded only at the end": f"""{SPAWNED}
+for batch in loader:  # DLL102
+    print(batch)
+
+if __name__ == "__main__":
+    print("done")
+""",
+}
+
+SILENT: dict[str, str] = {
+    "guarded": f"""{SPAWNED}
+if __name__ == "__main__":
+    for batch in loader:
+        print(batch)
+""",
+    "guarded the other way around": f"""{SPAWNED}
+if "__main__" == __name__:
+    print(next(iter(loader)))
+""",
+    "left early": f"""{SPAWNED}
+import sys
+
+if __name__ != "__main__":
+    sys.exit()
+for batch in loader:
+    print(batch)
+""",
+    "only in the parent": f"""{LAUNCHING}
+if multiprocessing.parent_process() is None:
+    multiprocessing.get_context("spawn").Process(target=work, args=(1,)).start()
+""",
+    "in a function that nobody calls here": f"""{SPAWNED}
+def train():
+    for batch in loader:
+        print(batch)
+""",
+    "made and not iterated": f"""{SPAWNED}
+print(len(loader), loader.dataset)
+for number in range(len(loader)):
+    print(number)
+""",
+    "a process that is started under the guard": f"""{LAUNCHING}
+process = multiprocessing.get_context("spawn").Process(target=work, args=(1,))
+
+if __name__ == "__main__":
+    process.start()
+""",
+    "forked": f"""{LAUNCHING}
+multiprocessing.get_context("fork").Process(target=work, args=(1,)).start()
+""",
+    "set to fork": f"""{LOADING}
+import multiprocessing
+
+multiprocessing.set_start_method("fork", force=True)
+for batch in DataLoader(rows, num_workers=4):
+    print(batch)
+""",
+    "no workers": f"""{LOADING}
+for batch in DataLoader(rows, num_workers=0):
+    print(batch)
+for batch in DataLoader(rows):
+    print(batch)
+""",
+    "a thread": """\
+from threading import Thread
+
+def work():
+    print(1)
+
+thread = Thread(target=work)
+thread.start()
+""",
+    "the dataset is iterated": f"""{SPAWNED}
+for row in loader.dataset:
+    print(row)
+""",
+    "workers that cannot be followed": f"""{LOADING}
+from somewhere import options
+
+for batch in DataLoader(rows, **options):
+    print(batch)
+""",
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
+def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": source}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_silent(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": source}, **SELECT) == set()
+
+
+FILES = {
+    "loading.py": f"""{LOADING}
+def build(workers):
+    return DataLoader(rows, num_workers=workers, multiprocessing_context="forkserver")
+""",
+    "training.py": """
+def train(dataloader):
+    for batch in dataloader:
+        print(batch)
+""",
+    "script.py": """
+from loading import build
+from training import train
+
+train(build(4))  # DLL102
+""",
+}
+
+
+def test_across_files(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    assert findings(FILES, **SELECT) == marks(FILES)
+
+
+def test_what_a_script_does_is_no_matter_of_the_files_it_imports(findings: Callable[..., Any]) -> None:
+    script = FILES["script.py"].replace("train(build(4))", "if __name__ == '__main__':\n    train(build(4))")
+
+    assert findings({**FILES, "script.py": script}, **SELECT) == set()
+
+
+@pytest.mark.parametrize("name", ["__main__.py", "package/__main__.py"])
+def test_a_main_module_is_not_imported_again(name: str, findings: Callable[..., Any]) -> None:
+    assert findings({name: FOUND["enumerate"]}, **SELECT) == set()
+
+
+def test_severity_by_what_shows_the_start_method(told: Callable[..., Any]) -> None:
+    (shown,) = told({"train.py": FOUND["enumerate"]}, **SELECT)
+    (default,) = told({"train.py": FOUND["the default of a later Python"]}, **SELECT)
+
+    assert (shown.severity, shown.start_methods) == ("error", ("spawn",))
+    assert (default.severity, default.start_methods) == ("warning", ("forkserver",))
+    assert "forkserver, the default on Linux from Python 3.14," in default.text
+
+
+def test_targets_that_fork(findings: Callable[..., Any]) -> None:
+    files = {"train.py": FOUND["the default of a later Python"]}
+
+    assert findings(files, target_python=">=3.10,<3.14", **SELECT) == set()
+    assert findings(files, target_python="3.12", target_platform=["macos"], **SELECT) == {("train.py", 6, "DLL102")}
+
+
+def test_one_finding_a_file_that_names_all(told: Callable[..., Any]) -> None:
+    source = f"""{SPAWNED}
+other = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+
+for batch in loader:
+    print(batch)
+for batch in other:
+    print(batch)
+"""
+    (finding,) = told({"train.py": source}, **SELECT)
+
+    assert finding.span.line == 10
+    assert [place.span.line for place in finding.related] == [6, 8, 12]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param(FOUND["main without a guard"], ["safe"], id="a call"),
+        pytest.param(FOUND["enumerate"], ["unsafe"], id="a loop binds a name"),
+        pytest.param(FOUND["under a condition on something else"], [], id="inside another block"),
+    ],
+)
+def test_fixes(source: str, expected: list[str], told: Callable[..., Any]) -> None:
+    (finding,) = told({"train.py": source}, **SELECT)
+
+    assert [fix.applicability for fix in finding.fixes] == expected
+
+
+def test_the_fix_of_a_file_that_others_import_is_unsafe(told: Callable[..., Any]) -> None:
+    (finding,) = told({"train.py": FOUND["main without a guard"], "other.py": "import train\n"}, **SELECT)
+
+    assert [fix.applicability for fix in finding.fixes] == ["unsafe"]
