@@ -1,8 +1,8 @@
 """Which files can matter, told from their bytes alone, so that the others are never parsed.
 
 A file matters by itself when it names an API of loading or launching. Of the rest only those are read that connect
-two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener) or run it
-at their top level.
+two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener) or
+run it at their top level.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _NEST = 4
 
 @dataclass(frozen=True)
 class Method:
-    """A start method of a launch. `where` names the targets of which it is the default, where the project shows none."""
+    """A start method of a launch. `where` names the targets that have it as default, where the project shows none."""
 
     name: str
     where: str = ""
@@ -64,7 +64,7 @@ class Starting:
     # Launches
 
     def methods(self, launch: Launch) -> list[Method]:
-        """The start methods of a launch: its own, those that the project puts in force there, or the targets' defaults."""
+        """The start methods of a launch: its own, those that the project puts in force there, or the defaults."""
         found = [Method(name) for name in launch.methods if name in METHODS]
         if "default" not in launch.methods:
             return found
