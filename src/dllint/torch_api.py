@@ -77,6 +77,15 @@ LOADERS: dict[str, LoaderApi] = {
     ),
 }
 
+WORKER_OPTIONS: dict[str, str] = {
+    "persistent_workers": "ValueError: persistent_workers option needs num_workers > 0",
+    "prefetch_factor": "ValueError: prefetch_factor option could only be specified in multiprocessing",
+    "multiprocessing_context": "ValueError: multiprocessing_context can only be used with multi-process loading",
+    "timeout": "AssertionError at the first `iter(loader)`",
+}
+"""Arguments that a DataLoader without workers refuses, with the error (torch/utils/data/dataloader.py: `__init__`, the
+setter of `multiprocessing_context`, `_SingleProcessDataLoaderIter`)."""
+
 DATASET_BASES = frozenset(
     {
         "torch.utils.data.Dataset",

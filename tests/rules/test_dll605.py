@@ -1,0 +1,272 @@
+"""DLL605: which loaders get options that need workers and have none, and which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL605"]}
+HEAD = "from torch.utils.data import DataLoader\n\n"
+PARSER = """\
+import argparse
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", "-j", type=int, default=0)
+    parser.add_argument("--persistent", action="store_true")
+    return parser.parse_args()
+"""
+
+ERRORS: dict[str, str] = {
+    "literals": "loader = DataLoader([], num_workers=0, persistent_workers=True)  # DLL605\n",
+    "no count at all": "loader = DataLoader([], prefetch_factor=2)  # DLL605\n",
+    "a context": 'loader = DataLoader([], multiprocessing_context="fork")  # DLL605\n',
+    "a context object": """
+import torch.multiprocessing as mp
+loader = DataLoader([], 8, True, multiprocessing_context=mp.get_context("spawn"))  # DLL605
+""",
+    "a timeout": "loader = DataLoader([], timeout=30)  # DLL605\n",
+    "by position": "loader = DataLoader([], 4, False, None, None, 0, persistent_workers=True)  # DLL605\n",
+    "keyword dict": """
+OPTIONS = {"num_workers": 0, "prefetch_factor": 2}
+loader = DataLoader([], **OPTIONS)  # DLL605
+""",
+    "alias and subclass": """
+from torch.utils.data import DataLoader as Base
+
+class Loader(Base):
+    def __init__(self, dataset, **kwargs):
+        super().__init__(dataset, persistent_workers=True, **kwargs)
+
+loader = Loader([], num_workers=0)  # DLL605
+""",
+    "one caller gives 0": """
+def build(dataset, workers):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=True)  # DLL605
+
+def main(dataset):
+    return build(dataset, 4), build(dataset, 0)
+""",
+    "partial": """
+from functools import partial
+make = partial(DataLoader, num_workers=0)
+loader = make([], prefetch_factor=2)  # DLL605
+""",
+    "transformers": """
+from transformers import TrainingArguments
+arguments = TrainingArguments("out", dataloader_prefetch_factor=2)  # DLL605
+""",
+}
+
+WARNINGS: dict[str, tuple[str, str]] = {
+    "a parameter's default": (
+        """
+def build(dataset, workers=0):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=True)  # DLL605
+""",
+        "the default of `workers`",
+    ),
+    "an option's default": (
+        PARSER
+        + """
+def main():
+    args = parse()
+    return DataLoader([], num_workers=args.workers, prefetch_factor=4)  # DLL605
+""",
+        "the default of `--workers`",
+    ),
+    "an option's default, deeper": (
+        PARSER
+        + """
+class Data:
+    def __init__(self, args):
+        self.workers = int(args.workers)
+
+    def loader(self):
+        return DataLoader([], num_workers=self.workers, multiprocessing_context="spawn")  # DLL605
+
+def main():
+    return Data(parse()).loader()
+""",
+        "the default of `--workers`",
+    ),
+    "an option's default, by a keyword dict": (
+        PARSER
+        + """
+def main():
+    args = parse()
+    options = dict(num_workers=args.workers, persistent_workers=True)
+    return DataLoader([], **options)  # DLL605
+""",
+        "on some ways",
+    ),
+    "0 on one way": (
+        """
+import sys
+
+workers = 0 if sys.platform == "win32" else 4
+loader = DataLoader([], num_workers=workers, persistent_workers=True)  # DLL605
+""",
+        "on some ways",
+    ),
+}
+
+SILENT: dict[str, str] = {
+    "there are workers": "loader = DataLoader([], num_workers=4, persistent_workers=True, prefetch_factor=2)\n",
+    "the options are off": (
+        "loader = DataLoader([], num_workers=0, persistent_workers=False, prefetch_factor=None, timeout=0)\n"
+    ),
+    "conditional on the count": PARSER
+    + """
+def main():
+    args = parse()
+    return DataLoader([], num_workers=args.workers, persistent_workers=args.workers > 0,
+                      prefetch_factor=4 if args.workers else None)
+""",
+    "conditional by bool": """
+def build(dataset, workers=0):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=bool(workers))
+""",
+    "another option": PARSER
+    + """
+def main():
+    args = parse()
+    return DataLoader([], num_workers=args.workers, persistent_workers=args.persistent)
+""",
+    "set in a dict under a condition": """
+def build(dataset, workers=0):
+    options = {"num_workers": workers}
+    if workers > 0:
+        options["persistent_workers"] = True
+        options.update(prefetch_factor=4)
+    return DataLoader(dataset, **options)
+""",
+    "made under a condition": """
+def build(dataset, workers=0):
+    if workers > 0:
+        return DataLoader(dataset, num_workers=workers, persistent_workers=True)
+    return DataLoader(dataset)
+""",
+    "made after a check that leaves": """
+def build(dataset, workers=0):
+    if not workers:
+        return DataLoader(dataset)
+    return DataLoader(dataset, num_workers=workers, persistent_workers=True)
+""",
+    "asserted": """
+def build(dataset, workers=0):
+    assert workers > 0
+    return DataLoader(dataset, num_workers=workers, persistent_workers=True)
+""",
+    "a default that nobody uses": """
+def build(dataset, workers=0):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=True)
+
+def main(dataset):
+    return build(dataset, workers=8)
+""",
+    "each caller gives both": """
+def build(dataset, workers, persistent):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=persistent)
+
+def main(dataset):
+    return build(dataset, 4, True), build(dataset, 0, False)
+""",
+    "raised to one": """
+def build(dataset, workers=0):
+    return DataLoader(dataset, num_workers=max(1, workers), persistent_workers=True)
+""",
+    "an unknown count": """
+def build(dataset, config):
+    return DataLoader(dataset, num_workers=config.workers, persistent_workers=True)
+""",
+    "a mapping that is not known": """
+def build(dataset, **options):
+    return DataLoader(dataset, persistent_workers=True, **options)
+""",
+    "a test that waits for the error": """
+import pytest
+
+def test_it():
+    with pytest.raises(ValueError):
+        DataLoader([], num_workers=0, persistent_workers=True)
+""",
+    "caught": """
+def build(dataset):
+    try:
+        return DataLoader(dataset, prefetch_factor=4)
+    except (ValueError, TypeError):
+        return DataLoader(dataset)
+""",
+    "another DataLoader": """
+from paddle.io import DataLoader
+loader = DataLoader([], num_workers=0, persistent_workers=True)
+""",
+}
+
+
+@pytest.mark.parametrize("text", ERRORS.values(), ids=ERRORS)
+def test_errors(text: str, told: Callable[..., Any], marks: Callable[..., Any], relative: Callable[[str], str]) -> None:
+    files = {"train.py": HEAD + text}
+
+    found = told(files, **SELECT)
+
+    assert {(relative(one.path), one.span.line, one.code) for one in found} == marks(files)
+    assert {(one.severity, one.message) for one in found} == {("error", "main")}
+
+
+@pytest.mark.parametrize(("text", "origin"), WARNINGS.values(), ids=WARNINGS)
+def test_warnings(text: str, origin: str, told: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    (found,) = told(files, **SELECT)
+
+    assert {("train.py", found.span.line, found.code)} == marks(files)
+    assert (found.severity, found.message) == ("warning", "default")
+    assert origin in found.text
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
+
+def test_a_configuration_file_is_a_default(told: Callable[..., Any]) -> None:
+    files = {
+        "config.json": '{"workers": 0}\n',
+        "train.py": HEAD
+        + "import json\n\nwith open('config.json') as stream:\n    config = json.load(stream)\n"
+        + "loader = DataLoader([], num_workers=config['workers'], persistent_workers=True)\n",
+    }
+
+    (found,) = told(files, **SELECT)
+
+    assert (found.severity, "`workers` in config.json" in found.text) == ("warning", True)
+
+
+def test_the_fix_of_an_error_is_safe_where_the_call_says_it_all(told: Callable[..., Any]) -> None:
+    (plain,) = told({"train.py": HEAD + ERRORS["literals"]}, **SELECT)
+    assert [(fix.applicability, [edit.keyword for edit in fix.edits]) for fix in plain.fixes] == [
+        ("safe", ["persistent_workers"])
+    ]
+    (through,) = told({"train.py": HEAD + ERRORS["one caller gives 0"]}, **SELECT)
+    assert through.fixes == ()
+    assert "called from here" in [place.message for place in through.related]
+
+
+def test_the_fix_of_a_warning_makes_the_options_depend_on_the_count(told: Callable[..., Any]) -> None:
+    text = """
+def build(dataset, workers=0):
+    return DataLoader(dataset, num_workers=workers, persistent_workers=True, prefetch_factor=4, timeout=9)
+"""
+    (found,) = told({"train.py": HEAD + text}, **SELECT)
+
+    (fix,) = found.fixes
+    assert fix.applicability == "unsafe"
+    assert {edit.keyword: edit.value for edit in fix.edits} == {
+        "persistent_workers": "workers > 0",
+        "prefetch_factor": "4 if workers > 0 else None",
+        "timeout": "9 if workers > 0 else 0",
+    }
