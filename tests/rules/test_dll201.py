@@ -864,3 +864,33 @@ def test_a_moved_lambda_gets_a_name_that_is_free(told: Callable[..., Any]) -> No
     (finding,) = told({"data.py": text}, **SELECT)
 
     assert finding.fixes[0].edits[-1].name == "_scale_2"
+
+
+def test_what_a_subclass_puts_into_a_dict_of_its_base_is_followed(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {
+        "base.py": """\
+from torch.utils.data import DataLoader
+
+class Task:
+    def __init__(self):
+        self.datasets = {}
+
+    def loader(self, split):
+        return DataLoader(self.datasets[split], num_workers=4, multiprocessing_context="spawn")
+""",
+        "faces.py": """\
+from base import Task
+from torch.utils.data import Dataset
+
+class Faces(Dataset):
+    def __init__(self):
+        self.step = lambda image: image  # DLL201
+
+class FaceTask(Task):
+    def load(self, split):
+        self.datasets[split] = Faces()
+""",
+    }
+    assert findings(files, select=["DLL201"]) == marks(files)

@@ -61,10 +61,10 @@ def items(world: World, value: Display | Mapping, depth: int = 0) -> int | None:
         total = 0
     else:
         total = None
-    for change in world.mappings.owned_changes(site.file, value.owner):
+    for file, change in world.mappings.owned_changes(site.file, value.owner):
         if total is None:
             return None
-        added = _added(world, change, site, depth)
+        added = _added(world, change, world.mappings.changed_at(file, change, site), depth)
         total = None if added is None else total + added
     return total
 
@@ -79,20 +79,20 @@ def _generated(world: World, expr: Expr, site: Site, depth: int) -> int | None:
     return total
 
 
-def _added(world: World, change: Change, site: Site, depth: int) -> int | None:
-    """How many elements all runs of a change add: one, or as many as it extends by, in each turn of its loops."""
-    here = Site(site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None)
+def _added(world: World, change: Change, here: Site, depth: int) -> int | None:
+    """How many elements all runs of a change, which stands at `here`, add: one, or as many as it extends by, in each
+    turn of its loops."""
     total: int | None = 1
     if change.kind == "extend" and change.value is not None:
         total = iterations(world, change.value, here, depth + 1)
     elif change.kind == "merge":
         return None
-    for index in site.file.regions(change.region):
-        region = site.file.facts.regions[index]
+    for index in here.file.regions(change.region):
+        region = here.file.facts.regions[index]
         if total is None or region.kind in ("while", "if", "try", "handler", "case"):
             return None
         if region.kind == "for" and region.expr is not None:
-            where = Site(site.file, change.scope, region.parent, (region.span.line, region.span.column), here.frame)
+            where = Site(here.file, change.scope, region.parent, (region.span.line, region.span.column), here.frame)
             count = iterations(world, region.expr, where, depth + 1)
             total = None if count is None else total * count
     return total

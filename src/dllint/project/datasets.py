@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from dllint.project.world import World
 
 DEEPEST = 5
-MOST_OBJECTS = 80
+MOST_OBJECTS = 160
+MOST_OF_CLASS = 6
+"""Objects of one class that are told apart among a loader's datasets, so that none crowds out another class."""
 MOST_PIECES = 600
 
 
@@ -77,6 +79,7 @@ class Datasets:
     def expand(self, values: Values) -> list[Instance]:
         """The project's dataset objects among the values, inside wrappers too, each once."""
         found: dict[Instance, None] = {}
+        of_class: dict[Class, int] = {}
         seen: set[Value] = set()
         todo = list(reversed(values))
         while todo and len(found) < MOST_OBJECTS:
@@ -85,7 +88,8 @@ class Datasets:
                 continue
             seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
-                if self.is_dataset(value.of):
+                if self.is_dataset(value.of) and of_class.get(value.of, 0) < MOST_OF_CLASS:
+                    of_class[value.of] = of_class.get(value.of, 0) + 1
                     found[value] = None
                     todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 LIMIT = 40
 """Values of one expression that are told apart; beyond, the rest is Unknown."""
+MOST_CLASSES = 100
+"""Classes of objects among the values of one expression."""
 DEEPEST_QUESTION = 80
 
 
@@ -53,9 +55,20 @@ def union(groups: Iterable[Values]) -> Values:
     for group in groups:
         for value in group:
             found[value] = None
-    if len(found) > LIMIT:
-        return (*list(found)[:LIMIT], UNKNOWN)
-    return tuple(found)
+    return (*_varied(found), UNKNOWN) if len(found) > LIMIT else tuple(found)
+
+
+def _varied(values: Iterable[Value]) -> list[Value]:
+    """The values that are told apart where there are many: one object of each class, then others in order. Objects of
+    different classes come from a registry or a family of subclasses, and none may crowd out another."""
+    first: dict[object, Value] = {}
+    others: list[Value] = []
+    for value in values:
+        if isinstance(value, Instance) and value.of not in first and len(first) < MOST_CLASSES:
+            first[value.of] = value
+        else:
+            others.append(value)
+    return [*first.values(), *others[: max(0, LIMIT - len(first))]]
 
 
 class Evaluator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -135,19 +135,29 @@ class Mappings:
                     table.setdefault(base, []).append(change)
         return table
 
-    def owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> list[Change]:
-        """The changes of the container that the variable or attribute `owner` holds, wherever they stand."""
+    def owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> Iterator[tuple[SourceFile, Change]]:
+        """The changes of a container that a variable holds, or an attribute: those by methods of subclasses too."""
         if owner is None:
-            return []
+            return
         scope, text = owner
         kind = file.scopes[scope].kind
-        return [
-            change
-            for change in self.changes(file, text)
-            if change.scope == scope
-            or (kind == "class" and file.enclosing_class(change.scope) == scope)
-            or (scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text))
-        ]
+        for change in self.changes(file, text):
+            if (
+                change.scope == scope
+                or (kind == "class" and file.enclosing_class(change.scope) == scope)
+                or (scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text))
+            ):
+                yield file, change
+        for below in self.world.hierarchy.subclasses(Class(file, scope)) if kind == "class" else ():
+            for change in self.changes(below.file, text):
+                if below.file.enclosing_class(change.scope) == below.scope:
+                    yield below.file, change
+
+    @staticmethod
+    def changed_at(file: SourceFile, change: Change, site: Site) -> Site:
+        """Where a change of a container that was written at `site` is evaluated."""
+        same = file is site.file and change.scope == site.scope
+        return Site(file, change.scope, change.region, change.at, site.frame if same else None)
 
     @staticmethod
     def _shadowed(file: SourceFile, scope: int, name: str) -> bool:
@@ -250,13 +260,12 @@ class Mappings:
         site = value.written.site
         groups: list[Values] = []
         if value.owner is not None and (site.file.path, *value.owner) != skip:
-            for change in self.owned_changes(site.file, value.owner):
-                frame = site.frame if change.scope == site.scope else None
-                where = Site(site.file, change.scope, change.region, change.at, frame)
+            for file, change in self.owned_changes(site.file, value.owner):
+                where = self.changed_at(file, change, site)
                 found = self._changed(change, where, key)
                 if found is not None:
                     groups.append(found.values)
-                    if change.kind == "set" and change.region == 0 and change.scope == site.scope and not found.absent:
+                    if change.kind == "set" and change.region == 0 and where[:2] == site[:2] and not found.absent:
                         groups = [found.values]
         base = self._written(value, key)
         groups.append(base.values)
@@ -382,9 +391,9 @@ class Mappings:
             )
         elif expr[0] == "comp" and len(expr[2]) == 2:
             groups.append(self.world.values.evaluate(expr[2][1], site))
-        for change in self.owned_changes(site.file, value.owner):
+        for file, change in self.owned_changes(site.file, value.owner):
             if change.kind in ("set", "default"):
-                where = Site(site.file, change.scope, change.region, change.at, None)
+                where = Site(file, change.scope, change.region, change.at, None)
                 groups.append(self.world.values.evaluate(change.value, where))
         return union(groups)
 
@@ -405,10 +414,8 @@ class Mappings:
                     groups.extend(self.elements(one) for one in self.world.values.evaluate(element[1], site))
                 else:
                     groups.append(self.world.values.evaluate(element, site))
-        for change in self.owned_changes(site.file, value.owner):
-            where = Site(
-                site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None
-            )
+        for file, change in self.owned_changes(site.file, value.owner):
+            where = self.changed_at(file, change, site)
             if change.kind == "add":
                 groups.append(self.world.values.evaluate(change.value, where))
             elif change.kind == "extend" and change.value is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
@@ -136,12 +137,11 @@ class Records:
                 traced = self.trace(one, where)
                 if traced is not None and traced.level == 0 and traced.kind not in (HANDLE, TEXT):
                     return Held(traced, None)
-        for change in self.world.mappings.owned_changes(site.file, value.owner)[:_MOST_CHANGES]:
+        mappings = self.world.mappings
+        for file, change in islice(mappings.owned_changes(site.file, value.owner), _MOST_CHANGES):
             if change.value is None:
                 continue
-            where = Site(
-                site.file, change.scope, change.region, change.at, site.frame if change.scope == site.scope else None
-            )
+            where = mappings.changed_at(file, change, site)
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
                 if traced is not None and traced.kind not in (HANDLE, TEXT):
@@ -151,7 +151,7 @@ class Records:
                         held = self._filled(one_value, depth + 1)
                         if held is not None:
                             return held
-            elif self._repeats(site.file, change.region):
+            elif self._repeats(file, change.region):
                 reading = self._object(change.value, where, {}, 0)
                 if reading is not None:
                     return Held(reading, None)
