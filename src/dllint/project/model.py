@@ -38,6 +38,7 @@ from dllint.project.source import SourceFile
 from dllint.project.start_methods import Arrival, Hop, StartMethods
 from dllint.project.starting import Starting
 from dllint.project.stores import Stores
+from dllint.project.tensors import Tensors
 from dllint.project.worker_code import WorkerCode, WorkerRun
 from dllint.project.world import World
 from dllint.span import Span
@@ -56,6 +57,7 @@ class Project:
         self.cuda = Cuda(world)
         self.records = Records(world)
         self.starting = Starting(self)
+        self.tensors = Tensors(world, self.datasets)
         self.opencv = OpenCV(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}

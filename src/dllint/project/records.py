@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import (
+    Const,
     Display,
     External,
     Instance,
@@ -82,10 +83,9 @@ class Records:
 
     def kept(self, kept: Kept) -> Held | None:
         """The many Python objects that an attribute keeps, if it does."""
-        for value in kept.values:
-            held = self._collection(value, 0)
-            if held is not None:
-                return held
+        held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
+        if held and all(held):
+            return held[0]
         if kept.store.value is not None and any(isinstance(value, Unknown) for value in kept.values):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:

@@ -1,0 +1,118 @@
+"""Tensors: how many separate ones a dataset keeps, and whether a value holds the storage of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Class, Const, Display, External, Instance, Mapping, Site, Value
+from dllint.project.counting import items
+from dllint.project.datasets import Datasets, Kept
+from dllint.tensor_api import HOLDS, METHODS, NEW_STORAGE
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.facts.schema import Expr
+    from dllint.project.world import World
+
+DEEPEST = 4
+_MOST_CHANGES = 12
+
+
+@dataclass(frozen=True)
+class ManyTensors:
+    """An attribute that holds tensors with a storage each; `count` is None where it is not known."""
+
+    kept: Kept
+    count: int | None
+
+
+class Tensors:
+    """Answers about tensors for one project."""
+
+    def __init__(self, world: World, datasets: Datasets) -> None:
+        self.world = world
+        self.datasets = datasets
+        self._many: dict[Instance, list[ManyTensors]] = {}
+
+    def many(self, value: Instance) -> list[ManyTensors]:
+        """The attributes of a dataset that are lists or dicts of tensors, those that its pickle leaves out not."""
+        found = self._many.get(value)
+        if found is None:
+            found = self._many[value] = []
+            assert isinstance(value.of, Class)
+            init_code = self.datasets.init_code(value.of)
+            dropped: frozenset[str] | None = None
+            seen: set[tuple[Class | None, str]] = set()
+            for kept in self.datasets.kept(value):
+                if (kept.file.path, kept.scope) not in init_code or (kept.owner, kept.attr) in seen:
+                    continue
+                # What may be something else as well says only that two callers were not told apart.
+                values = [one for one in kept.values if not isinstance(one, Const)]
+                counts = [self._storages(one, 0) if isinstance(one, (Display, Mapping)) else 0 for one in values]
+                if not counts or 0 in counts:
+                    continue
+                if dropped is None:
+                    dropped = self.datasets.dropped(value)
+                if kept.attr not in dropped:
+                    seen.add((kept.owner, kept.attr))
+                    known = [count for count in counts if count is not None]
+                    found.append(ManyTensors(kept, max(known) if len(known) == len(counts) else None))
+        return found
+
+    def _storages(self, value: Value, depth: int) -> int | None:
+        """How many storages a value surely holds; None where it holds some, and their number is not known."""
+        if isinstance(value, Instance):
+            return int(self.owns_storage(value))
+        if not isinstance(value, (Display, Mapping)) or depth > DEEPEST:
+            return 0
+        expr, site = value.written.expr, value.written.site
+        if expr[0] == "comp" or self._is_filled(value):
+            each = [self._of_expression(one, where, depth) for one, where in self._elements(value)]
+            if all(one == 0 for one in each):
+                return 0
+            number = items(self.world, value)
+            if number is None or any(one is None for one in each):
+                return None
+            return number * max(one for one in each if one is not None)
+        parts = (
+            expr[1] if expr[0] in ("list", "tuple", "set") else [one for _, one in expr[1]] if expr[0] == "dict" else []
+        )
+        each = [self._of_expression(one, site, depth) for one in parts if one[0] != "star"]
+        return None if any(one is None for one in each) else sum(one for one in each if one is not None)
+
+    def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
+        counts = [self._storages(one, depth + 1) for one in self.world.values.evaluate(expr, site)]
+        if any(count is None for count in counts):
+            return None
+        return max((count for count in counts if count is not None), default=0)
+
+    def _is_filled(self, value: Display | Mapping) -> bool:
+        return bool(self.world.mappings.owned_changes(value.written.site.file, value.owner))
+
+    def _elements(self, value: Display | Mapping) -> list[tuple[Expr, Site]]:
+        """The expressions of a comprehension's element and of what is added afterwards."""
+        expr, site = value.written.expr, value.written.site
+        found: list[tuple[Expr, Site]] = [(expr[2][-1], site)] if expr[0] == "comp" else []
+        for change in self.world.mappings.owned_changes(site.file, value.owner)[:_MOST_CHANGES]:
+            if change.kind in ("add", "set", "default") and change.value is not None:
+                frame = site.frame if change.scope == site.scope else None
+                found.append((change.value, Site(site.file, change.scope, change.region, change.at, frame)))
+        return found
+
+    def owns_storage(self, value: Instance) -> bool:
+        """Whether a value is a tensor that was made with a storage of its own."""
+        if not isinstance(value.of, External) or value.call < 0:
+            return False
+        name = canonical(value.of.name)
+        while name not in NEW_STORAGE:
+            head, dot, method = name.rpartition("().")
+            if not dot:
+                return name.startswith("torch.load[")
+            operation = METHODS.get(method)
+            if operation is None:
+                return False
+            if operation.effect != HOLDS:
+                return method in ("clone", "cuda", "pin_memory") and head.startswith("torch")
+            name = head
+        return True

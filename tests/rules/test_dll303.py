@@ -1,0 +1,156 @@
+"""DLL303: which datasets keep a tensor an item, and under which start method that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL303"]}
+
+HEAD = """\
+import numpy as np
+import torch
+from torch.utils.data import ConcatDataset, DataLoader, Dataset
+"""
+TAIL = """
+def build(paths):
+    return DataLoader(Rows(paths), num_workers=4, multiprocessing_context="spawn")
+"""
+READ = """
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+
+
+def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) -> str:
+    """A module with a dataset whose `__init__` has the lines `init`."""
+    body = "".join(f"        {line}\n" for line in init.splitlines())
+    return f"{HEAD}{before}\nclass Rows(Dataset):\n    def __init__(self, paths):\n{body}{extra}{tail}"
+
+
+FOUND: dict[str, str] = {
+    "a list of files": dataset("self.rows = [torch.load(path) for path in paths]  # DLL303"),
+    "an imported function": dataset(
+        "self.rows = [read(path) for path in paths]  # DLL303", before="from torch import load as read\n"
+    ),
+    "a function of the project": dataset(
+        "self.rows = [read(path) for path in paths]  # DLL303",
+        before="def read(path):\n    return torch.from_numpy(np.load(path))\n",
+    ),
+    "a loop that appends": dataset(
+        "self.rows = []  # DLL303\nfor path in paths:\n    row = torch.load(path).float()\n    self.rows.append(row)"
+    ),
+    "a dict": dataset("self.rows = {path: torch.load(path) for path in paths}  # DLL303"),
+    "a dict in a helper": dataset(
+        "self.rows = {}  # DLL303\nself.fill(paths)",
+        extra=READ + "\n    def fill(self, paths):\n        for path in paths:\n"
+        "            self.rows[path] = torch.load(path)\n",
+    ),
+    "pairs": dataset("self.rows = [(torch.load(path), path) for path in paths]  # DLL303"),
+    "records": dataset("self.rows = [{'x': torch.load(path), 'name': path} for path in paths]  # DLL303"),
+    "copies of views": dataset(
+        "data = torch.rand(9, 9)\nself.rows = [data[i].clone() for i in range(100)]  # DLL303",
+    ),
+    "a known number": dataset("self.rows = [torch.zeros(3) for _ in range(65)]  # DLL303"),
+    "nested lists": dataset("self.rows = [[torch.zeros(3) for _ in range(9)] for _ in range(9)]  # DLL303"),
+    "a base class": dataset(
+        "super().__init__(paths)",
+        before="class Base(Dataset):\n    def __init__(self, paths):\n"
+        "        self.rows = [torch.load(path) for path in paths]  # DLL303\n",
+    ).replace("class Rows(Dataset)", "class Rows(Base)"),
+    "inside a wrapper": dataset(
+        "self.rows = [torch.load(path) for path in paths]  # DLL303",
+        tail="\ndef build(paths):\n    options = dict(num_workers=2, multiprocessing_context='forkserver')\n"
+        "    return DataLoader(ConcatDataset([Rows(paths)]), **options)\n",
+    ),
+}
+
+SILENT: dict[str, str] = {
+    "one tensor": dataset("self.rows = torch.stack([torch.load(path) for path in paths])"),
+    "views of one tensor": dataset("data = torch.rand(900, 9)\nself.rows = [data[i] for i in range(900)]"),
+    "views by a method": dataset("data = torch.rand(900, 9)\nself.rows = list(data.unbind())"),
+    "a handful": dataset("self.rows = [torch.zeros(3) for _ in range(64)]"),
+    "two by name": dataset("self.rows = {'mean': torch.zeros(3), 'std': torch.ones(3)}"),
+    "numpy arrays": dataset("self.rows = [np.load(path) for path in paths]"),
+    "paths": dataset("self.rows = [path for path in paths]"),
+    "numbers of tensors": dataset("self.rows = [torch.load(path).sum().item() for path in paths]"),
+    "what is not known": dataset("self.rows = [read(path) for path in paths]", before="from readers import read\n"),
+    "forked": dataset(
+        "self.rows = [torch.load(path) for path in paths]",
+        tail="\ndef build(paths):\n    return DataLoader(Rows(paths), num_workers=4, multiprocessing_context='fork')\n",
+    ),
+    "no workers": dataset(
+        "self.rows = [torch.load(path) for path in paths]",
+        tail="\ndef build(paths):\n    return DataLoader(Rows(paths))\n",
+    ),
+    "left out of the pickle": dataset(
+        "self.rows = [torch.load(path) for path in paths]",
+        extra=READ + "\n    def __getstate__(self):\n        return {**self.__dict__, 'rows': None}\n",
+    ),
+    "local": dataset("rows = [torch.load(path) for path in paths]\nself.rows = torch.cat(rows)"),
+    "one of two kinds that a parameter may be": dataset(
+        "self.rows = rows",
+        tail=TAIL + "\ndef build_other(paths):\n    return Rows([torch.load(path) for path in paths]), Rows([1, 2])\n",
+    ).replace("(self, paths):", "(self, rows):"),
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND.keys())
+def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: str) -> None:
+    files = {"data.py": source}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(findings: Callable[..., Any], source: str) -> None:
+    assert findings({"data.py": source}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("count", "context", "severity", "text"),
+    [
+        (65, "forkserver", "warning", "65 separate tensors: each takes"),
+        (245, "forkserver", "warning", "245 separate tensors: each takes"),
+        (246, "forkserver", "error", "forkserver can send at most 245"),
+        (246, "spawn", "warning", "246 separate tensors: each takes"),
+        (1010, "spawn", "warning", "the usual limit is 1024"),
+        (70_000, "spawn", "warning", "vm.max_map_count"),
+    ],
+)
+def test_limits(told: Callable[..., Any], count: int, context: str, severity: str, text: str) -> None:
+    source = dataset(f"self.rows = [torch.zeros(3) for _ in range({count})]").replace('"spawn"', f'"{context}"')
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.severity == severity
+    assert text in finding.text
+
+
+def test_the_message_names_the_target_whose_default_fails(told: Callable[..., Any]) -> None:
+    source = dataset("self.rows = [torch.zeros(3) for _ in range(300)]").replace(
+        ', multiprocessing_context="spawn"', ""
+    )
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert finding.severity == "error"
+    assert "forkserver (the default on Linux from Python 3.14) can send at most 245" in finding.text
+    assert told({"data.py": source}, **SELECT, target_python="3.13") == ()
+
+
+def test_tensors_of_an_item_count_each(told: Callable[..., Any]) -> None:
+    source = dataset("self.rows = [(torch.zeros(3), torch.ones(2)) for _ in range(123)]")
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert "246 separate tensors" in finding.text
+
+
+def test_what_few_means_can_be_set(told: Callable[..., Any]) -> None:
+    source = dataset("self.rows = [torch.zeros(3) for _ in range(100)]")
+    settings = '[tool.dllint]\nselect = ["DLL303"]\n\n[tool.dllint.rules.DLL303]\nfew = 128\n'
+
+    assert told({"data.py": source, "pyproject.toml": settings}) == ()
