@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Class, Const, Display, External, Instance, Mapping, Site, Value
@@ -88,16 +89,17 @@ class Tensors:
         return max((count for count in counts if count is not None), default=0)
 
     def _is_filled(self, value: Display | Mapping) -> bool:
-        return bool(self.world.mappings.owned_changes(value.written.site.file, value.owner))
+        changes = self.world.mappings.owned_changes(value.written.site.file, value.owner)
+        return next(changes, None) is not None
 
     def _elements(self, value: Display | Mapping) -> list[tuple[Expr, Site]]:
         """The expressions of a comprehension's element and of what is added afterwards."""
         expr, site = value.written.expr, value.written.site
         found: list[tuple[Expr, Site]] = [(expr[2][-1], site)] if expr[0] == "comp" else []
-        for change in self.world.mappings.owned_changes(site.file, value.owner)[:_MOST_CHANGES]:
+        mappings = self.world.mappings
+        for file, change in islice(mappings.owned_changes(site.file, value.owner), _MOST_CHANGES):
             if change.kind in ("add", "set", "default") and change.value is not None:
-                frame = site.frame if change.scope == site.scope else None
-                found.append((change.value, Site(site.file, change.scope, change.region, change.at, frame)))
+                found.append((change.value, mappings.changed_at(file, change, site)))
         return found
 
     def owns_storage(self, value: Instance) -> bool:
