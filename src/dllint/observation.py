@@ -106,8 +106,9 @@ class Process(Record, kind="process"):
     """A process that is instrumented. It writes this again whenever it knows more (its torch, its role): the last
     one counts.
 
-    `parent` is the instrumented process that launched it, which under forkserver is not `ppid`, the server.
-    `start_method` is how multiprocessing started it; `None` for commands and for a bare `os.fork()`.
+    `parent` is the instrumented process that launched it, which under forkserver is not `ppid`, the server. `held`
+    is the descriptor that the instrumentation keeps open in it. `start_method` is how multiprocessing started it;
+    `None` for commands and for a bare `os.fork()`.
     """
 
     ppid: int = 0
@@ -121,6 +122,7 @@ class Process(Record, kind="process"):
     python: str = ""
     torch: str | None = None
     cwd: str = ""
+    held: int = -1
 
 
 @dataclass(frozen=True)
@@ -131,12 +133,14 @@ class Launch(Record, kind="launch"):
 
     api: str = ""
     site: Site | None = None
+    chain: tuple[Site, ...] = ()
     method: str | None = None
     daemon: bool | None = None
     child: int | None = None
     name: str = ""
     target: str = ""
     argv: tuple[str, ...] = ()
+    executable: str = ""
     error: str | None = None
     seconds: float | None = None
 
@@ -151,11 +155,11 @@ class Loader(Record, kind="loader"):
 
     loader: str = ""
     site: Site | None = None
+    chain: tuple[Site, ...] = ()
     cls: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
     dataset: str = ""
     iterable: bool = False
-    length: int | None = None
     workers: int = 0
     method: str | None = None
     error: str | None = None
@@ -197,8 +201,8 @@ class Worker(Record, kind="worker"):
 @dataclass(frozen=True)
 class Sample(Record, kind="sample"):
     """What a process holds at a moment. Memory as in `/proc/PID/smaps_rollup`; `shm` is what it maps of shared memory
-    (`Pss_Shmem`), `maps` the count of mappings, `fds` of open descriptors, `mapped_files` the bytes of data files that
-    are mapped, which bound what page cache can add to RSS. `by` is who looked: the process or the launcher."""
+    (`Pss_Shmem`), `maps` the count of mappings, `fds` of open descriptors, `mapped_files` the bytes of data files
+    that are mapped, which bound what page cache can add to RSS. `by` is who looked: the process or the launcher."""
 
     moment: Moment = "interval"
     loader: str | None = None
@@ -398,6 +402,7 @@ class Feeder(Record, kind="feeder"):
     text: str = ""
     traceback: str = ""
     obj: str = ""
+    loader: str | None = None
 
 
 @dataclass(frozen=True)
@@ -419,11 +424,21 @@ class Stack(Record, kind="stack"):
 
 
 @dataclass(frozen=True)
+class Enough(Record, kind="enough"):
+    """The run had seen what it was to see (`by` is `max-epochs` or `time-limit`), and an exception went out to end
+    it. More than one from a process says that the program swallowed it."""
+
+    by: str = ""
+    loader: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
 class End(Record, kind="end"):
     """A process ended, as far as it could say so. `site` is the innermost frame in the user's code, `frames` all of
     them, outermost first.
 
-    `by` is what ended it: `itself`, `max-epochs` (the run had seen enough), `time-limit`, `signal`.
+    `by` is what ended it: `itself`, `os._exit`, `max-epochs` (the run had seen enough).
     """
 
     exit: int | None = None

@@ -1,0 +1,162 @@
+"""What happens in the user's processes, for measuring code to listen to.
+
+A module that measures subscribes when it is imported, and is named in `MEASURES`, whose modules are imported in each
+process that loads `torch.utils.data`, before the first loader is built:
+
+    @events.iterating.listen
+    def count_storages(loader, iteration):
+        recorder.record("storages", loader=iteration.loader, …)
+
+What a listener raises costs its own measurement only, and is recorded as trouble. Listeners run in the thread that
+caused the event, and what they take is taken from the user's program: they must be quick, and must not touch the
+objects that they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dllint.probe import recorder
+
+MEASURES: tuple[str, ...] = ()
+"""Modules that listen, by their full names."""
+
+
+class Event:
+    """Calls all that listen, in the order in which they came."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.listeners: list[Callable[..., object]] = []
+
+    def listen(self, listener: Callable[..., object]) -> Callable[..., object]:
+        """Subscribes; to be used as a decorator."""
+        self.listeners.append(listener)
+        return listener
+
+    def __call__(self, *values: Any) -> None:
+        for listener in self.listeners:
+            try:
+                listener(*values)
+            except Exception as error:
+                recorder.trouble(f"{self.name}: {listener.__module__}.{listener.__qualname__}", error)
+
+
+class Iteration:
+    """One `iter(loader)`, in the process that iterates, from before its workers start until its end.
+
+    Attributes:
+        loader: the name of the loader in the records.
+        number: counts the iterations of the loader from 0.
+        method: the start method of the workers, which before they start is the one that they will have; `None` for 0.
+        workers: how many.
+        fresh: whether workers start for this iteration; persistent ones do so for the first only.
+        batches: handed out so far.
+        pids: of the workers, once they run.
+        site: where the program iterates, as in the records.
+    """
+
+    __slots__ = (
+        "_cut_at",
+        "_deadline",
+        "_first",
+        "_got",
+        "_since",
+        "_step",
+        "_steps",
+        "_tell_at",
+        "_wait",
+        "_waits",
+        "batches",
+        "counter",
+        "fresh",
+        "loader",
+        "method",
+        "number",
+        "open",
+        "persistent",
+        "pids",
+        "site",
+        "total",
+        "workers",
+    )
+
+    def __init__(self, loader: str, number: int) -> None:
+        self.loader = loader
+        self.number = number
+        self.method: str | None = None
+        self.workers = 0
+        self.persistent = False
+        self.fresh = True
+        self.batches = 0
+        self.total: int | None = None
+        self.pids: tuple[int, ...] = ()
+        self.site: dict[str, Any] | None = None
+        self.counter: Any = None
+        self.open = True
+        self._cut_at = 0
+        self._deadline = self._since = self._got = self._wait = self._step = self._tell_at = 0.0
+        self._first: float | None = None
+        self._waits: list[float] = []
+        self._steps: list[float] = []
+
+
+class WorkerState:
+    """A loader's worker, in its own process.
+
+    Attributes:
+        loader: the name of the loader in the records; empty where it cannot be known.
+        number: of the iteration that started the worker.
+        epoch: of the iteration that it works for now, which differs with persistent workers only.
+        worker, workers: its index, and how many there are.
+        method: how it was started.
+        parent: the pid of the process that iterates.
+        batches, items: fetched so far, in all epochs.
+        dataset: the user's dataset, to look at only.
+    """
+
+    __slots__ = ("batches", "dataset", "epoch", "items", "loader", "method", "number", "parent", "worker", "workers")
+
+    def __init__(self, dataset: Any, worker: int, workers: int) -> None:
+        self.dataset = dataset
+        self.worker = worker
+        self.workers = workers
+        self.loader = ""
+        self.number = 0
+        self.epoch = 0
+        self.method: str | None = None
+        self.parent: int | None = None
+        self.batches = 0
+        self.items = 0
+
+
+# In the process that builds and iterates loaders.
+loader_built = Event("loader built")
+"""(loader: DataLoader, name: str)"""
+iterating = Event("iterating")
+"""(loader: DataLoader, iteration: Iteration), before its workers start"""
+iterated = Event("iterated")
+"""(loader: DataLoader, iteration: Iteration), when they have been started"""
+batch = Event("batch")
+"""(iteration: Iteration, batch: object), for every batch that the program gets: keep no reference to it"""
+epoch_ended = Event("epoch ended")
+"""(iteration: Iteration), by the end of the data, by the limit of batches, or left by the program"""
+
+# In a worker.
+worker_started = Event("worker started")
+"""(state: WorkerState), before the dataset's first item and before worker_init_fn"""
+fetching = Event("fetching")
+"""(state: WorkerState, index: object), before a batch is fetched"""
+collating = Event("collating")
+"""(state: WorkerState, items: object), what the dataset gave for a batch, before collate_fn"""
+fetched = Event("fetched")
+"""(state: WorkerState, index: object, batch: object), after a batch was fetched and collated"""
+worker_epoch_ended = Event("worker epoch ended")
+"""(state: WorkerState), when a worker is told to go on to the next epoch, or to end"""
+
+# In any process.
+forked = Event("forked")
+"""(parent: int), in the child of any fork"""
+process_ending = Event("process ending")
+"""(), as far as it can be known"""

@@ -1,0 +1,68 @@
+"""Has a function called with a module as soon as the program has imported it, before anything else sees it."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+from dllint.probe import recorder
+
+Hook = Callable[[ModuleType], None]
+
+_hooks: dict[str, list[Hook]] = {}
+
+
+def when(name: str, hook: Hook) -> None:
+    """Calls `hook` with the module `name` when it is imported; at once if that has happened already."""
+    module = sys.modules.get(name)
+    if module is not None:
+        _call(name, hook, module)
+    else:
+        _hooks.setdefault(name, []).append(hook)
+
+
+def _call(name: str, hook: Hook, module: ModuleType) -> None:
+    try:
+        hook(module)
+    except Exception as error:
+        recorder.trouble(f"hook of {name}", error)
+
+
+class Finder:
+    """The first finder of sys.meta_path: it finds as the others do, and has the hooks called when the module has
+    run."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name not in _hooks:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is self or find is None:
+                continue
+            spec: importlib.machinery.ModuleSpec | None = find(name, path, target)
+            if spec is not None:
+                _extend(name, spec)
+                return spec
+        return None
+
+
+def _extend(name: str, spec: importlib.machinery.ModuleSpec) -> None:
+    loader = spec.loader
+    original = getattr(loader, "exec_module", None)
+    if loader is None or original is None:
+        return
+
+    def exec_module(module: ModuleType) -> None:
+        original(module)
+        loader.__dict__.pop("exec_module", None)
+        for hook in _hooks.pop(name, ()):
+            _call(name, hook, module)
+
+    try:
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+    except AttributeError:
+        return

@@ -1,0 +1,403 @@
+"""Watches loaders: where they are built and iterated, how long the program waits for batches, and shortens epochs.
+
+Only methods of torch's own classes are replaced, so that loaders, their subclasses and iterators stay what they are.
+A shortened epoch ends as if the data had ended; when a loader has had its epochs, the next `iter(loader)` raises
+`EnoughSeen`. What counts as the same loader is the object, or one built by the same calls after the first was used,
+so that a loader that is built anew every epoch comes to an end as well. An iteration that the program leaves early
+counts only for the batches that it took. A loader that is iterated inside an epoch of another one waits for that one.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from types import FrameType, ModuleType
+from typing import Any
+
+from dllint.probe import events, plan, recorder, sites
+from dllint.probe.ending import EnoughSeen, enough
+
+clock = time.perf_counter
+_LISTED = 64
+_PROGRESS = 0.25
+_NAME = "_dllint_loader"
+_STATE = "_dllint_iteration"
+
+starting = threading.local()
+"""`iteration` is set while the workers of an iteration are being started by this thread."""
+
+_names = 0
+_counts: dict[Any, list[Count]] = {}
+_open: weakref.WeakSet[Iteration] = weakref.WeakSet()
+
+
+class Count:
+    """How much of a loader has been seen, in batches: an epoch that ended counts as many as one may have."""
+
+    __slots__ = ("begun", "replaced", "seen")
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.seen = 0
+        self.replaced = False
+
+
+class Iteration(events.Iteration):
+    """An iteration that ends itself when nobody holds it any more."""
+
+    __slots__ = ("__weakref__",)
+
+    def __del__(self) -> None:
+        if self.open:
+            try:
+                _close(self)
+            except Exception:
+                return
+
+
+def forget() -> None:
+    """In the child of a fork: what the parent iterates is not the child's."""
+    for iteration in list(_open):
+        iteration.open = False
+    _open.clear()
+
+
+def close_all() -> None:
+    """At the end of a process: what is still open was left by the program."""
+    for iteration in list(_open):
+        _close(iteration)
+
+
+def hook(module: ModuleType) -> None:
+    """Replaces the methods of `torch.utils.data.dataloader`."""
+    loader, iterator = module.DataLoader, module._BaseDataLoaderIter
+    loader.__init__ = _building(loader.__init__)
+    loader.__iter__ = _iterating(loader.__iter__)
+    iterator.__next__ = _next(iterator.__next__)
+
+
+def _building(original: Callable[..., None]) -> Callable[..., None]:
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        error = None
+        try:
+            original(self, *args, **kwargs)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            _watched(_built, self, signature, args, kwargs, error)
+
+    return __init__
+
+
+def _watched(work: Callable[..., None], *values: Any) -> None:
+    """Our own part of a call, which must never be what fails in it."""
+    if recorder.silent:
+        return
+    try:
+        work(*values)
+    except Exception as error:
+        recorder.trouble(work.__name__, error)
+
+
+def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, error: BaseException | None) -> None:
+    global _names
+    _names += 1
+    name = f"{recorder.pid()}.{_names}"
+    try:
+        arguments = dict(signature.bind(loader, *args, **kwargs).arguments)
+    except TypeError:
+        arguments = dict(kwargs)
+    arguments = {key: value for key, value in arguments.items() if key != "self"}
+    dataset = arguments.pop("dataset", None)
+    frame = _builder(sys._getframe(3), loader)
+    chain = sites.chain(frame)
+    recorder.record(
+        "loader",
+        loader=name,
+        site=chain[0] if chain else None,
+        chain=chain,
+        cls=_qualified(type(loader)),
+        arguments={key: described(value) for key, value in arguments.items()},
+        dataset=_qualified(type(dataset)),
+        iterable=_iterable(dataset),
+        workers=arguments.get("num_workers", 0) if isinstance(arguments.get("num_workers", 0), int) else 0,
+        method=_named(getattr(loader, "multiprocessing_context", None)),
+        error=None if error is None else f"{type(error).__name__}: {error}",
+    )
+    if error is None:
+        loader.__dict__[_NAME] = name
+        loader.__dict__["_dllint_count"] = _succeeding(sites.identity(frame))
+        events.loader_built(loader, name)
+
+
+def _builder(frame: FrameType | None, loader: Any) -> FrameType | None:
+    """The frame that asked for the loader: constructors of subclasses are passed over."""
+    while frame is not None:
+        code = frame.f_code
+        own = code.co_name == "__init__" and code.co_argcount and frame.f_locals.get(code.co_varnames[0]) is loader
+        if not own:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _succeeding(identity: Any) -> Count:
+    """The count of a new loader: that of one built by the same calls which was used already, if there is one."""
+    known = _counts.setdefault(identity, [])
+    for count in known:
+        if count.begun and not count.replaced:
+            count.replaced = True
+            successor = Count()
+            successor.begun, successor.seen = count.begun, count.seen
+            known.remove(count)
+            known.append(successor)
+            return successor
+    known.append(Count())
+    return known[-1]
+
+
+def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def __iter__(self: Any) -> Any:
+        if recorder.silent:
+            return original(self)
+        iteration = None
+        try:
+            iteration = _begin(self, sys._getframe(1))
+        except EnoughSeen:
+            raise
+        except Exception as error:
+            recorder.trouble("iter", error)
+        if iteration is None:
+            return original(self)
+        starting.iteration = iteration
+        since = clock()
+        try:
+            iterator = original(self)
+        except BaseException as error:
+            _watched(_begun, self, iteration, None, clock() - since, error)
+            raise
+        finally:
+            starting.iteration = None
+        _watched(_begun, self, iteration, iterator, clock() - since, None)
+        return iterator
+
+    return __iter__
+
+
+def _begin(loader: Any, frame: FrameType | None) -> Iteration:
+    state = loader.__dict__
+    count = state.get("_dllint_count")
+    if not isinstance(count, Count):
+        count = state["_dllint_count"] = Count()
+    previous = getattr(state.get("_iterator"), _STATE, None)
+    if previous is not None and previous.open:
+        _close(previous)
+    chain = sites.chain(frame)
+    if _is_enough(count):
+        enough("max-epochs", state.get(_NAME, ""), count.begun)
+    iteration = Iteration(state.get(_NAME, ""), count.begun)
+    count.begun += 1
+    iteration.counter = count
+    iteration.site = chain[0] if chain else None
+    iteration.workers = loader.num_workers
+    iteration.persistent = bool(getattr(loader, "persistent_workers", False)) and iteration.workers > 0
+    iteration.fresh = iteration.workers > 0 and not (iteration.persistent and state.get("_iterator") is not None)
+    iteration.method = (_named(loader.multiprocessing_context) or _default()) if iteration.workers else None
+    iteration.total = _length(loader)
+    iteration._cut_at = plan.max_batches if plan.max_batches else -1
+    iteration._deadline = float("inf") if plan.deadline is None else clock() + plan.deadline - time.time()
+    _open.add(iteration)
+    events.iterating(loader, iteration)
+    return iteration
+
+
+def _is_enough(count: Count) -> bool:
+    if not plan.max_epochs:
+        return False
+    epoch = plan.max_batches or 1
+    if count.seen < plan.max_epochs * epoch:
+        return False
+    if count.begun >= plan.max_epochs * max(epoch, 16):
+        return True
+    others = (one for one in list(_open) if one.open and one.counter is not count)
+    return all(one.counter.begun >= plan.max_epochs for one in others)
+
+
+def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, error: BaseException | None) -> None:
+    workers = getattr(iterator, "_workers", ())
+    if workers:
+        iteration.pids = tuple(worker.pid for worker in workers)
+        iteration.method = getattr(getattr(workers[0], "_popen", None), "method", None) or iteration.method
+    recorder.record(
+        "iteration",
+        loader=iteration.loader,
+        number=iteration.number,
+        site=iteration.site,
+        method=iteration.method,
+        workers=iteration.workers,
+        persistent=iteration.persistent,
+        fresh=iteration.fresh,
+        error=None if error is None else type(error).__name__,
+        text="" if error is None else str(error)[:2000],
+        seconds=seconds,
+    )
+    if error is not None:
+        iteration.open = False
+        _open.discard(iteration)
+        return
+    iteration._since = clock()
+    setattr(iterator, _STATE, iteration)
+    events.iterated(loader, iteration)
+
+
+def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    batch_event = events.batch
+
+    @functools.wraps(original)
+    def __next__(self: Any) -> Any:
+        iteration = self.__dict__.get(_STATE)
+        if iteration is None:
+            return original(self)
+        if not iteration.open:
+            if iteration.batches == iteration._cut_at:
+                raise StopIteration
+            return original(self)
+        now = clock()
+        count = iteration.batches
+        if count:
+            step = now - iteration._got
+            iteration._step += step
+            if count <= _LISTED:
+                iteration._steps.append(step)
+            if count == iteration._cut_at:
+                _watched(_cut, self, iteration)
+                raise StopIteration
+            if now > iteration._tell_at:
+                _watched(_tell, iteration, now)
+        try:
+            data = original(self)
+        except StopIteration:
+            _watched(_close, iteration, True)
+            raise
+        except BaseException as error:
+            _watched(_close, iteration, False, False, error)
+            raise
+        got = iteration._got = clock()
+        wait = got - now
+        iteration._wait += wait
+        if count < _LISTED:
+            iteration._waits.append(wait)
+        iteration.batches = count + 1
+        if batch_event.listeners:
+            batch_event(iteration, data)
+        return data
+
+    return __next__
+
+
+def _tell(iteration: Iteration, now: float) -> None:
+    iteration._tell_at = now + _PROGRESS
+    recorder.record(
+        "progress",
+        loader=iteration.loader,
+        number=iteration.number,
+        batches=iteration.batches,
+        total=iteration.total,
+    )
+    if now > iteration._deadline:
+        _close(iteration)
+        enough("time-limit", iteration.loader, iteration.number)
+
+
+def _cut(iterator: Any, iteration: Iteration) -> None:
+    _close(iteration, False, True)
+    if not iteration.persistent and hasattr(iterator, "_shutdown_workers"):
+        iterator._shutdown_workers()
+
+
+def _close(iteration: Iteration, natural: bool = False, cut: bool = False, error: BaseException | None = None) -> None:
+    if not iteration.open:
+        return
+    iteration.open = False
+    _open.discard(iteration)
+    whole = plan.max_batches or 1
+    ended = natural or cut
+    iteration.counter.seen += whole if ended else min(max(iteration.batches, 1), whole)
+    recorder.record(
+        "epoch",
+        loader=iteration.loader,
+        number=iteration.number,
+        batches=iteration.batches,
+        total=iteration.total,
+        cut=cut,
+        natural=natural,
+        wait=iteration._wait,
+        first=iteration._waits[0] if iteration._waits else None,
+        step=iteration._step,
+        waits=[round(one, 6) for one in iteration._waits],
+        steps=[round(one, 6) for one in iteration._steps],
+        error=None if error is None else type(error).__name__,
+        text="" if error is None else str(error)[:4000],
+        site=iteration.site,
+    )
+    events.epoch_ended(iteration)
+
+
+def _length(loader: Any) -> int | None:
+    """Batches of an epoch. Of an IterableDataset it is not asked: the loader would warn of what it said."""
+    if _iterable(loader.dataset):
+        return None
+    try:
+        return len(loader._index_sampler)
+    except Exception:
+        return None
+
+
+def _iterable(dataset: Any) -> bool:
+    data = sys.modules.get("torch.utils.data.dataset")
+    return data is not None and isinstance(dataset, data.IterableDataset)
+
+
+def _named(context: Any) -> str | None:
+    """The start method of a multiprocessing context, without making a choice that is still open."""
+    if context is None:
+        return None
+    if isinstance(context, str):
+        return context
+    name = getattr(context, "_name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _default() -> str | None:
+    import multiprocessing
+
+    return multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+
+
+def _qualified(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def described(value: Any) -> Any:
+    """A value as JSON: scalars and short lists of them as they are, functions and classes by name, the rest by
+    class."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return value[:200]
+    if isinstance(value, (list, tuple)) and len(value) <= 8:
+        return [described(one) for one in value]
+    name = getattr(value, "__qualname__", None)
+    if isinstance(name, str):
+        return f"{getattr(value, '__module__', '')}.{name}"
+    return _named(value) or _qualified(type(value))

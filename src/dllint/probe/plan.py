@@ -1,0 +1,58 @@
+"""What the launcher asks of the processes of a run. It writes this before the program starts; they read it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+VARIABLE = "DLLINT_PROBE"
+"""Names the scratch directory; whoever has it in the environment belongs to the run."""
+FILE = "plan.json"
+RECORDS = "records"
+SAVES = "saves"
+
+directory = ""
+max_batches: int | None = None
+"""Of one iteration of a loader; None: as many as there are."""
+max_epochs: int | None = None
+deadline: float | None = None
+"""When the time is up, as time.time() counts."""
+allow_saves = False
+launcher = 0
+"""The pid of the process that started the program."""
+
+
+def load(where: str) -> None:
+    """Takes over what the launcher wrote. What cannot be read leaves the program unshortened, but instrumented."""
+    global directory, max_batches, max_epochs, deadline, allow_saves, launcher
+    directory = where
+    try:
+        with open(os.path.join(where, FILE), encoding="utf-8") as file:
+            told: dict[str, Any] = json.load(file)
+    except (OSError, ValueError):
+        return
+    max_batches = told.get("max_batches")
+    max_epochs = told.get("max_epochs")
+    deadline = told.get("deadline")
+    allow_saves = bool(told.get("allow_saves"))
+    launcher = int(told.get("launcher") or 0)
+
+
+def write(where: str, **values: Any) -> None:
+    """What the launcher leaves for `load`.
+
+    Raises:
+        OSError: the directory cannot be written to.
+    """
+    with open(os.path.join(where, FILE), "w", encoding="utf-8") as file:
+        json.dump(values, file)
+
+
+def stack_signal(module: Any) -> int | None:
+    """The signal at which instrumented processes write their stacks: a real-time one, which no library uses.
+
+    `module` is `signal`; None on platforms that have none such.
+    """
+    lowest = getattr(module, "SIGRTMIN", None)
+    return None if lowest is None else int(lowest) + 13

@@ -1,0 +1,127 @@
+"""Appends records to the file of this process, at once, whatever the program does to its descriptors.
+
+The file is opened for each record, so that closing all descriptors, forking or changing the directory costs nothing.
+One descriptor is held for faulthandler, which needs it when the process hangs; where no more can be opened, records
+go there too (`<pid>-<start>.stack`). A directory that is full or read-only loses records, never the program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from os import O_APPEND, O_CLOEXEC, O_CREAT, O_WRONLY, close, fstat, getpid, open, write
+from typing import Any
+
+_HELD_FROM = 900  # Out of the way of the numbers that the program's own descriptors get.
+
+directory = ""
+"""Where records go; empty: nowhere."""
+
+silent = False
+"""Nothing is recorded and nothing is shortened. Whoever makes a throwaway fork sets this before, and unsets it in the
+parent after; in the fork it also takes `plan.VARIABLE` out of the environment, so that what it starts is left alone."""
+
+_pid = 0
+_path = ""
+_held = -1
+_held_file: tuple[int, int] | None = None
+_broken = False
+
+
+def begin(where: str) -> None:
+    """Starts the file of this process, which is new or was just forked."""
+    global directory, _pid, _path, _broken
+    directory = where
+    _pid = getpid()
+    _path = f"{directory}/{_pid}-{time.time_ns()}"
+    _broken = False
+
+
+def record(kind: str, **fields: Any) -> None:
+    """Appends a record. `pid` and `t` are this process and now unless they are given; fields as in `observation`."""
+    if silent or not directory:
+        return
+    if getpid() != _pid:
+        begin(directory)
+    told = {"kind": kind, "pid": _pid, "t": time.time(), **fields}
+    _append(json.dumps(told, default=str, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n")
+
+
+def trouble(where: str, error: BaseException) -> None:
+    """The instrumentation failed: the program goes on without that measurement."""
+    record("trouble", where=where, text=f"{type(error).__name__}: {error}"[:500])
+
+
+def _append(line: bytes) -> None:
+    global _broken
+    if _broken:
+        line = b"\n" + line
+    try:
+        descriptor = open(_path + ".jsonl", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+    except OSError:
+        if held() >= 0:
+            try:
+                write(_held, line)
+            except OSError:
+                return
+        return
+    try:
+        _broken = write(descriptor, line) != len(line)
+    except OSError:
+        pass
+    finally:
+        close(descriptor)
+
+
+def hold() -> int:
+    """The descriptor of this process's file for stacks, opened anew after a fork; -1 where it cannot be."""
+    global _held, _held_file
+    previous = held()
+    try:
+        descriptor = open(_path + ".stack", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+    except OSError:
+        _held = -1
+        return -1
+    try:
+        if previous >= 0:
+            os.dup2(descriptor, previous, inheritable=False)
+            _held = previous
+        else:
+            _held = _moved_up(descriptor)
+        found = fstat(_held)
+        _held_file = (found.st_dev, found.st_ino)
+    except OSError:
+        _held = -1
+    finally:
+        close(descriptor)
+    return _held
+
+
+def held() -> int:
+    """The descriptor that `hold` gave, if it still is what it was: a program may close it and use its number
+    again."""
+    if _held < 0:
+        return -1
+    try:
+        found = fstat(_held)
+    except OSError:
+        return -1
+    return _held if (found.st_dev, found.st_ino) == _held_file else -1
+
+
+def _moved_up(descriptor: int) -> int:
+    if sys.platform == "win32":
+        return os.dup(descriptor)
+    import fcntl
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    lowest = _HELD_FROM if limit == resource.RLIM_INFINITY else min(_HELD_FROM, limit - 16)
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, max(lowest, 3))
+
+
+def pid() -> int:
+    """Of this process."""
+    return getpid()

@@ -1,0 +1,110 @@
+"""Watches a loader's worker from inside: its start, and what it fetches, batch by batch."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from types import ModuleType
+from typing import Any
+
+from dllint.probe import events, processes, recorder
+
+state: events.WorkerState | None = None
+"""Of this process, if it is a worker."""
+
+
+def hook_loop(module: Any) -> None:
+    """Replaces `_worker_loop` of `torch.utils.data._utils.worker`, the function that every worker runs."""
+    original = module._worker_loop
+    import inspect
+
+    names = list(inspect.signature(original).parameters)
+
+    @functools.wraps(original)
+    def _worker_loop(*args: Any, **kwargs: Any) -> Any:
+        global state
+        if recorder.silent:
+            return original(*args, **kwargs)
+        try:
+            given = {**dict(zip(names, args, strict=False)), **kwargs}
+            state = _arrive(given)
+            events.worker_started(state)
+        except Exception as failure:
+            recorder.trouble("worker", failure)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            if state is not None:
+                events.worker_epoch_ended(state)
+
+    module._worker_loop = _worker_loop
+
+
+def _arrive(given: dict[str, Any]) -> events.WorkerState:
+    told = processes.launched
+    found = events.WorkerState(given.get("dataset"), given.get("worker_id", 0), given.get("num_workers", 0))
+    found.loader = told.get("loader", "")
+    found.number = found.epoch = told.get("number", 0)
+    found.method = told.get("method")
+    found.parent = told.get("parent", os.getppid())
+    now = time.time()
+    recorder.record(
+        "worker",
+        t=now,
+        loader=found.loader,
+        worker=found.worker,
+        workers=found.workers,
+        method=found.method,
+        parent=found.parent,
+        seconds=now - told["asked"] if "asked" in told else None,
+        number=found.number,
+    )
+    return found
+
+
+def hook_fetch(module: ModuleType) -> None:
+    """Replaces what fetches batches in `torch.utils.data._utils.fetch`; in the main process it stays as quick as it
+    was."""
+    base = module._BaseDatasetFetcher
+    build = base.__init__
+
+    @functools.wraps(build)
+    def __init__(self: Any, dataset: Any, auto_collation: Any, collate_fn: Any, *args: Any, **kwargs: Any) -> None:
+        if state is not None:
+            if state.batches:
+                events.worker_epoch_ended(state)
+                state.epoch += 1
+            if events.collating.listeners:
+                collate_fn = _collating(collate_fn)
+        build(self, dataset, auto_collation, collate_fn, *args, **kwargs)
+
+    base.__init__ = __init__
+    for name in ("_IterableDatasetFetcher", "_MapDatasetFetcher"):
+        _hook_fetcher(getattr(module, name))
+
+
+def _hook_fetcher(cls: Any) -> None:
+    original = cls.fetch
+
+    @functools.wraps(original)
+    def fetch(self: Any, possibly_batched_index: Any) -> Any:
+        if state is None:
+            return original(self, possibly_batched_index)
+        events.fetching(state, possibly_batched_index)
+        batch = original(self, possibly_batched_index)
+        state.batches += 1
+        events.fetched(state, possibly_batched_index, batch)
+        return batch
+
+    cls.fetch = fetch
+
+
+def _collating(collate: Any) -> Any:
+    def collated(items: Any) -> Any:
+        if state is not None:
+            state.items += len(items) if isinstance(items, (list, tuple)) else 1
+            events.collating(state, items)
+        return collate(items)
+
+    return collated
