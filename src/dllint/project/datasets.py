@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, Display, External, Function, Instance, Partial, Site, Value, Values
-from dllint.project.holding import bound_by, flattened, held_by
+from dllint.project.holding import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
 from dllint.span import Span
@@ -29,7 +29,8 @@ MOST_PIECES = 600
 class Kept:
     """Something that a dataset keeps: `self.attr = value` in one of its methods (or from outside).
 
-    `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute.
+    `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute. `initial`
+    tells whether the method runs while the object is made.
     """
 
     attr: str
@@ -40,6 +41,7 @@ class Kept:
     owner: Class | None
     values: Values
     hops: tuple[Hop, ...] = ()
+    initial: bool = True
 
     @property
     def span(self) -> Span:
@@ -47,11 +49,17 @@ class Kept:
 
 
 class Piece(NamedTuple):
-    """A value inside an object, with the way to it ("transform", "transform.ops")."""
+    """A value inside an object, with the way to it ("transform", "transform.ops").
+
+    `given` names the class from outside the project to whose constructor it was passed, where it is not known to keep
+    what it is given as it is. `initial` tells whether every object on the way was put there while its holder was made.
+    """
 
     path: str
     value: Value
     kept: Kept | None
+    given: str = ""
+    initial: bool = True
 
 
 class Datasets:
@@ -146,8 +154,9 @@ class Datasets:
                     site = self.world.objects.store_site(value, owner, store)
                     values = self.world.values.evaluate(store.value, site)
                     values = self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}"))
-                    hops = self.init_code(value.of).get((owner.file.path, method), ())
-                    collected.append(Kept(attr, owner.file, method, store, site, owner, values, hops))
+                    hops = self.init_code(value.of).get((owner.file.path, method))
+                    initial = hops is not None
+                    collected.append(Kept(attr, owner.file, method, store, site, owner, values, hops or (), initial))
         for owner in self.world.hierarchy.line(value.of):
             if isinstance(owner, Class):
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
@@ -155,8 +164,15 @@ class Datasets:
         return collected
 
     def _released(self, file: SourceFile, store: Store, stores: list[Store]) -> bool:
-        """Whether the same function sets the attribute to a constant afterwards, on every way."""
+        """Whether the same function sets the attribute to a constant, or deletes it, afterwards, on every way."""
+        target = ["attr", store.base, store.key]
         return any(
+            event.kind == "delete"
+            and event.target == target
+            and event.span > store.event.span
+            and file.encloses(event.region, store.event.region)
+            for event in file.scopes[store.scope].events
+        ) or any(
             later.scope == store.scope
             and later.event.span > store.event.span
             and later.value is not None
@@ -245,40 +261,46 @@ class Datasets:
         found = self._pieces.get(value)
         if found is None:
             found = self._pieces[value] = []
-            seen: set[Value] = {value}
-            todo = deque(self._held(value, ""))
+            seen: set[tuple[Value, bool]] = {(value, False), (value, True)}
+            todo = deque(self._held(value, None))
             while todo and len(seen) < MOST_PIECES:
                 piece = todo.popleft()
-                if piece.value in seen:
+                if (piece.value, bool(piece.given)) in seen:
                     continue
-                seen.add(piece.value)
+                seen.add((piece.value, bool(piece.given)))
                 found.append(piece)
                 todo.extend(self._parts(piece))
         return found
 
-    def _held(self, value: Instance, prefix: str) -> Iterator[Piece]:
-        """What an object keeps and pickles, one level deep."""
+    def _held(self, value: Instance, around: Piece | None) -> Iterator[Piece]:
+        """What an object, which may be a piece of another one, keeps and pickles, one level deep."""
         found = self._own.get(value)
         if found is None:
             dropped = self.dropped(value)
             found = self._own[value] = [
-                Piece(kept.attr, part, kept)
+                Piece(kept.attr, part, kept, "", kept.initial)
                 for kept in self.kept(value)
                 if kept.attr not in dropped and kept.store.key == kept.attr
                 for part in dict.fromkeys(part for one in kept.values for part in flattened(self.world, one))
             ]
-        return iter(found) if not prefix else (Piece(prefix + path, part, kept) for path, part, kept in found)
+        if around is None:
+            return iter(found)
+        return (
+            Piece(f"{around.path}.{one.path}", one.value, one.kept, around.given, around.initial and one.initial)
+            for one in found
+        )
 
     def _parts(self, piece: Piece) -> Iterator[Piece]:
         one = piece.value
         if isinstance(one, Partial):
             for inner in (one.function, *bound_by(self.world, one)):
-                yield Piece(piece.path, inner, piece.kept)
+                yield piece._replace(value=inner)
         elif isinstance(one, Instance) and isinstance(one.of, External):
+            given = piece.given or ("" if keeps_as_it_is(one.of.name) else one.of.name)
             for inner in held_by(self.world, one):
-                yield Piece(piece.path, inner, piece.kept)
+                yield piece._replace(value=inner, given=given)
         elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < DEEPEST:
-            yield from self._held(one, piece.path + ".")
+            yield from self._held(one, piece)
 
     # Pickling
 
@@ -319,7 +341,8 @@ class Datasets:
 
     def _expressions(self, file: SourceFile, scope: int) -> Iterator[Expr]:
         for event in file.scopes[scope].events:
-            for expr in (event.value, event.target):
+            tests = (file.facts.regions[region].expr for region in file.regions(event.region))
+            for expr in (event.value, event.target, *tests):
                 if expr is not None:
                     yield from walk(expr, file)
         for index in file.calls_of(scope):

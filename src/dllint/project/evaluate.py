@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.pickle_api import RUN_TIME_CLASSES
 from dllint.project import known, registries
 from dllint.project.abstract import (
     NONE,
@@ -345,6 +346,9 @@ class Evaluator:
                 return (Mapping(Written(["call", index], here)),)
             return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
         if isinstance(callee, Function):
+            scope = callee.file.scopes[callee.scope]
+            if scope.is_generator and not scope.is_async and not scope.decorators:
+                return (Instance(External("types.GeneratorType"), here.file, index, self.world.remembered(here.frame)),)
             frame = self.world.frame(here.file, index, here.frame, callee)
             return self.returned(callee, frame)
         if isinstance(callee, External):
@@ -361,6 +365,9 @@ class Evaluator:
             if method is not None:
                 bound = Function(method.file, method.scope, callee)
                 return self.returned(bound, self.world.frame(here.file, index, here.frame, bound))
+        if isinstance(callee, Instance) and isinstance(callee.of, External) and callee.of.name in RUN_TIME_CLASSES:
+            # What pickle says of an object of such a class it says of the class.
+            return (callee,)
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:

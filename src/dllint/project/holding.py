@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
 from dllint.project.arguments import Actual
-from dllint.torch_api import KEEPING_FUNCTIONS, canonical
+from dllint.torch_api import KEEPING_FUNCTIONS, WRAPPERS, canonical
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -17,6 +17,12 @@ def keeps_arguments(name: str) -> bool:
     """Whether calling it makes an object that holds the arguments: a class (by its capital), or a listed function."""
     plain = canonical(name)
     return plain in KEEPING_FUNCTIONS or (not plain.endswith("()") and plain.rsplit(".", 1)[-1][:1].isupper())
+
+
+def keeps_as_it_is(name: str) -> bool:
+    """Whether an object surely holds what its constructor is given, and does not read it up, as wrappers do."""
+    plain = canonical(name)
+    return plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain.endswith("Compose")
 
 
 def held_by(world: World, value: Instance) -> Values:
@@ -44,11 +50,11 @@ def _given(world: World, actuals: Iterable[Actual]) -> Values:
 
 
 def flattened(world: World, value: Value, depth: int = 0) -> Values:
-    """The value itself, or what a list, tuple, set or dict holds, to a few levels."""
+    """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts itself, too."""
     if depth > 4 or not isinstance(value, (Display, Mapping)):
         return () if isinstance(value, Unknown) else (value,)
     inner = world.mappings.elements(value) if isinstance(value, Display) else world.mappings.all_values(value)
-    found: dict[Value, None] = {}
+    found: dict[Value, None] = {value: None} if isinstance(value, Display) and value.kind == "generator" else {}
     for one in inner:
         for part in flattened(world, one, depth + 1):
             found[part] = None

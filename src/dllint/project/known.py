@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dllint.pickle_api import refuses
 from dllint.project.abstract import (
     UNKNOWN,
     Class,
@@ -25,6 +27,7 @@ from dllint.project.abstract import (
     Written,
     const,
 )
+from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.source import SourceFile
@@ -216,7 +219,18 @@ def _sequence(world: World, file: SourceFile, index: int, site: Site) -> Values 
     values = _first(world, file, index, site)
     if values is None:
         return None
-    return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
+    if file.calls[index].func == ["name", "iter"]:
+        return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
+    return tuple(_read_up(value) for value in values)
+
+
+def _read_up(value: Value) -> Value:
+    """A new sequence of what iterating the value gives: the display, or the object where its items are not known."""
+    if isinstance(value, Display):
+        return replace(value, kind="list") if value.kind == "generator" else value
+    if isinstance(value, Instance) and not (isinstance(value.of, External) and refuses(canonical(value.of.name))):
+        return value
+    return UNKNOWN
 
 
 def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | None:

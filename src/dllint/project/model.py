@@ -25,7 +25,7 @@ from dllint.project.arrays import Arrays
 from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
 from dllint.project.datasets import Datasets, Piece
-from dllint.project.holding import flattened, held_by
+from dllint.project.holding import flattened, held_by, keeps_as_it_is
 from dllint.project.item_code import ItemCode
 from dllint.project.loaders import Loader, find_loaders
 from dllint.project.opencv import OpenCV
@@ -169,8 +169,9 @@ class Project:
         for given in loader.datasets():
             for one in self._external(given, 0):
                 name = one.of.name.rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
+                around = one.of.name if isinstance(one.of, External) and not keeps_as_it_is(one.of.name) else ""
                 for held in held_by(self.world, one):
-                    yield from self._pieces_of(held, name, 0)
+                    yield from self._pieces_of(held, name, around, 0)
 
     def _external(self, value: Value, depth: int) -> Iterator[Instance]:
         if depth > 4:
@@ -186,14 +187,15 @@ class Project:
                     ):
                         yield from self._external(inner, depth + 1)
 
-    def _pieces_of(self, value: Value, name: str, depth: int) -> Iterator[tuple[str, Piece]]:
+    def _pieces_of(self, value: Value, name: str, given: str, depth: int) -> Iterator[tuple[str, Piece]]:
         if depth > 4:
             return
         for one in flattened(self.world, value):
-            yield name, Piece("", one, None)
+            yield name, Piece("", one, None, given)
             if isinstance(one, Instance) and isinstance(one.of, External):
+                deeper = given or ("" if keeps_as_it_is(one.of.name) else one.of.name)
                 for inner in held_by(self.world, one):
-                    yield from self._pieces_of(inner, name, depth + 1)
+                    yield from self._pieces_of(inner, name, deeper, depth + 1)
             elif isinstance(one, Instance) and isinstance(one.of, Class) and not self.datasets.is_dataset(one.of):
                 for piece in self.datasets.pieces(one):
                     yield name, piece

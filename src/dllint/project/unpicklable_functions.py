@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.finding import AddImport, Edit, Finding, Fix, HoistFunction, Place, ReplaceExpression, Severity
+from dllint.finding import AddImport, Edit, Finding, Fix, HoistFunction, Place, ReplaceExpression
 from dllint.project.loaders import Loader
+from dllint.project.pickled_loaders import judged, pickled_loaders, rank
 from dllint.project.pickling import Unpicklable, captured, factory
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop
@@ -17,24 +18,14 @@ if TYPE_CHECKING:
 
 
 def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
-    """One finding a function that cannot be pickled, judged by the worst of the loaders that need it pickled.
-
-    Where workers are only ever forked nothing is pickled; that is told to those who asked for these rules.
-    """
-    selected = (*project.settings.select, *project.settings.extend_select)
-    asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
+    """One finding a function that cannot be pickled, judged by the worst of the loaders that need it pickled."""
     uses: dict[tuple[str, int], list[tuple[Unpicklable, Loader, Regime]]] = {}
-    for loader in project.loaders:
-        regimes = project.regimes(loader)
-        forked = regimes[0] if regimes and asked else None
-        worst = next((regime for regime in regimes if regime.method != "fork"), forked)
-        if worst is None:
-            continue
+    for loader, worst in pickled_loaders(project, code):
         for one in project.unpicklable(loader):
             if one.code == code:
                 uses.setdefault((one.file.path, one.scope), []).append((one, loader, worst))
     for found in uses.values():
-        found.sort(key=lambda use: (use[2].method == "fork", not (use[2].shown or use[2].only)))
+        found.sort(key=lambda use: rank(use[2]))
         yield _finding(project, code, found)
 
 
@@ -52,7 +43,7 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
     if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
         values["factory"] = fix.edits[-1].code
         values["remedy"] = "default"
-    message, severity = _judged(regime)
+    message, severity = judged(regime)
     hops: tuple[Hop, ...] = one.kept.hops if one.kept is not None else ()
     related = [project.loader_place(other) for _, other, _ in uses]
     if one.kept is not None and one.kept.span.line != one.span.line:
@@ -71,13 +62,6 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
         fixes=(fix,) if fix is not None else (),
         statement=_statement(one),
     )
-
-
-def _judged(regime: Regime) -> tuple[str, Severity]:
-    """The message and severity for a function that workers get under a start method."""
-    if regime.method == "fork":
-        return "fork_only", "info"
-    return ("main" if regime.shown else "latent"), ("error" if regime.shown or regime.only else "warning")
 
 
 def _statement(one: Unpicklable) -> Span | None:

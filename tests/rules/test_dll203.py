@@ -1,0 +1,369 @@
+"""DLL203: which objects that datasets keep cannot be pickled to workers, and which are never there to be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL203"]}
+LOADER = 'DataLoader({}, num_workers=2, multiprocessing_context="spawn")'
+
+FOUND: dict[str, dict[str, str]] = {
+    "aliased opener in a wrapper": {
+        "data.py": """\
+from lmdb import open as open_lmdb
+from torch.utils.data import DataLoader, Dataset, Subset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.environment = open_lmdb(path)  # DLL203
+
+def build(path):
+    return DataLoader(Subset(Rows(path), range(9)), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "opened by a helper of another file, under a base class": {
+        "stores.py": """\
+import h5py
+
+def open_store(path):
+    return h5py.File(path, "r")  # DLL203
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+from stores import open_store
+
+class Base(Dataset):
+    def __init__(self, path):
+        self._open(path)
+
+    def _open(self, path):
+        self.store = open_store(path)
+
+class Rows(Base):
+    def __init__(self, path):
+        super().__init__(path)
+
+    def __getitem__(self, index):
+        return self.store["rows"][index]
+
+def build(path):
+    options = {"num_workers": 2, "multiprocessing_context": "spawn"}
+    return DataLoader(Rows(path), **options)
+""",
+    },
+    "inside a transform that the dataset is given": {
+        "transforms.py": """\
+import cv2
+
+class Equalize:
+    def __init__(self):
+        self.clahe = cv2.createCLAHE(2.0)  # DLL203
+
+    def __call__(self, image):
+        return self.clahe.apply(image)
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+from transforms import Equalize
+
+class Images(Dataset):
+    def __init__(self, paths, transforms):
+        self.paths = paths
+        self.transforms = transforms
+
+def build(paths):
+    return DataLoader(Images(paths, [Equalize()]), num_workers=2, multiprocessing_context="spawn")
+""",
+    },
+    "in a list and a dict": {
+        "data.py": """\
+from threading import Lock
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.files = [open(path, "rb") for path in paths]  # DLL203
+        self.locks = {"read": Lock()}  # DLL203
+
+def build(paths):
+    return DataLoader(Rows(paths), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "kept by the object whose method collates": {
+        "data.py": """\
+import sqlite3
+from torch.utils.data import DataLoader
+
+class Labels:
+    def __init__(self, path):
+        self.connection = sqlite3.connect(path)  # DLL203
+
+    def collate(self, rows):
+        return self.connection.execute("select * from rows").fetchall()
+
+def build(rows, path):
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=Labels(path).collate)
+"""
+    },
+    "set from outside": {
+        "data.py": """\
+import queue
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+def build():
+    rows = Rows()
+    rows.errors = queue.Queue()  # DLL203
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "a generator that a method makes": {
+        "data.py": """\
+from torch.utils.data import DataLoader, IterableDataset
+
+class Lines(IterableDataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.lines = self._read()  # DLL203
+
+    def _read(self):
+        for path in self.paths:
+            yield path
+
+    def __iter__(self):
+        return self.lines
+
+def build(paths):
+    return DataLoader(Lines(paths), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "a dataset that workers of mp.spawn send on": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from data import build
+
+def main(rank):
+    for batch in build("rows"):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(main, nprocs=2)
+""",
+        "data.py": """\
+import zipfile
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.archive = zipfile.ZipFile(path)  # DLL203
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=2)
+""",
+    },
+}
+
+SILENT: dict[str, str] = {
+    "dropped by name in a loop": """\
+import threading
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.local = threading.local()
+
+    def __getstate__(self):
+        state = {}
+        for name, value in self.__dict__.items():
+            if name != "local":
+                state[name] = value
+        return state
+""",
+    "opened by the worker through a method": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.environment = None
+
+    def _open(self):
+        self.environment = lmdb.open("rows")
+
+    def __getitem__(self, index):
+        if self.environment is None:
+            self._open()
+        return self.environment
+""",
+    "handles that the worker puts into a dict": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.open = {}
+
+    def __getitem__(self, index):
+        if index not in self.open:
+            self.open[index] = lmdb.open(str(index))
+        return self.open[index]
+""",
+    "opened in worker_init_fn": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset, get_worker_info
+
+class Rows(Dataset):
+    def __init__(self):
+        self.environment = None
+
+def start(worker):
+    get_worker_info().dataset.environment = lmdb.open("rows")
+""",
+    "read while it is made": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        file = open("rows")
+        self.lines = list(file)
+        self.first = file.readline()
+        self.lengths = tuple(len(line) for line in self.lines)
+""",
+    "handed to something that reads it": """\
+import pandas as pd
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.table = pd.DataFrame(open("rows"))
+""",
+    "attributes that a transform sets when it is called": """\
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+class Equalize:
+    def __call__(self, image):
+        self.clahe = cv2.createCLAHE()
+        return self.clahe.apply(image)
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = Equalize()
+
+    def __getitem__(self, index):
+        return self.transform(index)
+""",
+}
+
+LOOKALIKES = {
+    "no workers": """\
+import threading
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+def build():
+    return DataLoader(Rows(), num_workers=0)
+""",
+    "forked": """\
+import threading
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="fork")
+""",
+    "kept by the sampler": """\
+import threading
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+class Order(Sampler):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+def build(rows):
+    return DataLoader(rows, sampler=Order(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "lock of the context that starts the workers": """\
+from multiprocessing import get_context
+from torch.utils.data import DataLoader, Dataset
+
+context = get_context("spawn")
+
+class Rows(Dataset):
+    def __init__(self):
+        self.lock = context.Lock()
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context=context)
+""",
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_found(
+    files: dict[str, str], findings: Callable[..., set[tuple[str, int, str]]], marks: Callable[..., Any]
+) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., set[tuple[str, int, str]]]) -> None:
+    loader = LOADER.format("Rows()")
+    assert findings({"data.py": f"{text}\ndef build():\n    return {loader}\n"}, **SELECT) == set()
+
+
+@pytest.mark.parametrize("text", LOOKALIKES.values(), ids=LOOKALIKES)
+def test_lookalikes(text: str, told: Callable[..., Any]) -> None:
+    assert [one for one in told({"data.py": text}, **SELECT) if one.severity != "info"] == []
+
+
+LOCK = """\
+import threading
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+def build():
+    return DataLoader(Rows(), num_workers=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "severity"),
+    [
+        ({}, ["warning"]),
+        ({"target_platform": "macos"}, ["error"]),
+        ({"target_python": "3.13"}, []),
+        ({"target_python": "3.13", **SELECT}, ["info"]),
+    ],
+)
+def test_severity_follows_the_targets(settings: dict[str, Any], severity: list[str], told: Callable[..., Any]) -> None:
+    assert [one.severity for one in told({"data.py": LOCK}, **settings) if one.code == "DLL203"] == severity
+
+
+@pytest.mark.parametrize(
+    ("python", "words"), [("3.11", "'_io.BufferedReader' object"), ("3.12", "'BufferedReader' instances")]
+)
+def test_the_words_are_those_of_the_target(python: str, words: str, told: Callable[..., Any]) -> None:
+    text = LOCK.replace("threading.Lock()", 'open("rows", "rb")').replace("=2", '=2, multiprocessing_context="spawn"')
+    assert words in told({"data.py": text}, target_python=python, **SELECT)[0].text
+
+
+def test_the_configuration_names_more(told: Callable[..., Any]) -> None:
+    text = LOCK.replace("import threading", "import stores").replace("threading.Lock()", "stores.Store('rows')")
+    found = told({"data.py": text}, unpicklable=["stores.Store"], **SELECT)
+    assert [(one.span.line, one.severity) for one in found] == [(6, "warning")]
