@@ -190,8 +190,32 @@ SPAWNING_STRATEGIES = {
 }
 """Lightning's strategies that run hooks in processes that inherit a start method (lightning, "Strategy registry")."""
 
-LOADER_HOOKS = ("setup", "prepare_data", "train_dataloader", "val_dataloader", "test_dataloader", "predict_dataloader")
-"""Methods of a LightningModule or LightningDataModule that the trainer calls in its processes."""
+
+@dataclass(frozen=True)
+class Hooks:
+    """`entries` are methods of a framework's class that call `methods` of the project's."""
+
+    entries: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+_LIGHTNING = Hooks(
+    ("fit", "validate", "test", "predict"),
+    ("setup", "prepare_data", "train_dataloader", "val_dataloader", "test_dataloader", "predict_dataloader"),
+)
+_TRANSFORMERS = Hooks(
+    ("train", "evaluate", "predict"),
+    ("get_train_dataloader", "get_eval_dataloader", "get_test_dataloader", "compute_loss", "evaluation_loop"),
+)
+HOOKS = {
+    **dict.fromkeys(
+        ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer"), _LIGHTNING
+    ),
+    **dict.fromkeys(
+        ("transformers.Trainer", "transformers.Seq2SeqTrainer", "transformers.trainer.Trainer"), _TRANSFORMERS
+    ),
+}
+"""By the class whose method is called (docs: Lightning 2.5 "Trainer", transformers 4.50 "Trainer")."""
 
 _ALIASES = {
     "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",

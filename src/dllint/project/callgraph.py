@@ -20,8 +20,10 @@ from dllint.project.abstract import (
     Values,
 )
 from dllint.project.arguments import Actual, Actuals
+from dllint.project.hooks import ENTRIES, called_hooks
 from dllint.project.namesakes import Namesakes
 from dllint.project.source import SourceFile
+from dllint.span import Span
 from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
@@ -97,6 +99,8 @@ class CallGraph:
         """The functions that calling `value` in that call runs."""
         if isinstance(value, Function):
             yield Target(value, self.world.frame(file, index, frame, value))
+            for wrapper in self._wrappers(value):
+                yield Target(wrapper, self.world.frame(file, index, frame, wrapper))
         elif isinstance(value, Class):
             instance = Instance(value, file, index, frame)
             for name in ("__init__", "__post_init__", "__new__"):
@@ -116,6 +120,29 @@ class CallGraph:
                 yield Target(target.function, self.partial_frame(value, target, file, index, frame))
         elif isinstance(value, (External, Instance)):
             yield from self._called_back(value, file, index, frame)
+            if isinstance(value, External):
+                for method, receiver in called_hooks(self.world, value.name, file, index, frame):
+                    yield Target(method, self.world.receiver_frame(receiver))
+
+    def _wrappers(self, function: Function) -> Iterator[Function]:
+        """The functions that decorators of the project put in the place of a function."""
+        scope = function.file.scopes[function.scope]
+        if not scope.decorators:
+            return
+        site = Site(function.file, max(scope.parent, 0), scope.region, (scope.span.line, scope.span.column), None)
+        for decorator in scope.decorators:
+            for value in self.world.values.evaluate(decorator.expr, site):
+                if isinstance(value, Function) and not value.file.scopes[value.scope].is_generator:
+                    frame = self._decorating(value, function.file, function.scope, site, decorator.span)
+                    for given in self.world.values.returned(value, frame):
+                        if isinstance(given, Function) and given.key != function.key:
+                            yield given
+
+    def _decorating(self, decorator: Function, file: SourceFile, scope: int, site: Site, span: Span) -> Frame:
+        """The activation of a decorator that is applied to the definition `scope`."""
+        defined: Expr = ["defined", scope]
+        actuals = Actuals([Actual(defined, site, span)])
+        return self.world.intern(("decorator", file.path, scope, decorator), actuals, decorator, None)
 
     def _is_module(self, cls: Class) -> bool:
         return any(
@@ -215,6 +242,10 @@ class CallGraph:
             cls = Class(function.file, owner)
             names = {name, cls.name, "cls", "__class__"}
             names.update(below.name for below in self.world.hierarchy.subclasses(cls))
+        around = function.file.scopes[function.scope].parent
+        if around > 0 and function.file.scopes[around].kind == "function":
+            makers = {function.file.scopes[around].name, function.file.scopes[function.file.scopes[around].parent].name}
+            names.update(file.scopes[scope].name for file, scope in self.world.decorated(makers))
         todo = list(names)
         while todo and len(names) < 60:
             for alias in self.world.aliases(todo.pop()):
@@ -225,7 +256,7 @@ class CallGraph:
 
     def _candidates(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
         seen: set[tuple[str, int]] = set()
-        names = self.names_of(function)
+        names = self.names_of(function) | ENTRIES.get(function.name, frozenset())
         owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
         for name in names:
             if owner is not None and name in ("cls", "__class__", *CONSTRUCTORS):
@@ -288,7 +319,9 @@ class CallGraph:
         parent = function.file.scopes[function.scope].parent
         if function.file.scopes[parent].kind == "function":
             return True
-        return bool(function.file.scopes[function.scope].decorators) or function.name in function.file.facts.loaded
+        owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
+        name = function.name if owner is None else function.file.scopes[owner].name
+        return bool(function.file.scopes[function.scope].decorators) or bool(self.world.loaded(name))
 
     def _passed_to(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
         """Calls of parameters to which the function (or its class) is passed somewhere."""
@@ -344,10 +377,7 @@ class CallGraph:
             for decorator in entry.decorators:
                 for value in self.world.values.evaluate(decorator.expr, site):
                     if isinstance(value, Function) and value.key == function.key:
-                        defined: Expr = ["defined", scope]
-                        actuals = Actuals([Actual(defined, site, decorator.span)])
-                        frame = self.world.intern(("decorator", file.path, scope, value), actuals, value, None)
-                        yield Caller(file, -1, frame)
+                        yield Caller(file, -1, self._decorating(value, file, scope, site, decorator.span))
 
 
 def _last(expr: Expr) -> str:

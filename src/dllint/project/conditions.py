@@ -34,7 +34,7 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
         return repr(expr[1])
     if tag == "name":
         return str(expr[1])
-    if tag == "attr":
+    if tag in ("attr", "getter"):
         return f"{_render(expr[1], file, depth)}.{expr[2]}"
     if tag == "item":
         return f"{_render(expr[1], file, depth)}[{_render(expr[2], file, depth - 1)}]"

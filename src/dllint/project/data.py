@@ -1,4 +1,4 @@
-"""Configuration files of the project: JSON and TOML that the code loads by a path that is known."""
+"""Configuration files of the project: JSON, YAML and TOML that the code loads by a path that is known."""
 
 from __future__ import annotations
 
@@ -23,6 +23,27 @@ LARGEST = 1_000_000
 """Bytes; a larger file is data, not configuration."""
 
 
+SUFFIXES = (".json", ".toml", ".yaml", ".yml")
+
+
+def _parse(path: str, text: str) -> Any:
+    """The content of a file.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    if path.endswith(".toml"):
+        return tomllib.loads(text)
+    if path.endswith(".json"):
+        return json.loads(text)
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
 class DataFiles:
     """Reads configuration files once."""
 
@@ -34,7 +55,7 @@ class DataFiles:
         """What `open(path)` gives: the file itself where it is a configuration file of the project."""
         found: list[Value] = []
         for value in paths:
-            if isinstance(value, Const) and isinstance(value.value, str) and value.value.endswith((".json", ".toml")):
+            if isinstance(value, Const) and isinstance(value.value, str) and value.value.endswith(SUFFIXES):
                 path = self._find(file.path, value.value)
                 if path is not None:
                     found.append(Data(path, ()))
@@ -77,7 +98,7 @@ class DataFiles:
                 with open(path, "rb") as stream:
                     data = stream.read(LARGEST + 1)
                 text = data.decode("utf-8-sig") if len(data) <= LARGEST else "null"
-                self._loaded[path] = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+                self._loaded[path] = _parse(path, text)
             except (OSError, ValueError, RecursionError):
                 self._loaded[path] = None
         return self._loaded[path]

@@ -107,6 +107,7 @@ class Evaluator:
             "entered": self._entered,
             "defined": lambda expr, site: self.definition(site, expr[1]),
             "walrus": lambda expr, site: self.evaluate(expr[2], site),
+            "getter": self._getter,
             "await": lambda expr, site: self.evaluate(expr[1], site),
         }
 
@@ -198,9 +199,12 @@ class Evaluator:
             ]
         finally:
             self.world.memory.leave()
-        if groups:
-            return union(groups)
+        found = union(groups)
+        if groups and UNKNOWN not in found:
+            return found
         annotated = self.world.hierarchy.annotation(function, name)
+        if groups:
+            return union([tuple(value for value in found if value != UNKNOWN), annotated]) if annotated else found
         return annotated or union([self._default(function, name), (UNKNOWN,)])
 
     def _default(self, function: Function, name: str) -> Values:
@@ -271,6 +275,16 @@ class Evaluator:
             return (UNKNOWN,)
         key = (value, name)
         return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
+
+    def _getter(self, expr: Expr, site: Site) -> Values:
+        """The function of the property that an attribute is, on each object that it can be read from."""
+        found: dict[Value, None] = {}
+        for value in self.evaluate(expr[1], site):
+            if isinstance(value, Instance) and isinstance(value.of, Class):
+                for method in self.world.hierarchy.meant(value, expr[2]):
+                    if self.world.hierarchy.is_property(method):
+                        found[Function(method.file, method.scope, value)] = None
+        return tuple(found)
 
     # Items
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Class, External, Function, Instance, Site, Value, Values
+from dllint.project.implicit import PROPERTY_DECORATORS
 
 if TYPE_CHECKING:
     from dllint.project.world import World
 
-PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
+MOST_OVERRIDES = 12
 
 
 def _last(expr: list[object]) -> str:
@@ -101,6 +102,16 @@ class Hierarchy:
             index = self.own_methods(below).get(name)
             if index is not None:
                 yield Function(below.file, index)
+
+    def meant(self, value: Instance, name: str) -> list[Function]:
+        """The methods that `name` can mean on an object: of its class, or, where only a base of its class is known, of
+        any class below too."""
+        assert isinstance(value.of, Class)
+        found = list(self.overrides(value.of, name))[:MOST_OVERRIDES] if value.call < 0 else []
+        if not found:
+            own = self.method(value.of, name)
+            found = [own] if own is not None else []
+        return found
 
     def externals(self, cls: Class) -> list[str]:
         """Names of the classes from outside the project that the class inherits from."""

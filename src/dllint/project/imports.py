@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from dllint import torch_api
+from dllint.facts.schema import Event
 from dllint.project.abstract import UNKNOWN, External, Module, Site, Values
 from dllint.project.source import Binding, SourceFile
 
@@ -17,7 +19,8 @@ class Imports:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._members: dict[tuple[str, str], Values | None] = {}
+        self._members: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._importers: dict[str, dict[str, Event]] | None = None
         self._star: dict[tuple[str, str], Values | None] = {}
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
@@ -57,20 +60,35 @@ class Imports:
 
     def member(self, path: str, name: str) -> Values:
         """What `name` is in the module at `path`; nothing where it has no such name."""
-        key = (path, name)
-        if key in self._members:
-            return self._members[key] or ()
-        self._members[key] = None
+        return self.world.memory.remember(self._members, (path, name), lambda: self._member(path, name), ())
+
+    def _member(self, path: str, name: str) -> Values:
         file = self.world.files.get(path)
-        result: Values = ()
         if file is None:
-            result = ()
-        elif name in file.bindings(0) or file.global_bindings(name):
-            result = self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
-        else:
-            result = self.star(file, name) or ()
-        self._members[key] = result
-        return result
+            return ()
+        if name in file.bindings(0) or file.global_bindings(name):
+            return self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
+        return self.star(file, name) or ()
+
+    def importers(self, file: SourceFile) -> list[tuple[SourceFile, Event]]:
+        """The files that import a file when they are imported themselves, each with the statement that does."""
+        if self._importers is None:
+            self._importers = {}
+            for other in self.world.files.values():
+                for event in other.scopes[0].events:
+                    if event.kind == "import":
+                        for path in self._reached(other, event):
+                            if path != other.path:
+                                self._importers.setdefault(path, {}).setdefault(other.path, event)
+        return [(self.world.files[path], event) for path, event in self._importers.get(file.path, {}).items()]
+
+    def _reached(self, file: SourceFile, event: Event) -> set[str]:
+        module, name, _, level = event.detail
+        reached = self.find(file, module, level)
+        if reached is None and name:
+            return set()
+        inner = self.find(file, f"{module}.{name}", level) if name and name != "*" else None
+        return {path for path in (reached, inner) if path is not None}
 
     def submodule(self, path: str, name: str) -> Values:
         """The module `name` inside the package at `path`."""

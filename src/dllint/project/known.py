@@ -14,6 +14,7 @@ from dllint.project.abstract import (
     Const,
     Display,
     External,
+    Function,
     Instance,
     Mapping,
     Module,
@@ -162,6 +163,37 @@ def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | Non
     return tuple(dict.fromkeys(groups)) or None
 
 
+def _field(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The default of `field(default=…)`, `Field(…)` or `attr.ib(…)`."""
+    for argument in file.calls[index].args:
+        if argument.keyword == "default" or argument.keyword is None:
+            return world.values.evaluate(argument.value, site)
+        if argument.keyword in ("default_factory", "factory"):
+            found: list[Value] = []
+            for value in world.values.evaluate(argument.value, site):
+                found += world.values.result(value, index, site) if isinstance(value, (Class, Function)) else (UNKNOWN,)
+            return tuple(dict.fromkeys(found))
+    return (UNKNOWN,)
+
+
+def _environment(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The default of `os.environ.get(name, default)`, which the environment may replace."""
+    args = file.calls[index].args
+    if len(args) < 2 or any(argument.keyword for argument in args):
+        return None
+    return tuple(dict.fromkeys((*world.values.evaluate(args[1].value, site), UNKNOWN)))
+
+
+def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    func = file.calls[index].func
+    return world.values.evaluate(func[1], site) if func[0] == "attr" else None
+
+
+def _config_file(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """`OmegaConf.load(path)`: opened and parsed at once."""
+    return world.data.opened(_first(world, file, index, site) or (), file, index, site)
+
+
 def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     scope = site.scope
     while scope > 0 and file.method_of(scope) is None:
@@ -271,6 +303,8 @@ RESULTS: dict[str, Handler] = {
     "munch.Munch": _mapping,
     "box.Box": _mapping,
     "ml_collections.ConfigDict": _mapping,
+    "yacs.config.CfgNode": _mapping,
+    "fvcore.common.config.CfgNode": _mapping,
     "omegaconf.OmegaConf.create": _first,
     "functools.partial": _partial,
     "functools.wraps": lambda world, file, index, site: (UNKNOWN,),
@@ -288,6 +322,15 @@ RESULTS: dict[str, Handler] = {
     "getattr": _getattr,
     "dict().get": _get,
     "dict().pop": _get,
+    "dict().clone": _receiver,
+    "dict().copy": _receiver,
+    "dataclasses.field": _field,
+    "pydantic.Field": _field,
+    "attr.ib": _field,
+    "attrs.field": _field,
+    "os.environ.get": _environment,
+    "os.getenv": _environment,
+    "omegaconf.OmegaConf.load": _config_file,
     "super": _super,
     "importlib.import_module": _import_module,
     "__import__": _import_module,

@@ -97,8 +97,13 @@ def _plausible(world: World, file: SourceFile, index: int) -> bool:
         inner = file.calls[func[1]].func
         return inner[-1] in _CALLED_RESULTS
     if func[0] == "attr" and func[2] in _POOL_METHODS:
-        return bool(_PROCESS_MODULES & file.imported_packages())
+        return bool(_PROCESS_MODULES & file.imported_packages()) or _gets_a_pool(world, file)
     return func[0] in ("name", "attr")
+
+
+def _gets_a_pool(world: World, file: SourceFile) -> bool:
+    """Whether a file that makes pools of processes imports this one, and so may hand them over."""
+    return any(_PROCESS_MODULES & importer.imported_packages() for importer, _ in world.imports.importers(file))
 
 
 def _aliases(world: World, names: set[str]) -> Iterator[str]:
@@ -124,6 +129,7 @@ def _holders(world: World) -> Iterator[str]:
 def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]:
     call = file.calls[index]
     site = world.call_site(file, index, None)
+    seen: set[tuple[str, str | None]] = set()
     for value in world.values.evaluate(call.func, site):
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
@@ -133,13 +139,13 @@ def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]
         api = LAUNCHERS.get(plain)
         if api is None and of.name in world.settings.launchers:
             api = LAUNCHERS["torch.multiprocessing.spawn"]
-        if api is None:
+        if api is None or (plain, context) in seen:
             continue
+        seen.add((plain, context))
         for frame, through in _contexts(world, file, call.scope, None, (), _CONTEXTS_DEEP):
             targets = _targets(world, api, file, index, frame)
             methods = _methods(world, api, context, file, index, frame)
             yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame)
-        return
 
 
 def _contexts(
@@ -155,7 +161,8 @@ def _contexts(
         yield frame, through
         return
     for caller in callers:
-        yield caller.frame, (caller, *through)
+        launched = world.launches_at(caller.file, caller.call)
+        yield caller.frame, through if launched else (caller, *through)
 
 
 def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Actual | None:

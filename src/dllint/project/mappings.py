@@ -203,7 +203,7 @@ class Mappings:
             return None
         return Found(union(groups), absent or not seen)
 
-    def _changed(self, change: Change, where: Site, key: object) -> Found | None:
+    def _changed(self, change: Change, where: Site, key: object, owner: tuple[int, str] | None = None) -> Found | None:
         """What a change puts under the key; None where it does not concern the key."""
         if change.kind in ("set", "default"):
             keys: Values
@@ -214,7 +214,10 @@ class Mappings:
             else:
                 keys = self.world.values.evaluate(change.key, where)
             if any(isinstance(value, Const) and value.value == key for value in keys):
-                return Found(self.world.values.evaluate(change.value, where), len(keys) > 1)
+                values = self.world.values.evaluate(change.value, where)
+                if isinstance(change.key, str) and owner is not None:
+                    values = self.world.values.owned(values, change.value, where, (owner[0], f"{owner[1]}.{key}"))
+                return Found(values, len(keys) > 1)
             if any(not isinstance(value, Const) for value in keys) and not isinstance(key, str):
                 return Found(self.world.values.evaluate(change.value, where), True)
             return None
@@ -262,7 +265,7 @@ class Mappings:
         if value.owner is not None and (site.file.path, *value.owner) != skip:
             for file, change in self.owned_changes(site.file, value.owner):
                 where = self.changed_at(file, change, site)
-                found = self._changed(change, where, key)
+                found = self._changed(change, where, key, value.owner)
                 if found is not None:
                     groups.append(found.values)
                     if change.kind == "set" and change.region == 0 and where[:2] == site[:2] and not found.absent:

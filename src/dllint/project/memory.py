@@ -26,6 +26,12 @@ class Memory:
     def __init__(self) -> None:
         self.room = DEEPEST
         self._cut = False
+        self._tables: dict[int, dict[Hashable, object]] = {}
+
+    def forget(self) -> None:
+        """Drop all answers: more is known now than when they were given. Not while a question is under way."""
+        for table in self._tables.values():
+            table.clear()
 
     def enter(self) -> bool:
         """Go one level of callers up; False where there is no room left, which marks all questions under way."""
@@ -61,6 +67,7 @@ class Memory:
             if room >= self.room:
                 self._cut = True
                 return value
+        self._tables[id(table)] = table  # type: ignore[assignment]
         table[key] = None
         outer, self._cut = self._cut, False
         try:

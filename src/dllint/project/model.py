@@ -49,6 +49,7 @@ class Project:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        world.launches()
         self.datasets = Datasets(world)
         self.workers = WorkerCode(world)
         self.programs = Programs(world)

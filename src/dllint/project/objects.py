@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.project import fields
 from dllint.project.abstract import (
+    NONE,
     UNKNOWN,
     Class,
     Const,
@@ -31,8 +33,6 @@ from dllint.project.source import SourceFile, Store
 
 if TYPE_CHECKING:
     from dllint.project.world import World
-
-MOST_OVERRIDES = 12
 
 
 class Objects:
@@ -64,6 +64,7 @@ class Objects:
                 "keys",
                 "pop",
                 "copy",
+                "clone",
                 "update",
                 "setdefault",
             ):
@@ -116,12 +117,9 @@ class Objects:
         cls = value.of
         assert isinstance(cls, Class)
         hierarchy = self.world.hierarchy
-        methods = list(hierarchy.overrides(cls, name)) if value.call < 0 else []
-        if not methods:
-            own = hierarchy.method(cls, name)
-            methods = [own] if own is not None else []
         groups: list[Values] = []
-        for method in methods[:MOST_OVERRIDES]:
+        methods = hierarchy.meant(value, name)
+        for method in methods:
             if hierarchy.is_property(method):
                 groups.append(self.world.values.returned(method, self.world.receiver_frame(value)))
             elif hierarchy.receiver_kind(method):
@@ -130,13 +128,15 @@ class Objects:
             else:
                 groups.append((method,))
         groups += self._stored_values(value, name)
+        if not methods:
+            groups += fields.given(self.world, value, name)
         if groups:
-            return union(groups)
+            return self._or_annotated(value, name, union(groups))
         for owner in self._owners(value):
             if name in owner.file.bindings(owner.scope):
                 groups.append(self.world.values.name(name, Site(owner.file, owner.scope, 0, (0, 0), None)))
         if groups:
-            return union(groups)
+            return self._or_annotated(value, name, union(groups))
         for file, store in self.outside_stores(name):
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
             for base in self.world.values.evaluate(store.base, site):
@@ -147,8 +147,7 @@ class Objects:
         outside = hierarchy.externals(cls)
         if outside:
             return (External(f"{outside[0]}().{name}"),)
-        annotated = self._annotated(value, name)
-        return annotated or (UNKNOWN,)
+        return self._annotated(value, name) or (UNKNOWN,)
 
     def _owners(self, value: Instance) -> list[Class]:
         """The classes whose code sets attributes of the instance."""
@@ -274,6 +273,12 @@ class Objects:
             if at < site.at:
                 return None
         return None
+
+    def _or_annotated(self, value: Instance, name: str, found: Values) -> Values:
+        """The values, or what the attribute is annotated with where they say nothing."""
+        if all(one in (UNKNOWN, NONE) for one in found):
+            return self._annotated(value, name) or found
+        return found
 
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self._owners(value):

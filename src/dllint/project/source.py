@@ -39,13 +39,14 @@ class SourceFile:
         self.path = path
         self.facts = facts
         self.scopes: list[Scope] = facts.scopes
-        self.calls: list[Call] = facts.calls
+        self.calls: list[Call] = list(facts.calls)
         self.children: dict[int, list[int]] = {}
         for index, scope in enumerate(facts.scopes):
             self.children.setdefault(scope.parent, []).append(index)
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
+        self._counted = 0
         self._globals: dict[str, list[Binding]] | None = None
         self._packages: frozenset[str] | None = None
 
@@ -56,9 +57,9 @@ class SourceFile:
         return self.path < other.path
 
     def calls_of(self, scope: int) -> list[int]:
-        """Indices of the calls that stand directly in a scope, in source order."""
-        if self._calls_of is None:
-            self._calls_of = {}
+        """Indices of the calls that stand directly in a scope, in source order; those without parentheses last."""
+        if self._calls_of is None or self._counted != len(self.calls):
+            self._calls_of, self._counted = {}, len(self.calls)
             for index, call in enumerate(self.calls):
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
@@ -107,6 +108,7 @@ class SourceFile:
                 if event.target is not None
                 for store in _stored(scope, event)
             ]
+            found += [store for index in self.calls_of(scope) if (store := _set(self.calls[index])) is not None]
             self._stores[scope] = found
         return found
 
@@ -219,6 +221,18 @@ def _stored(scope: int, event: Event) -> Iterator[Store]:
     for target, value in _targets(event.target, _incoming(event)):
         if target[0] == "attr" or target[0] == "item":
             yield Store(scope, event, target[1], target[2], value)
+
+
+def _set(call: Call) -> Store | None:
+    """`setattr(base, "attr", value)`"""
+    if call.func != ["name", "setattr"] or len(call.args) != 3 or any(one.keyword for one in call.args):
+        return None
+    base, key, value = call.args
+    if key.value[0] != "const" or not isinstance(key.value[1], str):
+        return None
+    target = ["attr", base.value, key.value[1]]
+    event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
+    return Store(call.scope, event, base.value, key.value[1], value.value)
 
 
 def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:

@@ -252,9 +252,10 @@ class StartMethods:
                 if scope == 0:
                     last_region = where.facts.calls[index].region if where is file and not through else 0
                     if not under_main_guard(where, last_region):
-                        for importer, event_at, inner in self._importers(where):
-                            hop = Hop(importer, inner, f"imports {where.path.rsplit('/', 1)[-1]}, which runs")
-                            todo.append((importer, 0, event_at, conditions, (hop, *through), None))
+                        for importer, event in self.world.imports.importers(where):
+                            hop = Hop(importer, event.span, f"imports {where.path.rsplit('/', 1)[-1]}, which runs")
+                            end = (event.span.end_line, event.span.end_column)
+                            todo.append((importer, 0, end, conditions, (hop, *through), None))
                     continue
                 entry = where.scopes[scope]
                 if entry.kind == "lambda":
@@ -269,21 +270,6 @@ class StartMethods:
                     hop = Hop(caller.file, outer.span, f"calls {render(outer.func, caller.file)}, which runs")
                     end = (outer.statement.end_line, outer.statement.end_column)
                     todo.append((caller.file, outer.scope, end, conditions + more, (hop, *through), None))
-
-    def _importers(self, file: SourceFile) -> Iterator[tuple[SourceFile, tuple[int, int], Span]]:
-        for other in self.world.files.values():
-            if other is file:
-                continue
-            for event in other.scopes[0].events:
-                if event.kind == "import":
-                    module, name, _, level = event.detail
-                    reached = self.world.imports.find(other, module, level)
-                    if reached is None and name:
-                        continue
-                    inner = self.world.imports.find(other, f"{module}.{name}", level) if name and name != "*" else None
-                    if file.path in (reached, inner):
-                        yield other, (event.span.end_line, event.span.end_column), event.span
-                        break
 
     def _find_forced(self) -> None:
         """Places after which a forced `set_start_method` has replaced what was inherited, in each function that

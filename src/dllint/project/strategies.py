@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Class, Const, External, Function, Instance, Value
+from dllint.project.abstract import Class, Const, External, Instance, Value
 from dllint.project.callgraph import Target
+from dllint.project.hooks import called_hooks
 from dllint.project.source import SourceFile
-from dllint.torch_api import LOADER_HOOKS, SPAWNING_STRATEGIES, canonical
+from dllint.torch_api import HOOKS, SPAWNING_STRATEGIES, canonical
 
 if TYPE_CHECKING:
     from dllint.project.world import World
 
-TRAINERS = ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer")
-ENTRY_POINTS = ("fit", "validate", "test", "predict")
+TRAINER = "lightning.pytorch.Trainer"
 CHOICES = ("strategy", "accelerator", "distributed_backend")
 """Arguments of a trainer that say how it starts processes; the last two in old releases."""
 
@@ -22,7 +22,7 @@ CHOICES = ("strategy", "accelerator", "distributed_backend")
 def trainer_runs(world: World) -> Iterator[tuple[SourceFile, int, str, tuple[Target, ...]]]:
     """Calls such as `trainer.fit(model)`, each with a start method that the trainer's strategy uses, and the project's
     hooks that it runs."""
-    for name in ENTRY_POINTS:
+    for name in HOOKS[TRAINER].entries:
         for file, index in world.called(name):
             call = file.calls[index]
             if call.func[0] != "attr":
@@ -41,7 +41,7 @@ def _methods_of(world: World, value: Value) -> Iterator[str]:
     if not isinstance(value, Instance) or value.file is None or value.call < 0:
         return
     names = world.hierarchy.externals(value.of) if isinstance(value.of, Class) else [value.of.name]
-    if not any(canonical(name) in TRAINERS for name in names):
+    if not any(HOOKS.get(canonical(name)) is HOOKS[TRAINER] for name in names):
         return
     given = world.actuals(value.file, value.call, value.frame).keywords
     for choice in (given[name] for name in CHOICES if name in given):
@@ -66,12 +66,6 @@ def _of_strategy(world: World, value: Instance) -> Iterator[str]:
 
 
 def _hooks(world: World, file: SourceFile, index: int) -> Iterator[Target]:
-    actuals = world.actuals(file, index, None)
-    for actual in (*actuals.positional, *actuals.keywords.values()):
-        for value in world.values.evaluate(actual.expr, actual.site) if actual.site is not None else ():
-            if not isinstance(value, Instance) or not isinstance(value.of, Class):
-                continue
-            for name in LOADER_HOOKS:
-                method = world.hierarchy.method(value.of, name)
-                if method is not None:
-                    yield Target(Function(method.file, method.scope, value), world.receiver_frame(value))
+    name = file.calls[index].func[2]
+    for method, receiver in called_hooks(world, f"{TRAINER}().{name}", file, index, None):
+        yield Target(method, world.receiver_frame(receiver))

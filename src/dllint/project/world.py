@@ -16,6 +16,7 @@ from dllint.project.evaluate import Evaluator
 from dllint.project.folding import truth
 from dllint.project.hierarchy import Hierarchy
 from dllint.project.holding import held_by
+from dllint.project.implicit import add_implicit_calls
 from dllint.project.imports import Imports
 from dllint.project.launches import Launch, find_launches
 from dllint.project.mappings import Mappings
@@ -34,6 +35,7 @@ DEEPEST_CONTEXT = 3
 """Calls that an evaluation remembers; what called them is any caller."""
 MOST_CONTEXTS = 16
 """Activations of one function that are told apart; work then grows with the project, not with its ways through it."""
+MOST_ROUNDS = 3
 DEEPEST_NESTING = 2
 """Objects made by objects whose making is told apart."""
 
@@ -64,6 +66,8 @@ class World:
                 self._called.setdefault(name, []).extend((file, index) for index in indices)
             for name, indices in file.facts.loaded.items():
                 self._loaded.setdefault(name, []).extend((file, index) for index in indices)
+        for name, calls in add_implicit_calls(self.files.values()).items():
+            self._called.setdefault(name, []).extend(calls)
         self._contexts: dict[tuple[str, int], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
@@ -230,15 +234,25 @@ class World:
     # Processes
 
     def launches(self) -> list[Launch]:
-        """All calls that start a process which runs a function of the project."""
+        """All calls that start a process which runs a function of the project.
+
+        A launch hands arguments to what it starts, so that launches found make others known: they are looked for again
+        with those of the round before, until nothing changes.
+        """
         if self._launches is None:
             self._launches = []
-            for launch in find_launches(self):
-                if not launch.targets:
-                    self._blind_launches.append(launch)
-                    continue
-                self._launches.append(launch)
-                self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
+            for _ in range(MOST_ROUNDS):
+                everything = list(find_launches(self))
+                found = [launch for launch in everything if launch.targets]
+                settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
+                self._launches = found
+                self._blind_launches = [launch for launch in everything if not launch.targets]
+                self._launches_at = {}
+                for launch in found:
+                    self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
+                if settled:
+                    break
+                self.memory.forget()
         return self._launches
 
     def blind_launches(self) -> list[Launch]:
@@ -259,6 +273,11 @@ class World:
     def held_by(self, value: Instance) -> Values:
         """What an object from outside the project keeps of the arguments it was made with."""
         return held_by(self, value)
+
+
+def _summary(launch: Launch) -> tuple[object, ...]:
+    through = tuple((caller.file.path, caller.call) for caller in launch.through)
+    return launch.file.path, launch.call, launch.methods, tuple(one.function.key for one in launch.targets), through
 
 
 def _over_names(expr: Expr) -> bool:

@@ -1,0 +1,110 @@
+"""Calls that are written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop.
+
+They are added to a file's calls, so that whatever follows calls follows them too. A property is called through the
+expression ["getter", base, name].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dllint.facts.schema import Call, Expr
+from dllint.project.source import SourceFile
+from dllint.span import Span
+
+PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
+MOST_READERS = 60
+"""Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
+_PASSING = frozenset(
+    {"enumerate", "zip", "tqdm", "trange", "range", "reversed", "sorted", "len", "list", "iter", "cycle"}
+)
+
+
+def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[SourceFile, int]]]:
+    """Put them into the files. Gives them by the name of the method that they call."""
+    files = tuple(files)
+    properties = {
+        name
+        for name in _properties(files)
+        if sum(len(file.facts.loaded.get(name, ())) for file in files) <= MOST_READERS
+    }
+    methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
+    found: dict[str, list[tuple[SourceFile, int]]] = {}
+    for file in files:
+        for call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
+            found.setdefault(call.func[2], []).append((file, len(file.calls)))
+            file.calls.append(call)
+    return found
+
+
+def _properties(files: Iterable[SourceFile]) -> set[str]:
+    """Names of the properties that call something."""
+    found: set[str] = set()
+    for file in files:
+        for index, scope in enumerate(file.scopes):
+            for decorator in scope.decorators:
+                if (
+                    decorator.expr[0] in ("name", "attr")
+                    and decorator.expr[-1] in PROPERTY_DECORATORS
+                    and file.calls_of(index)
+                ):
+                    found.add(scope.name)
+    return found
+
+
+def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
+    for name in sorted(properties & file.facts.loaded.keys()):
+        for scope in sorted(set(file.facts.loaded[name])):
+            seen: set[tuple[int, int]] = set()
+            for expr, span, region, statement in _expressions(file, scope):
+                for base in _bases(expr, name):
+                    if (span.line, span.column) not in seen:
+                        seen.add((span.line, span.column))
+                        yield Call(["getter", base, name], [], span, scope, region, statement)
+
+
+def _expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
+    for event in file.scopes[scope].events:
+        if event.value is not None:
+            yield event.value, event.value_span or event.span, event.region, event.span
+    for index in file.calls_of(scope):
+        call = file.calls[index]
+        if call.func[0] != "getter":
+            yield call.func, call.span, call.region, call.statement
+            for argument in call.args:
+                yield argument.value, argument.value_span, call.region, call.statement
+
+
+def _bases(expr: object, name: str) -> Iterator[Expr]:
+    """What stands before `.name` in an expression, calls inside of it left out."""
+    if not isinstance(expr, (list, tuple)) or not expr:
+        return
+    if expr[0] in ("call", "lambda", "const"):
+        return
+    if expr[0] == "attr" and expr[2] == name:
+        yield list(expr[1])
+    for part in expr if not isinstance(expr[0], str) else expr[1:]:
+        yield from _bases(part, name)
+
+
+def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:
+    kinds = {"with": "__enter__", "for": "__iter__"}
+    for number, scope in enumerate(file.scopes):
+        for event in scope.events:
+            method = kinds.get(event.kind)
+            if method not in methods or event.value is None:
+                continue
+            value = _iterated(event.value, file) if event.kind == "for" else event.value
+            if value[0] in ("name", "attr", "call", "item"):
+                span = event.value_span or event.span
+                yield Call(["attr", value, method], [], span, number, event.region, event.span)
+
+
+def _iterated(expr: Expr, file: SourceFile) -> Expr:
+    """What `for … in enumerate(tqdm(x))` goes through in the end: x."""
+    while expr[0] == "call":
+        call = file.calls[expr[1]]
+        if call.func[-1] not in _PASSING or not call.args or call.args[0].keyword is not None:
+            break
+        expr = call.args[0].value
+    return expr
