@@ -48,6 +48,8 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
+_PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|\{|%s)")
+"""The beginning of a module's name in a string that the rest is put to: "models." + name, f"data.{name}"."""
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
 _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
@@ -191,6 +193,10 @@ def _imported(path: str, data: bytes, index: ModuleIndex) -> set[str]:
         for name in names:
             if name != "*":
                 found.update(index.resolve(path, f"{module}.{name}" if module else name, level))
+    if b"import_module(" in data or b"__import__(" in data:
+        for prefix in _PREFIX.findall(data):
+            for run in index.beginning(path, prefix.decode()).values():
+                found.update(run)
     found.discard(path)
     return found
 

@@ -188,7 +188,7 @@ class Evaluator:
             cls = Class(function.file, scope.parent)
             return (cls,) if receiver == "class" else (Instance(cls),)
         if frame is not None and frame.actuals is not None:
-            return self._from_actuals(function, name, frame.actuals, frame)
+            return self._or_annotated(function, name, self._from_actuals(function, name, frame.actuals, frame))
         if not self.world.memory.enter():
             return union([self._default(function, name), (UNKNOWN,)])
         try:
@@ -199,13 +199,16 @@ class Evaluator:
             ]
         finally:
             self.world.memory.leave()
-        found = union(groups)
-        if groups and UNKNOWN not in found:
+        if groups:
+            return self._or_annotated(function, name, union(groups))
+        return self.world.hierarchy.annotation(function, name) or union([self._default(function, name), (UNKNOWN,)])
+
+    def _or_annotated(self, function: Function, name: str, found: Values) -> Values:
+        """The values, with an object of the class that the parameter is annotated with where one is not known."""
+        if UNKNOWN not in found:
             return found
         annotated = self.world.hierarchy.annotation(function, name)
-        if groups:
-            return union([tuple(value for value in found if value != UNKNOWN), annotated]) if annotated else found
-        return annotated or union([self._default(function, name), (UNKNOWN,)])
+        return union([tuple(value for value in found if value != UNKNOWN), annotated]) if annotated else found
 
     def _default(self, function: Function, name: str) -> Values:
         for param in function.file.scopes[function.scope].params:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint import torch_api
 from dllint.facts.schema import Event
-from dllint.project.abstract import UNKNOWN, External, Module, Site, Values
+from dllint.project.abstract import UNKNOWN, External, Module, Pattern, Site, Values
 from dllint.project.source import Binding, SourceFile
 
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ class Imports:
             return set()
         inner = self.find(file, f"{module}.{name}", level) if name and name != "*" else None
         return {path for path in (reached, inner) if path is not None}
+
+    def fitting(self, file: SourceFile, name: Pattern) -> list[Module]:
+        """The modules of which only the beginning and the end of the name are known."""
+        found = self.world.index.beginning(file.path, name.prefix)
+        return [Module(files[-1]) for module, files in found.items() if name.fits(module)]
 
     def submodule(self, path: str, name: str) -> Values:
         """The module `name` inside the package at `path`."""

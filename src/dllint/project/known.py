@@ -212,6 +212,8 @@ def _import_module(world: World, file: SourceFile, index: int, site: Site) -> Va
             name = value.value.lstrip(".")
             path = world.imports.find(file, name, len(value.value) - len(name))
             found.append(Module(path) if path is not None else External(name) if value.value == name else UNKNOWN)
+        elif isinstance(value, Pattern):
+            found += world.imports.fitting(file, value) or [UNKNOWN]
         else:
             found.append(UNKNOWN)
     return tuple(found) or None
