@@ -233,6 +233,28 @@ def test_silent(text: str, findings: Callable[..., Any]) -> None:
     assert findings({"train.py": HEAD + text}, **SELECT) == set()
 
 
+def test_an_option_of_the_same_name_in_another_program_does_not_count(told: Callable[..., Any]) -> None:
+    files = {
+        "arguments.py": "def add(parser):\n    parser.add_argument('--workers', default=4)\n    return parser\n",
+        "other.py": PARSER + "\nif __name__ == '__main__':\n    print(parse())\n" + HEAD,
+        "train.py": HEAD
+        + "import argparse\n\nimport arguments\n\n"
+        + "args = arguments.add(argparse.ArgumentParser()).parse_args()\n"
+        + "loader = DataLoader([], num_workers=args.workers, persistent_workers=True)\n",
+    }
+
+    assert told(files, **SELECT) == ()
+
+
+def test_a_parser_that_another_package_fills(told: Callable[..., Any]) -> None:
+    text = PARSER.replace("    return", "    parser = deepspeed.add_config_arguments(parser)\n    return")
+    use = "args = parse()\nloader = DataLoader([], num_workers=args.workers, persistent_workers=True)\n"
+
+    (found,) = told({"train.py": "import deepspeed\n" + HEAD + text + use}, **SELECT)
+
+    assert "the default of `--workers` at train.py:8" in found.text
+
+
 def test_a_configuration_file_is_a_default(told: Callable[..., Any]) -> None:
     files = {
         "config.json": '{"workers": 0}\n',

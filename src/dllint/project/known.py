@@ -357,4 +357,7 @@ RESULTS: dict[str, Handler] = {
     "yaml.full_load": _loaded,
     "open": _open,
     "os.path.join": _join,
+    # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
+    "deepspeed.add_config_arguments": _first,
+    "lightning.pytorch.Trainer.add_argparse_args": _first,
 }

@@ -95,7 +95,7 @@ def _plausible(world: World, file: SourceFile, index: int) -> bool:
     func = file.calls[index].func
     if func[0] == "call":
         inner = file.calls[func[1]].func
-        return inner[-1] in _CALLED_RESULTS
+        return inner[0] in ("name", "attr") and inner[-1] in _CALLED_RESULTS
     if func[0] == "attr" and func[2] in _POOL_METHODS:
         return bool(_PROCESS_MODULES & file.imported_packages()) or _gets_a_pool(world, file)
     return func[0] in ("name", "attr")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Call
 from dllint.project.abstract import NONE, UNKNOWN, Const, Parsed, Value, const
 from dllint.project.mappings import OPAQUE, Found
+from dllint.project.programs import Programs
 from dllint.project.source import SourceFile
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ class Parsers:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self._programs = Programs(world)
         self._options: dict[str, list[tuple[SourceFile, int]]] | None = None
+
+    def nearest(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
+        """The `add_argument` calls that fill the attribute `dest` of what one program parsed."""
+        return self._nearest(value, self.options(dest))
 
     def options(self, dest: str) -> list[tuple[SourceFile, int]]:
         """The `add_argument` calls that fill the attribute `dest`."""
@@ -69,9 +75,13 @@ class Parsers:
         return None
 
     def _nearest(self, value: Parsed, options: list[tuple[SourceFile, int]]) -> list[tuple[SourceFile, int]]:
-        """Of options of the same name in several programs, those of the file that parses, if it has any."""
+        """Of options of the same name in several programs, those of the file that parses, if it has any, else those
+        of files that it imports."""
         same = [option for option in options if option[0] is value.file]
-        return same or options
+        if same or len(options) < 2:
+            return same or options
+        around = self._programs.import_closure([value.file.path])
+        return [option for option in options if option[0].path in around] or options
 
 
 def _destination(call: Call) -> str:

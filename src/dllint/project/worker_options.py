@@ -232,7 +232,7 @@ class WorkerOptions:
         for base in self.world.values.evaluate(expr[1], site):
             found: tuple[str, Place | None] | None = None
             if isinstance(base, Parsed):
-                found = self._of_option(key)
+                found = self._of_option(base, key)
             elif isinstance(base, Data):
                 found = (f"`{key}` in {self.project.shown(base.path)}", None)
             elif isinstance(base, Instance):
@@ -241,8 +241,8 @@ class WorkerOptions:
                 return found
         return None
 
-    def _of_option(self, key: str) -> tuple[str, Place] | None:
-        for file, index in self.world.parsers.options(key):
+    def _of_option(self, value: Parsed, key: str) -> tuple[str, Place] | None:
+        for file, index in self.world.parsers.nearest(value, key):
             call = file.calls[index]
             for argument in call.args:
                 site = self.world.call_site(file, index, None)
