@@ -40,6 +40,7 @@ _IN_WORKERS = (
 """What is a hazard in code that workers run, so only where a loading file leads to it."""
 _NEARBY = (
     *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
+    *(b".cuda(", b"torch.cuda"),
     *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
 )
 _IMPORT = re.compile(

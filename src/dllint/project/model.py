@@ -24,6 +24,7 @@ from dllint.project.abstract import (
 from dllint.project.arrays import Arrays
 from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
+from dllint.project.cuda_forks import CudaForks
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.holding import flattened, held_by, keeps_as_it_is
 from dllint.project.item_code import ItemCode
@@ -59,6 +60,7 @@ class Project:
         self.records = Records(world)
         self.starting = Starting(self)
         self.tensors = Tensors(world, self.datasets)
+        self.cuda_forks = CudaForks(self)
         self.opencv = OpenCV(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}

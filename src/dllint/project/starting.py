@@ -81,11 +81,11 @@ class Starting:
         """The calls at which processes of launches start."""
         found: dict[tuple[str, int], list[Launch]] = {}
         for launch in (*self.world.launches(), *self.world.blind_launches()):
-            for file, index in self._started(launch):
+            for file, index in self.started(launch):
                 found.setdefault((file.path, index), []).append(launch)
         return found
 
-    def _started(self, launch: Launch) -> Iterator[tuple[SourceFile, int]]:
+    def started(self, launch: Launch) -> Iterator[tuple[SourceFile, int]]:
         """The calls that start the processes of a launch: `start()` of a Process, else the launching call itself."""
         if not launch.api.endswith("Process"):
             yield launch.file, launch.call

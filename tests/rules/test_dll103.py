@@ -1,0 +1,442 @@
+"""DLL103: CUDA in forked workers of a parent that has initialised it, and all that is none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL103"]}
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+"""
+TAIL = """
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(model(rows))
+
+if __name__ == "__main__":
+    main()
+"""
+ITEM = """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8).cuda(){}
+"""
+USE = ITEM.format("  # DLL103")
+PLAIN = ITEM.format("")
+
+FOUND: dict[str, str] = {
+    "cuda()": USE + TAIL,
+    "to a constant": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8).to("cuda:0", non_blocking=True)  # DLL103
+"""
+    + TAIL,
+    "to a device object of the module": """
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8).to(device=DEVICE)  # DLL103
+"""
+    + TAIL,
+    "a device that the dataset is given": """
+class Rows(Dataset):
+    def __init__(self, device):
+        self.device = device
+
+    def __getitem__(self, index):
+        return torch.ones(8, device=self.device)  # DLL103
+
+def main():
+    device = torch.device("cuda")
+    model = nn.Linear(8, 1).to(device)
+    for rows in DataLoader(Rows(device), num_workers=4):
+        print(model(rows))
+""",
+    "a base class and a helper": """
+class Base(Dataset):
+    def __getitem__(self, index):
+        return self.read(index)
+
+class Rows(Base):
+    def read(self, index):
+        return moved(torch.ones(8))
+
+def moved(rows):
+    return rows.cuda(non_blocking=True)  # DLL103
+"""
+    + TAIL,
+    "a function of torch.cuda": """
+from torch.cuda import current_device as gpu
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8) * gpu()  # DLL103
+"""
+    + TAIL,
+    "a transform": """
+class Move:
+    def __call__(self, rows):
+        return rows.to("cuda")  # DLL103
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = Move()
+
+    def __getitem__(self, index):
+        return self.transform(torch.ones(8))
+"""
+    + TAIL,
+    "collate_fn": """
+def collate(rows):
+    return torch.stack(rows).cuda()  # DLL103
+
+def main():
+    torch.cuda.set_device(0)
+    for rows in DataLoader([torch.ones(8)], num_workers=4, collate_fn=collate):
+        print(rows)
+""",
+    "worker_init_fn, with the options in a dict": """
+def begin(worker):
+    torch.cuda.set_device(worker)  # DLL103
+
+def main():
+    torch.cuda.init()
+    options = {"num_workers": 4, "worker_init_fn": begin}
+    for rows in DataLoader([torch.ones(8)], **options):
+        print(rows)
+""",
+    "initialised between the loader and its loop": USE
+    + """
+def main():
+    loader = DataLoader(Rows(), num_workers=4)
+    model = nn.DataParallel(nn.Linear(8, 1))
+    for rows in loader:
+        print(model(rows))
+""",
+    "initialised by the loop of the epoch before": USE
+    + """
+def main():
+    loader = DataLoader(Rows(), num_workers=4)
+    for epoch in range(3):
+        for rows in loader:
+            print(torch.cuda.current_device())
+""",
+    "initialised by the caller": USE
+    + """
+def train():
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+
+def main():
+    prepare()
+    train()
+
+def prepare():
+    torch.cuda.set_device(0)
+""",
+    "initialised when the module is imported": USE
+    + """
+AVAILABLE = torch.cuda.is_available()
+
+def train():
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+""",
+    "pin_memory": USE
+    + """
+def train():
+    for rows in DataLoader(Rows(), num_workers=4, pin_memory=True):
+        print(rows)
+""",
+    "a flag that can be on": """
+class Rows(Dataset):
+    def __init__(self, use_cuda):
+        self.use_cuda = use_cuda
+
+    def __getitem__(self, index):
+        rows = torch.ones(8)
+        if self.use_cuda:
+            rows = rows.cuda()  # DLL103
+        return rows
+
+def main():
+    torch.cuda.set_device(0)
+    for rows in DataLoader(Rows(torch.cuda.is_available() and True), num_workers=4):
+        print(rows)
+""",
+    "where CUDA is available": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        rows = torch.ones(8)
+        return rows.cuda() if torch.cuda.is_available() else rows  # DLL103
+"""
+    + TAIL,
+    "kept on the GPU": """
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = torch.load("rows.pt").cuda()  # DLL103
+
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
+    + TAIL,
+    "a model of the GPU handed over later": """
+from somewhere import Model
+
+class Rows(Dataset):
+    def use(self, model):
+        self.model = model  # DLL103
+
+    def __getitem__(self, index):
+        return self.model(torch.ones(8))
+
+def main():
+    model = Model().to("cuda")
+    rows = Rows()
+    rows.use(model)
+    for batch in DataLoader(rows, num_workers=4):
+        print(batch)
+""",
+    "a forked process": """
+import multiprocessing
+
+def evaluate():
+    print(torch.ones(8).cuda())  # DLL103
+
+def main():
+    torch.cuda.set_device(0)
+    multiprocessing.get_context("fork").Process(target=evaluate).start()
+""",
+}
+
+SILENT: dict[str, str] = {
+    "CUDA in the parent alone": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8)
+"""
+    + TAIL,
+    "no workers": PLAIN + TAIL.replace("num_workers=4", "num_workers=0"),
+    "spawned": PLAIN + TAIL.replace("num_workers=4", 'num_workers=4, multiprocessing_context="spawn"'),
+    "spawned by the program": PLAIN
+    + TAIL.replace("    model =", '    torch.multiprocessing.set_start_method("spawn")\n    model ='),
+    "the parent leaves CUDA alone": PLAIN
+    + """
+def main():
+    torch.manual_seed(1)
+    torch.cuda.manual_seed_all(1)
+    torch.backends.cudnn.benchmark = True
+    device = torch.device("cuda")
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows, device)
+""",
+    "initialised when the workers are done": PLAIN
+    + """
+def main():
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+    print(nn.Linear(8, 1).cuda())
+""",
+    "a device that is not known": """
+import sys
+
+class Rows(Dataset):
+    def __init__(self, device):
+        self.device = device
+
+    def __getitem__(self, index):
+        return torch.ones(8).to(self.device)
+
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows(sys.argv[1]), num_workers=4):
+        print(model(rows))
+""",
+    "the CPU in this loader's dataset": """
+class Rows(Dataset):
+    def __init__(self, device):
+        self.device = device
+
+    def __getitem__(self, index):
+        return torch.ones(8).to(self.device)
+
+def main():
+    model = nn.Linear(8, 1).cuda()
+    for rows in DataLoader(Rows("cuda"), num_workers=0):
+        print(model(rows))
+    for rows in DataLoader(Rows("cpu"), num_workers=4):
+        print(model(rows))
+""",
+    "a flag that is not known": """
+from somewhere import options
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        rows = torch.ones(8)
+        if options.use_gpu:
+            rows = rows.cuda()
+        return rows
+"""
+    + TAIL,
+    "a flag that is off": """
+class Rows(Dataset):
+    def __init__(self, use_gpu=False):
+        self.use_gpu = use_gpu
+
+    def __getitem__(self, index):
+        rows = torch.ones(8)
+        if self.use_gpu:
+            rows = rows.cuda()
+        return rows
+"""
+    + TAIL,
+    "a dtype": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8).to(torch.float16)
+"""
+    + TAIL,
+    "a method of the project's own called cuda": """
+class Sample:
+    def cuda(self):
+        return self
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return Sample().cuda()
+"""
+    + TAIL,
+    "asked only in the parent's half": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.ones(8)
+
+    def statistics(self):
+        return torch.ones(8).cuda().mean()
+"""
+    + TAIL,
+    "seeding in worker_init_fn": """
+def begin(worker):
+    torch.cuda.manual_seed(worker)
+    print(torch.cuda.is_available())
+
+def main():
+    torch.cuda.init()
+    for rows in DataLoader([torch.ones(8)], num_workers=4, worker_init_fn=begin):
+        print(rows)
+""",
+    "kept on the GPU, and not for the workers": """
+class Rows(Dataset):
+    def __init__(self):
+        self.weights = torch.ones(8).cuda()
+
+    def __getitem__(self, index):
+        return torch.ones(8)
+"""
+    + TAIL,
+    "a spawned process": """
+import multiprocessing
+
+def evaluate():
+    print(torch.ones(8).cuda())
+
+def main():
+    torch.cuda.set_device(0)
+    multiprocessing.get_context("spawn").Process(target=evaluate).start()
+""",
+    "only in launched processes of another method": PLAIN
+    + """
+import torch.multiprocessing as mp
+
+def work(rank):
+    torch.cuda.set_device(rank)
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+""",
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
+def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + source}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_silent(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+
+
+FILES = {
+    "data.py": """\
+from torch.utils.data import Dataset
+
+from moving import moved
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return moved(index)
+""",
+    "moving.py": """\
+import torch
+
+def moved(number):
+    return torch.tensor([number]).cuda()  # DLL103
+""",
+    "train.py": """\
+import torch
+from torch.utils.data import DataLoader
+
+from data import Rows
+
+def main():
+    torch.cuda.set_device(0)
+    for rows in DataLoader(Rows(), num_workers=2):
+        print(rows)
+""",
+}
+
+
+def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) -> None:
+    (finding,) = told(FILES, **SELECT)
+
+    assert (relative(finding.path), finding.span.line, finding.severity) == ("moving.py", 4, "error")
+    assert [(relative(hop.path), hop.span.line) for hop in finding.trace] == [("data.py", 7)]
+    assert [(relative(place.path), place.span.line) for place in finding.related] == [("train.py", 7), ("train.py", 8)]
+    assert "train.py:7" in finding.text
+
+
+def test_one_finding_for_several_loaders(told: Callable[..., Any]) -> None:
+    second = FILES["train.py"] + "    for rows in DataLoader(Rows(), num_workers=1):\n        print(rows)\n"
+
+    (finding,) = told({**FILES, "train.py": second}, **SELECT)
+
+    assert [place.span.line for place in finding.related] == [7, 8, 10]
+
+
+def test_targets_that_never_fork(findings: Callable[..., Any]) -> None:
+    assert findings(FILES, target_python="3.14", **SELECT) == set()
+    assert findings(FILES, target_platform=["windows"], **SELECT) == set()
+
+
+def test_calls_named_in_the_configuration(findings: Callable[..., Any]) -> None:
+    files = {
+        **FILES,
+        "data.py": FILES["data.py"].replace("from moving import moved", "from kernels import run as moved"),
+        "pyproject.toml": '[tool.dllint]\ncuda-calls = ["kernels.run"]\n',
+    }
+
+    assert findings(files, **SELECT) == {("data.py", 7, "DLL103")}
