@@ -134,3 +134,32 @@ UNSPLITTING_PACKAGES = frozenset(
 
 Readers that split by worker on their own stand in none of them (Hugging Face datasets, webdataset, streaming, litdata).
 """
+
+_FIRST, _SECOND, _ALL_ARGUMENTS, _FROM_SECOND = slice(0, 1), slice(1, 2), slice(0, None), slice(1, None)
+HANDING_ON: dict[str, slice] = {
+    # builtins
+    **dict.fromkeys(("iter", "enumerate", "reversed", "sorted", "list", "tuple", "set"), _FIRST),
+    **{"zip": _ALL_ARGUMENTS, "map": _FROM_SECOND, "filter": _SECOND},
+    # itertools
+    **dict.fromkeys(("itertools.islice", "itertools.chain.from_iterable", "itertools.batched"), _FIRST),
+    **dict.fromkeys(("itertools.chain", "itertools.product", "itertools.zip_longest"), _ALL_ARGUMENTS),
+    **dict.fromkeys(("itertools.starmap", "itertools.takewhile", "itertools.dropwhile"), _SECOND),
+    "itertools.filterfalse": _SECOND,
+    # tqdm
+    **dict.fromkeys(("tqdm.tqdm", "tqdm.auto.tqdm"), _FIRST),
+}
+"""Functions whose items are those of arguments: which ones."""
+
+ENDLESS = frozenset({"itertools.cycle", "itertools.count", "itertools.repeat"})
+"""Functions that never come to an end ("itertools")."""
+
+ITERABLE_BASES = frozenset({"torch.utils.data.IterableDataset"})
+"""Classes whose subclasses a DataLoader iterates as a whole in each worker (torch/utils/data/dataloader.py)."""
+
+PLAIN_BASES = frozenset(
+    {
+        *("object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing.Iterable", "typing.Iterator"),
+        *("collections.abc.Iterable", "collections.abc.Iterator", "torch.utils.data.Dataset", "torch.nn.Module"),
+    }
+)
+"""Base classes that have no `__iter__` of their own to share out data by."""
