@@ -139,7 +139,9 @@ _FIRST, _SECOND, _ALL_ARGUMENTS, _FROM_SECOND = slice(0, 1), slice(1, 2), slice(
 HANDING_ON: dict[str, slice] = {
     # builtins
     **dict.fromkeys(("iter", "enumerate", "reversed", "sorted", "list", "tuple", "set"), _FIRST),
-    **{"zip": _ALL_ARGUMENTS, "map": _FROM_SECOND, "filter": _SECOND},
+    "zip": _ALL_ARGUMENTS,
+    "map": _FROM_SECOND,
+    "filter": _SECOND,
     # itertools
     **dict.fromkeys(("itertools.islice", "itertools.chain.from_iterable", "itertools.batched"), _FIRST),
     **dict.fromkeys(("itertools.chain", "itertools.product", "itertools.zip_longest"), _ALL_ARGUMENTS),
