@@ -49,6 +49,9 @@ Stage = Literal["iter", "next", "crash", "timeout"]
 Outcome = Literal["started", "failed", "not tried"]
 
 SUFFIX = ".jsonl"
+STACKS = ".stack"
+"""Of the files of a process: its records, and what faulthandler wrote (with records, where descriptors had run
+out)."""
 
 _KINDS: dict[str, type[Record]] = {}
 
@@ -486,7 +489,7 @@ class Observation:
 def read(directory: str) -> Observation:
     """Reads all records under a directory; one that does not exist or holds nothing gives an empty observation."""
     try:
-        names = sorted(name for name in os.listdir(directory) if name.endswith(SUFFIX))
+        names = sorted(name for name in os.listdir(directory) if name.endswith((SUFFIX, STACKS)))
     except OSError:
         names = []
     return read_lines(line for name in names for line in _lines(os.path.join(directory, name)))
@@ -495,9 +498,19 @@ def read(directory: str) -> Observation:
 def _lines(path: str) -> list[bytes]:
     try:
         with open(path, "rb") as file:
-            return file.read().split(b"\n")
+            lines = file.read().split(b"\n")
+            changed = os.fstat(file.fileno()).st_mtime
     except OSError:
         return []
+    if path.endswith(SUFFIX):
+        return lines
+    # Stacks, with records between them where there was no other descriptor to be had.
+    records = [line for line in lines if line.startswith(b'{"kind":')]
+    text = b"\n".join(line for line in lines if not line.startswith(b'{"kind":')).decode("utf-8", "replace").strip()
+    pid = os.path.basename(path).partition("-")[0]
+    if text and pid.isdigit():
+        records.append(json.dumps(Stack(int(pid), changed, text).to_json()).encode())
+    return records
 
 
 def read_lines(lines: Iterable[bytes]) -> Observation:

@@ -36,6 +36,7 @@ def begin(directory: str) -> None:
     imports.when("multiprocessing.process", processes.hook_process)
     imports.when("multiprocessing.queues", processes.hook_queues)
     imports.when("subprocess", processes.hook_subprocess)
+    imports.when("torch.serialization", _redirect_saves)
     imports.when("torch", _tell_torch)
     imports.when("torch.utils.data._utils.worker", _hook_workers)
     imports.when("torch.utils.data._utils.fetch", _hook_fetch)
@@ -138,3 +139,10 @@ def _hook_loaders(module: ModuleType) -> None:
             importlib.import_module(name)
         except Exception as error:
             recorder.trouble(name, error)
+
+
+def _redirect_saves(module: ModuleType) -> None:
+    if not plan.allow_saves:
+        from dllint.probe import saving
+
+        saving.hook(module)

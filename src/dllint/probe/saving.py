@@ -1,0 +1,295 @@
+"""Keeps a shortened run from writing over results: what it saves goes to the scratch directory, and is found there
+again.
+
+Redirected are `torch.save`, safetensors, files opened for writing whose name is that of a checkpoint (as Lightning,
+fsspec and torch.distributed.checkpoint write them), and files that are copied or renamed to such a name. The scratch
+directory holds them under their absolute path, so that every process of the run finds what another one saved.
+Reading, looking for, copying, renaming and removing such a file work on the redirected one as long as there is one; a
+checkpoint that was there before the run is neither replaced nor removed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from dllint.probe import imports, plan, recorder, sites
+
+SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".pth.tar", ".pt.tar", ".ptl", ".onnx")
+"""Names of checkpoints: PyTorch's own, Lightning's, safetensors', torch.distributed.checkpoint's and exported
+models."""
+
+_exists = os.path.lexists
+_open, _stat, _replace, _remove = io.open, os.stat, os.replace, os.remove
+_WRITING = frozenset("wax+")
+
+_redirected = False
+"""Whether this process has redirected anything: what is read without a checkpoint's name is looked for only then."""
+
+
+def is_checkpoint(path: str) -> bool:
+    return path.lower().endswith(SUFFIXES)
+
+
+def place_of(path: Any) -> str | None:
+    """The absolute path that a file name means; None for descriptors and open files."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return None
+    try:
+        return os.path.abspath(os.fsdecode(path))
+    except (OSError, TypeError, ValueError):
+        return None
+
+
+def mirror(place: str) -> str:
+    """Where a redirected file lies."""
+    return os.path.join(plan.directory, plan.SAVES, os.path.splitdrive(place)[1].lstrip(os.sep))
+
+
+def inside(place: str) -> bool:
+    """Whether a path lies in the scratch directory, or is no ordinary file."""
+    return place.startswith((plan.directory + os.sep, "/dev/", "/proc/", "/sys/"))
+
+
+def to_write(path: Any, api: str, depth: int = 2) -> Any:
+    """The path that a result is to be written to in the place of `path`, which is recorded.
+
+    A directory that does not exist is left to fail as it would.
+    """
+    global _redirected
+    place = place_of(path)
+    if recorder.silent or place is None or inside(place):
+        return path
+    parent = os.path.dirname(place)
+    if not os.path.isdir(parent) and not os.path.isdir(mirror(parent)):
+        return path
+    target = mirror(place)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+    except OSError as error:
+        recorder.trouble("saves", error)
+    _redirected = True
+    recorder.record("save", api=api, path=place, to=target, site=sites.caller(sys._getframe(depth)))
+    return target
+
+
+def to_read(path: Any, name_decides: bool = False) -> Any:
+    """The path that has what `path` should have: the redirected file, if there is one."""
+    if isinstance(path, int) or recorder.silent:
+        return path
+    place = place_of(path)
+    if place is None or (name_decides and not _redirected and not is_checkpoint(place)):
+        return path
+    target = mirror(place)
+    return target if _exists(target) else path
+
+
+def hook(module: ModuleType) -> None:
+    """Replaces what writes and reads results, when `torch.serialization` has been imported."""
+    module.save = _saving(module.save, "torch.save", 1)  # type: ignore[attr-defined]
+    module.load = _reading(module.load, 0)  # type: ignore[attr-defined]
+    _hook_files()
+    imports.when("torch.jit._serialization", _hook_scripts)
+    imports.when("safetensors", _hook_safetensors)
+    for name in ("safetensors.torch", "safetensors.numpy"):
+        imports.when(name, _hook_safetensors_files)
+    imports.when("transformers.trainer", _keep_checkpoints)
+
+
+def _saving(original: Callable[..., Any], api: str, position: int, keyword: str = "f") -> Callable[..., Any]:
+    @functools.wraps(original)
+    def save(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > position:
+            args = (*args[:position], to_write(args[position], api), *args[position + 1 :])
+        elif keyword in kwargs:
+            kwargs[keyword] = to_write(kwargs[keyword], api)
+        return original(*args, **kwargs)
+
+    return save
+
+
+def _reading(original: Callable[..., Any], position: int, keyword: str = "f") -> Callable[..., Any]:
+    @functools.wraps(original)
+    def load(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > position:
+            args = (*args[:position], to_read(args[position]), *args[position + 1 :])
+        elif keyword in kwargs:
+            kwargs[keyword] = to_read(kwargs[keyword])
+        return original(*args, **kwargs)
+
+    return load
+
+
+def _hook_scripts(module: Any) -> None:
+    module.save = _saving(module.save, "torch.jit.save", 1)
+    module.load = _reading(module.load, 0)
+
+
+def _hook_safetensors(module: Any) -> None:
+    original = module.safe_open
+
+    @functools.wraps(original, updated=())
+    def safe_open(filename: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(to_read(filename), *args, **kwargs)
+
+    module.safe_open = safe_open
+
+
+def _hook_safetensors_files(module: Any) -> None:
+    module.save_file = _saving(module.save_file, f"{module.__name__}.save_file", 1, "filename")
+    module.load_file = _reading(module.load_file, 0, "filename")
+
+
+def _keep_checkpoints(module: Any) -> None:
+    """Transformers' trainer removes older checkpoints when it saves: there may be good ones among them."""
+
+    def _rotate_checkpoints(self: Any, *args: Any, **kwargs: Any) -> None:
+        place = place_of(getattr(getattr(self, "args", None), "output_dir", "")) or ""
+        recorder.record("save", api="transformers.Trainer._rotate_checkpoints", path=place, to=plan.directory)
+
+    if hasattr(module.Trainer, "_rotate_checkpoints"):
+        module.Trainer._rotate_checkpoints = _rotate_checkpoints
+
+
+def _hook_files() -> None:
+    """Replaces what opens, looks for, copies, renames and removes files."""
+    builtins.open = io.open = _opening()
+    for name, made in (
+        ("stat", _looking()),
+        ("rename", _renaming("rename")),
+        ("replace", _renaming("replace")),
+        ("remove", _removing("remove")),
+        ("unlink", _removing("unlink")),
+    ):
+        for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+            if getattr(os, name) in able:
+                able.add(made)
+        setattr(os, name, made)
+    shutil.rmtree = _removing_trees(shutil.rmtree)
+    shutil.copyfile = _copying(shutil.copyfile)
+    if sys.version_info < (3, 11):
+        _hook_old_paths()
+
+
+def _hook_old_paths() -> None:
+    """Until Python 3.10 pathlib keeps functions of its own."""
+    import pathlib
+
+    accessor: Any = getattr(pathlib, "_NormalAccessor", None)
+    for name in ("stat", "open", "unlink", "rename", "replace"):
+        if hasattr(accessor, name):
+            setattr(accessor, name, staticmethod(getattr(io if name == "open" else os, name)))
+
+
+def _opening() -> Any:
+    @functools.wraps(_open)
+    def open(file: Any, mode: Any = "r", *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, int):
+            return _open(file, mode, *args, **kwargs)
+        if not isinstance(mode, str) or _WRITING.isdisjoint(mode):
+            return _open(to_read(file, True), mode, *args, **kwargs)
+        place = place_of(file)
+        if place is None or not is_checkpoint(place):
+            return _open(file, mode, *args, **kwargs)
+        target = to_write(file, "open")
+        if "w" not in mode and "x" not in mode and target != file and not _exists(target) and _exists(place):
+            _copied(place, target)
+        if "x" in mode and target != file and _exists(place):
+            raise FileExistsError(17, "File exists", file)
+        return _open(target, mode, *args, **kwargs)
+
+    return open
+
+
+def _copied(place: str, target: str) -> None:
+    """What is changed in part starts as a copy."""
+    with _open(place, "rb") as source, _open(target, "wb") as sink:
+        shutil.copyfileobj(source, sink)
+
+
+def _looking() -> Any:
+    @functools.wraps(_stat)
+    def stat(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _redirected and not (isinstance(path, str) and is_checkpoint(path)):
+            return _stat(path, *args, **kwargs)
+        if kwargs.get("dir_fd") is None:
+            path = to_read(path, True)
+        return _stat(path, *args, **kwargs)
+
+    return stat
+
+
+def _renaming(name: str) -> Any:
+    original = getattr(os, name)
+
+    @functools.wraps(original)
+    def rename(src: Any, dst: Any, **kwargs: Any) -> Any:
+        if any(one is not None for one in kwargs.values()):
+            return original(src, dst, **kwargs)
+        source, place = to_read(src, True), place_of(dst)
+        moved = place is not None and not inside(place) and (source is not src or is_checkpoint(place))
+        if not moved or os.path.isdir(source):
+            return original(src, dst)
+        target = to_write(dst, f"os.{name}")
+        try:
+            return original(source, target)
+        except OSError:
+            if not _exists(source):
+                raise
+            _copied(source, target)
+            return _remove(source)
+
+    return rename
+
+
+def _removing(name: str) -> Any:
+    original = getattr(os, name)
+
+    @functools.wraps(original)
+    def remove(path: Any, **kwargs: Any) -> Any:
+        place = place_of(path)
+        if kwargs.get("dir_fd") is not None or recorder.silent or place is None or inside(place):
+            return original(path, **kwargs)
+        if _redirected or is_checkpoint(place):
+            target = mirror(place)
+            if _exists(target):
+                return original(target)
+            if is_checkpoint(place) and _exists(place):
+                recorder.record("save", api=f"os.{name}", path=place, to="", site=sites.caller(sys._getframe(1)))
+                return None
+        return original(path, **kwargs)
+
+    return remove
+
+
+def _removing_trees(original: Any) -> Any:
+    @functools.wraps(original)
+    def rmtree(path: Any, *args: Any, **kwargs: Any) -> Any:
+        place = place_of(path)
+        if place is not None and not recorder.silent and not inside(place):
+            original(mirror(place), ignore_errors=True)
+            if any(is_checkpoint(file) for _, _, files in os.walk(place) for file in files):
+                recorder.record("save", api="shutil.rmtree", path=place, to="", site=sites.caller(sys._getframe(1)))
+                return None
+        return original(path, *args, **kwargs)
+
+    return rmtree
+
+
+def _copying(original: Any) -> Any:
+    @functools.wraps(original)
+    def copyfile(src: Any, dst: Any, **kwargs: Any) -> Any:
+        source, place = to_read(src, True), place_of(dst)
+        if source is not src and place is not None and not is_checkpoint(place):
+            original(source, to_write(dst, "shutil.copyfile"), **kwargs)
+            return dst
+        return original(src, dst, **kwargs)
+
+    return copyfile

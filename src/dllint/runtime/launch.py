@@ -1,0 +1,225 @@
+"""Starts the user's program under instrumentation, watches it, and ends it when the time is up.
+
+The program runs in a session of its own, from the interpreter that dllint runs in, with nothing changed but two
+variables of its environment: PYTHONPATH, which brings the probe's sitecustomize to every Python process, and the one
+that names the scratch directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from dllint import probe
+from dllint.observation import Enough, Epoch, Iteration, Launch, Loader, Process, Progress, Worker
+from dllint.probe import plan
+from dllint.runtime import population
+from dllint.runtime.population import Member, Population
+from dllint.runtime.progress import Shown
+from dllint.runtime.sample import Sampler
+from dllint.runtime.tailing import Tail
+
+Ended = Literal["itself", "max-epochs", "time-limit", "interrupt"]
+
+SITE = str(Path(probe.__file__ or "").parent / "site")
+_TICK = 0.1
+_AFTER_ENOUGH = 20.0
+_AFTER_RAISED = 3
+_PATIENCE = 3.0
+_STALLED = 20.0
+
+
+class LaunchError(Exception):
+    """The program cannot be started; the message is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What the user wants to run: a script, a module, or any command, each with its arguments."""
+
+    kind: Literal["script", "module", "command"]
+    words: tuple[str, ...]
+
+    def argv(self) -> list[str]:
+        """The words of the process to start.
+
+        Raises:
+            LaunchError: there is no such script.
+        """
+        if not self.words:
+            raise LaunchError("nothing to run: name a script, -m MODULE, or a command after --")
+        if self.kind == "command":
+            return list(self.words)
+        if self.kind == "module":
+            return [sys.executable, "-m", *self.words]
+        if self.words[0] != "-" and not os.path.exists(self.words[0]):
+            raise LaunchError(f"no such script: {self.words[0]}")
+        return [sys.executable, *self.words]
+
+
+@dataclass
+class Watched:
+    """What became of a program, as its launcher saw it."""
+
+    main: int
+    exit: int | None = None
+    signal: int | None = None
+    ended: Ended = "itself"
+    seconds: float = 0.0
+    stalled: bool = False
+    seen: dict[int, Member] = field(default_factory=dict)
+    killed: tuple[Member, ...] = ()
+    records: str = ""
+
+
+def environment(scratch: str, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of the program: the user's own, the probe in front of PYTHONPATH, and the scratch directory."""
+    old = base.get("PYTHONPATH")
+    return {**base, "PYTHONPATH": SITE + (os.pathsep + old if old else ""), plan.VARIABLE: scratch}
+
+
+class Watch:
+    """A running program."""
+
+    def __init__(self, scratch: str, limit: float | None, shown: Shown) -> None:
+        self.scratch = scratch
+        self.records = os.path.join(scratch, plan.RECORDS)
+        self.limit = limit
+        self.shown = shown
+        self.sampler = Sampler(self.records)
+        self.tail = Tail(self.records)
+        self.population = Population(f"{plan.VARIABLE}={scratch}", population.children())
+        self.held: dict[int, int] = {}
+        self.raised: dict[int, int] = {}
+        self.enough_at: float | None = None
+        self.by_limit = False
+        self.moved_at = time.monotonic()
+        self.group: list[Member] = []
+
+    def run(self, argv: Sequence[str], to_stderr: bool = False) -> Watched:
+        """Runs a program to its end.
+
+        Args:
+            to_stderr: its standard output goes where its errors go, for ours holds a report that machines read.
+
+        Raises:
+            LaunchError: it cannot be started.
+        """
+        population.adopt(True)
+        since = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                argv,
+                env=environment(self.scratch),
+                stdout=sys.stderr if to_stderr else None,
+                start_new_session=True,
+            )
+        except OSError as error:
+            population.adopt(False)
+            name = error.filename or argv[0]
+            raise LaunchError(f"cannot start {name}: {(error.strerror or str(error)).lower()}") from None
+        self.population.main = process.pid
+        watched = Watched(process.pid, records=self.records)
+        try:
+            self._watch(process, watched, since)
+        finally:
+            ended = self.population.end(_PATIENCE)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE)
+            population.adopt(False)
+        watched.killed = tuple(one for one in ended if one.pid != process.pid)
+        watched.seconds = time.monotonic() - since
+        code = process.returncode
+        watched.exit, watched.signal = (code, None) if code is None or code >= 0 else (None, -code)
+        self._follow()
+        if watched.ended == "itself" and self.enough_at is not None:
+            watched.ended = "time-limit" if self.by_limit else "max-epochs"
+        return watched
+
+    def _watch(self, process: subprocess.Popen[bytes], watched: Watched, since: float) -> None:
+        with self.shown:
+            while True:
+                try:
+                    if self._tick(process, watched, since):
+                        return
+                except KeyboardInterrupt:
+                    if watched.ended == "interrupt":
+                        return
+                    watched.ended = "interrupt"
+                    self.enough_at = time.monotonic() - _AFTER_ENOUGH + _PATIENCE
+                    with contextlib.suppress(OSError):
+                        os.killpg(process.pid, signal.SIGINT)
+
+    def _tick(self, process: subprocess.Popen[bytes], watched: Watched, since: float) -> bool:
+        """One look at the program; whether it has come to its end."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_TICK)
+            return True
+        self._follow()
+        self.group = self.population.members()
+        for member in self.group:
+            watched.seen[member.pid] = member
+        self.sampler.look(self.group)
+        self.shown.state(len(self.group), self.sampler.memory)
+        now = time.monotonic()
+        if self.limit is not None and now - since > self.limit:
+            watched.ended = "time-limit"
+            watched.stalled = now - self.moved_at > min(_STALLED, self.limit / 3)
+            self.stacks()
+            if self.enough_at is not None and not watched.stalled:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_PATIENCE)
+            return True
+        if self.enough_at is None:
+            return False
+        # The exception went out: the program has time to come to its end, unless it swallows it again and again.
+        return now - self.enough_at > _AFTER_ENOUGH or max(self.raised.values(), default=0) >= _AFTER_RAISED
+
+    def _follow(self) -> None:
+        for record in self.tail.fresh():
+            self.shown.record(record)
+            if isinstance(record, Process):
+                self.held[record.pid] = record.held
+                self.population.know(record.pid)
+            elif isinstance(record, Enough):
+                self.raised[record.pid] = self.raised.get(record.pid, 0) + 1
+                self.by_limit = self.by_limit or record.by == "time-limit"
+                if self.enough_at is None:
+                    self.enough_at = time.monotonic()
+            if isinstance(record, (Loader, Iteration, Epoch, Progress, Launch, Worker)):
+                self.moved_at = time.monotonic()
+
+    def stacks(self) -> None:
+        """Has every process that can write its stacks do so; one that closed the descriptor for it is left alone."""
+        number = plan.stack_signal(signal)
+        if number is None:
+            return
+        asked = []
+        for member in self.group:
+            held = self.held.get(member.pid, -1)
+            if held < 0 or not population.is_alive(member):
+                continue
+            with contextlib.suppress(OSError):
+                path = os.readlink(f"/proc/{member.pid}/fd/{held}")
+                if os.path.basename(path).startswith(f"{member.pid}-") and path.endswith(".stack"):
+                    os.kill(member.pid, number)
+                    asked.append(path)
+        until = time.monotonic() + _PATIENCE / 2
+        while time.monotonic() < until and any(_size(path) == 0 for path in asked):
+            time.sleep(0.05)
+        time.sleep(0.1)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0

@@ -1,0 +1,82 @@
+"""Looks at the processes of a run from outside, at intervals: what they hold of memory, descriptors, maps and
+threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from typing import cast
+
+from dllint.observation import Sample
+from dllint.probe import procfs
+from dllint.runtime.population import Member
+
+
+class Sampler:
+    """Writes samples to a file of its own among the records. Looking takes at most a tenth of the time."""
+
+    def __init__(self, directory: str, interval: float = 0.5) -> None:
+        self.path = os.path.join(directory, f"{os.getpid()}-launcher.jsonl")
+        self.interval = interval
+        self.memory = 0
+        """The proportional set sizes of all processes, summed at the last look."""
+        self._next = 0.0
+
+    def look(self, group: Iterable[Member]) -> None:
+        """Samples each process, if it is time to."""
+        since = time.monotonic()
+        if since < self._next:
+            return
+        samples = [one for member in group if (one := sample(member.pid)) is not None]
+        self.memory = sum(one.pss or one.rss or 0 for one in samples)
+        self._append(samples)
+        took = time.monotonic() - since
+        self._next = since + max(self.interval, 10 * took)
+
+    def _append(self, samples: list[Sample]) -> None:
+        text = "".join(json.dumps(one.to_json()) + "\n" for one in samples)
+        try:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            return
+
+
+def sample(pid: int) -> Sample | None:
+    """What a process holds now; None if it has ended, or if nothing can be known of it."""
+    now = time.time()
+    memory = procfs.memory(pid)
+    if memory is None:
+        return _by_psutil(pid, now)
+    return Sample(
+        pid,
+        now,
+        moment="interval",
+        uss=memory.get("uss"),
+        pss=memory.get("pss"),
+        rss=memory.get("rss"),
+        pss_anon=memory.get("pss_anon"),
+        pss_file=memory.get("pss_file"),
+        shm=memory.get("pss_shmem"),
+        threads=procfs.threads(pid),
+        fds=procfs.descriptors(pid),
+        maps=procfs.maps(pid),
+        by="launcher",
+    )
+
+
+def _by_psutil(pid: int, now: float) -> Sample | None:
+    if os.path.isdir("/proc/self"):
+        return None
+    try:
+        import psutil
+    except ImportError:
+        return None
+    try:
+        process = psutil.Process(pid)
+        rss = cast("int", process.memory_info().rss)
+        return Sample(pid, now, rss=rss, threads=process.num_threads(), by="launcher")
+    except psutil.Error:
+        return None
