@@ -33,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    raw = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = app(args=arguments, prog_name="dllint", standalone_mode=False)
+        status = app(args=arguments, prog_name="dllint", standalone_mode=False, obj=raw)
     except KeyboardInterrupt:
         status = 130
     except ConfigError as error:
@@ -87,6 +88,7 @@ def _option(name: str, help: str, panel: str, *more: str, **others: Any) -> Any:
 
 
 RULES, FIXES, OUTPUT, FILES, TARGETS, RUN = "Rules", "Fixes", "Output", "Files", "Targets", "Run"
+LIMITS = "Limits of the run"
 
 
 @app.command()
@@ -239,6 +241,98 @@ def _by_pattern(values: list[str] | None) -> dict[str, list[str]] | None:
             raise ConfigError(f'--per-file-ignores: "{pair}" is not PATTERN:CODE')
         table.setdefault(pattern, []).append(code)
     return table
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def run(
+    context: typer.Context,
+    words: Annotated[
+        Optional[list[str]],
+        typer.Argument(
+            metavar="SCRIPT | -m MODULE | -- COMMAND... [ARGS]...", help="The program, and arguments of its own."
+        ),
+    ] = None,
+    module: Annotated[bool, typer.Option("-m", help="The first word is a module.")] = False,
+    max_batches: Annotated[
+        int, _option("--max-batches", "Batches of a loader's epoch; 0 for all.", LIMITS, min=0)
+    ] = 16,
+    max_epochs: Annotated[int, _option("--max-epochs", "Epochs of a loader; 0 for all.", LIMITS, min=0)] = 3,
+    time_limit: Annotated[
+        float, _option("--time-limit", "Seconds that the program may take; 0 for any.", LIMITS, min=0)
+    ] = 120,
+    allow_saves: Annotated[
+        bool, _option("--allow-saves", "Let the shortened run write checkpoints where it wants to.", LIMITS)
+    ] = False,
+    scratch: Annotated[
+        Optional[str], _option("--scratch", "Keep records and redirected checkpoints here.", LIMITS, metavar="DIR")
+    ] = None,
+    epochs: Annotated[
+        Optional[int], _option("--epochs", "Epochs of the real run, to predict for.", TARGETS, min=1)
+    ] = None,
+    workers: Annotated[
+        Optional[int], _option("--workers", "Workers a loader of the real run, to predict for.", TARGETS, min=0)
+    ] = None,
+    trials: Annotated[
+        Optional[list[str]],
+        _option("--try", "Start methods to try loaders under: fork, spawn, forkserver, or none.", TARGETS),
+    ] = None,
+    target_python: Annotated[
+        Optional[str], _option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
+    ] = None,
+    target_platform: Annotated[
+        Optional[list[str]], _option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
+    ] = None,
+    report: Annotated[
+        Optional[str], _option("--report", "Write one page that opens offline.", OUTPUT, metavar="FILE")
+    ] = None,
+    output_format: Annotated[Literal["text", "json"], _option("--output-format", "text or json.", OUTPUT)] = "text",
+    output_file: Annotated[
+        Optional[str], _option("--output-file", "Write the report to a file.", OUTPUT, "-o", metavar="FILE")
+    ] = None,
+    progress: Annotated[
+        Optional[bool],
+        _option("--progress/--no-progress", "Show a bar; by default on a terminal.", OUTPUT, show_default=False),
+    ] = None,
+    color: Annotated[Color, _option("--color", "When to use colours.", OUTPUT)] = "auto",
+    config: Annotated[
+        Optional[str], _option("--config", "A TOML file in the place of pyproject.toml.", RUN, metavar="FILE")
+    ] = None,
+    isolated: Annotated[bool, _option("--isolated", "Read no configuration file.", RUN)] = False,
+) -> int:
+    """Run a program, shortened and watched: which findings are true, and what will run out."""
+    from dllint import running
+    from dllint.runtime.run import Options
+
+    overrides = {"target-python": target_python, "target-platform": _listed(target_platform)}
+    tried = _listed(trials)
+    for method in tried or ():
+        if method not in ("fork", "spawn", "forkserver", "none"):
+            raise ConfigError(f'--try: "{method}" is no start method: fork, spawn, forkserver, or none')
+    options = Options(
+        command=running.command(words or (), context.obj, module),
+        max_batches=max_batches or None,
+        max_epochs=max_epochs or None,
+        time_limit=time_limit or None,
+        allow_saves=allow_saves,
+        trials=None if tried is None else tuple(one for one in tried if one != "none"),
+        epochs=epochs,
+        workers=workers,
+        scratch=scratch,
+        progress=progress,
+        program_to_stderr=output_format != "text" and output_file is None,
+    )
+    return running.execute(
+        running.Request(
+            options=options,
+            overrides={key: value for key, value in overrides.items() if value is not None},
+            config=config,
+            isolated=isolated,
+            report=report,
+            output_format=output_format,
+            output_file=output_file,
+            color=color,
+        )
+    )
 
 
 @app.command()

@@ -410,8 +410,8 @@ class Feeder(Record, kind="feeder"):
 
 @dataclass(frozen=True)
 class Save(Record, kind="save"):
-    """A write of results: to `to` in the scratch directory in the place of `path`, or really to `path` where `to`
-    is `None`."""
+    """A write of results: to `to` in the scratch directory in the place of `path`. Where `to` is empty, a file that was
+    there before the run was to be removed, and was kept."""
 
     api: str = ""
     path: str = ""
