@@ -1,4 +1,4 @@
-"""Facts about array, store and image libraries, as data tables.
+"""Facts about array and image libraries, as data tables.
 
 Sources: numpy 2.2, torch 2.13, scipy 1.15, pandas 2.2, lmdb 1.6, pyarrow 19 and OpenCV 4.11 documentation.
 """
@@ -138,26 +138,6 @@ TORCH_ITEM_BYTES = {"float": 4, "int": 4}
 CASTS = {"float": 4, "double": 8, "half": 2, "long": 8, "int": 4, "bool": 1, "byte": 1}
 """Methods of a tensor that give it another element type, with its bytes."""
 
-
-@dataclass(frozen=True)
-class Store:
-    """A call that maps a file into memory. `switch` is the keyword that makes it do so; `label` says what it gives."""
-
-    label: str
-    switch: str = ""
-    position: int = -1
-
-
-MMAP_STORES: dict[str, Store] = {
-    "lmdb.open": Store("the lmdb environment"),
-    "lmdb.Environment": Store("the lmdb environment"),
-    "numpy.memmap": Store("the memory map"),
-    "numpy.load": Store("the memory-mapped array", "mmap_mode", 1),
-    "numpy.lib.format.open_memmap": Store("the memory map"),
-    "mmap.mmap": Store("the memory map"),
-    "torch.load": Store("the memory-mapped tensors", "mmap"),
-    "pyarrow.memory_map": Store("the memory-mapped Arrow file"),
-}
 
 CV2_WITHOUT_POOL = frozenset(
     [

@@ -26,6 +26,7 @@ from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
 from dllint.project.cuda_forks import CudaForks
 from dllint.project.datasets import Datasets, Piece
+from dllint.project.handles import Handles
 from dllint.project.holding import flattened, held_by, keeps_as_it_is
 from dllint.project.item_code import ItemCode
 from dllint.project.loaders import Loader, find_loaders
@@ -62,6 +63,7 @@ class Project:
         self.tensors = Tensors(world, self.datasets)
         self.cuda_forks = CudaForks(self)
         self.opencv = OpenCV(self)
+        self.handles = Handles(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}

@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.array_api import MMAP_STORES
-from dllint.project.abstract import Class, Const, External, Instance, Value
+from dllint.project.abstract import Class, External, Instance
 from dllint.project.datasets import walk
-from dllint.project.holding import flattened
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
 from dllint.span import Span
-from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-
-MOST_CLASSES = 60
 
 
 @dataclass(frozen=True)
@@ -42,63 +36,13 @@ class Stores:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self._kept: dict[Class, list[KeptStore]] = {}
 
     def kept(self, value: Instance) -> Iterator[KeptStore]:
         """The stores that an object opens in any of its methods and keeps as attributes, in objects it holds too."""
-        if not isinstance(value.of, Class):
-            return
-        found = self._kept.get(value.of)
-        if found is None:
-            found = self._kept[value.of] = list(self._find(value))
-        yield from found
-
-    def _find(self, value: Instance) -> Iterator[KeptStore]:
-        seen: set[tuple[str, int]] = set()
-        classes: set[Class] = set()
-        todo = [value]
-        while todo and len(classes) < MOST_CLASSES:
-            holder = todo.pop(0)
-            cls = holder.of
-            if not isinstance(cls, Class) or cls in classes:
-                continue
-            classes.add(cls)
-            for attr, one in self._attributes(holder, cls):
-                if not isinstance(one, Instance):
-                    continue
-                if isinstance(one.of, Class):
-                    todo.append(one)
-                elif one.file is not None and one.call >= 0 and (one.file.path, one.call) not in seen:
-                    label = self._label(one)
-                    if label is not None:
-                        seen.add((one.file.path, one.call))
-                        yield KeptStore(f"{label} `{cls.name}.{attr}`", attr, one.file, one.call)
-
-    def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[str, Value]]:
-        for owner in self.world.hierarchy.line(cls):
-            if not isinstance(owner, Class):
-                continue
-            for attr, stores in self.world.objects.own_stores(owner).items():
-                for store in stores:
-                    site = self.world.objects.store_site(value, owner, store)
-                    values = self.world.values.evaluate(store.value, site)
-                    for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
-                        for part in flattened(self.world, one):
-                            yield attr, part
-
-    def _label(self, value: Instance) -> str | None:
-        assert isinstance(value.of, External) and value.file is not None
-        name = canonical(value.of.name)
-        if name in self.project.settings.mmap_stores:
-            return "the store"
-        store = MMAP_STORES.get(name)
-        if store is None:
-            return None
-        if store.switch:
-            given = self.project.evaluate_argument(value.file, value.call, store.position, store.switch, value.frame)
-            if given is None or all(isinstance(one, Const) and not one.value for one in given):
-                return None
-        return store.label
+        for handle in self.project.handles.kept(value):
+            if handle.opener.mapped:
+                label = f"{handle.opener.mapped} `{handle.owner.name}.{handle.attr}`"
+                yield KeptStore(label, handle.attr, handle.file, handle.call)
 
     def persistent(self, loader: Loader) -> str | None:
         """Why the loader's workers live through all epochs, in words; None where they do not."""

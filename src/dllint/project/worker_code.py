@@ -54,6 +54,15 @@ class WorkerCode:
             found = self._of_dataset[value.of] = list(self._reach(starts))
         return found
 
+    def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
+        """All functions that calling a method of an object of the project runs."""
+        assert isinstance(value.of, Class)
+        method = self.world.hierarchy.method(value.of, name)
+        if method is None:
+            return []
+        bound = Function(method.file, method.scope, value)
+        return list(self._reach([(bound, self.world.receiver_frame(value), name)]))
+
     def of_callable(self, value: Value, entry: str) -> list[WorkerRun]:
         """All functions that calling the value (a collate_fn, a worker_init_fn) runs."""
         key = (value, entry)

@@ -1,0 +1,248 @@
+"""Handles that objects keep: what a dataset opens, where, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Call
+from dllint.handle_api import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
+from dllint.project.abstract import Class, Const, External, Instance, Partial, Pattern, Value, Values
+from dllint.project.datasets import Kept
+from dllint.project.holding import bound_by, flattened
+from dllint.project.launches import Launch
+from dllint.project.loaders import Loader
+from dllint.project.source import SourceFile, Store
+from dllint.span import Span
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+MOST_CLASSES = 60
+
+
+@dataclass(frozen=True)
+class Handle:
+    """What an opener gave, kept as an attribute.
+
+    `holder` is the object that keeps it (the dataset, or one that it keeps), `owner` the class whose method, the scope
+    `method`, stores it; `file` and `call` are the opener's.
+    """
+
+    opener: Opener
+    attr: str
+    holder: Instance
+    owner: Class
+    store: Store
+    method: int
+    file: SourceFile
+    call: int
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
+
+    @property
+    def name(self) -> str:
+        """ "Faces.env" """
+        cls = self.holder.of
+        return f"{cls.name if isinstance(cls, Class) else self.owner.name}.{self.attr}"
+
+
+class Copied(NamedTuple):
+    """An array over mapped or shared memory that is pickled: `label` says where it is kept, "Tokens.rows"."""
+
+    opener: Opener
+    label: str
+    value: Instance
+    kept: Kept | None
+
+    @property
+    def call(self) -> Call:
+        assert self.value.file is not None
+        return self.value.file.calls[self.value.call]
+
+
+class Handles:
+    """Answers about handles for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._kept: dict[Class, list[Handle]] = {}
+        self._openers: dict[Instance, Opener | None] = {}
+
+    # What is opened
+
+    def opener(self, value: Value) -> Opener | None:
+        """What a value is a handle of, if it is one."""
+        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
+            return None
+        if value.call < 0:
+            return None
+        if value not in self._openers:
+            self._openers[value] = self._opener(value)
+        return self._openers[value]
+
+    def _opener(self, value: Instance) -> Opener | None:
+        assert isinstance(value.of, External) and value.file is not None
+        name = canonical(value.of.name)
+        if value.of.name in self.project.settings.mmap_stores:
+            return OWN_STORE
+        if value.of.name in self.project.settings.openers:
+            return OWN_OPENER
+        rows = OPENERS.get(name)
+        if rows is not None:
+            return next((row for row in rows if row.when is None or self._holds(row.when, value)), None)
+        return self._view(name, value)
+
+    def _view(self, name: str, value: Instance) -> Opener | None:
+        """A slice of a mapped array, or what a method gives that lies over the same memory."""
+        if name.endswith("[:]"):
+            found = self.opener(Instance(External(name[:-3]), value.file, value.call, value.frame))
+            return found if found is not None and found.array else None
+        head, _, method = name.rpartition("().")
+        if not head or method not in VIEWS or value.file is None:
+            return None
+        func = value.file.calls[value.call].func
+        site = self.world.call_site(value.file, value.call, value.frame)
+        bases = self.world.values.evaluate(func[1], site) if func[0] == "attr" else ()
+        return next((found for base in bases if (found := self.opener(base)) is not None and found.array), None)
+
+    def _holds(self, when: When, value: Instance) -> bool:
+        assert value.file is not None
+        given = self._given(when, value)
+        if when.test == "reads":
+            return given is None or any(
+                isinstance(one, Const) and isinstance(one.value, str) and not set(one.value) & set("wax")
+                for one in given
+            )
+        if given is None:
+            return False
+        if when.test == "on":
+            return any(isinstance(one, Const) and one.value for one in given)
+        if when.test == "off":
+            return any(not isinstance(one, Const) or not one.value for one in given)
+        if when.test.startswith("."):
+            return any(
+                (isinstance(one, Const) and str(one.value).endswith(when.test))
+                or (isinstance(one, Pattern) and one.suffix.endswith(when.test))
+                for one in given
+            )
+        wanted = when.test.removesuffix("()")
+        return any(self._comes_from(one, wanted) for one in given)
+
+    def _given(self, when: When, value: Instance) -> Values | None:
+        """The values of the argument; of the first one of the call that made the receiver, where it has no name."""
+        assert value.file is not None
+        if when.keyword:
+            return self.project.evaluate_argument(value.file, value.call, when.position, when.keyword, value.frame)
+        func = value.file.calls[value.call].func
+        site = self.world.call_site(value.file, value.call, value.frame)
+        for base in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+            if isinstance(base, Instance) and base.file is not None and base.call >= 0:
+                return self.project.evaluate_argument(base.file, base.call, when.position, "source", base.frame)
+        return None
+
+    @staticmethod
+    def _comes_from(value: Value, name: str) -> bool:
+        of = value.of if isinstance(value, Instance) else value
+        return isinstance(of, External) and canonical(of.name).startswith(name)
+
+    # What is pickled
+
+    def copied(self, loader: Loader) -> Iterator[Copied]:
+        """The arrays over mapped or shared memory that pickling the loader's datasets and callables writes out."""
+        for name, piece in self.project.dataset_pieces(loader):
+            opener = self.opener(piece.value)
+            if opener is None or not opener.array or not isinstance(piece.value, Instance):
+                continue
+            if piece.kept is None or self._kept_from_the_start(piece.kept):
+                label = f"{name}.{piece.path}" if piece.path else name
+                yield Copied(opener, label, piece.value, piece.kept)
+        for argument in ("collate_fn", "worker_init_fn"):
+            for given in self.project.callables(loader, argument):
+                if isinstance(given, Partial):
+                    yield from self._among(bound_by(self.world, given), f"{argument}'s partial")
+
+    def _kept_from_the_start(self, kept: Kept) -> bool:
+        """Whether an attribute is set while its object is made, or from outside."""
+        if kept.owner is None:
+            return True
+        return any(
+            (kept.file.path, kept.scope) in self.project.datasets.init_code(cls)
+            for cls in (kept.owner, *self.world.hierarchy.subclasses(kept.owner))
+        )
+
+    def _among(self, values: Values, label: str) -> Iterator[Copied]:
+        for value in values:
+            opener = self.opener(value)
+            if opener is not None and opener.array and isinstance(value, Instance):
+                yield Copied(opener, label, value, None)
+
+    def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
+        """The same in the arguments of processes that are surely not forked, each with the start method."""
+        for launch in self.world.launches():
+            if "fork" in launch.methods or "default" in launch.methods or not launch.methods:
+                continue
+            for target in launch.targets:
+                actuals = target.frame.actuals
+                for actual in (*actuals.positional, *actuals.keywords.values()) if actuals is not None else ():
+                    if actual.expr is not None and actual.site is not None:
+                        values = self.world.values.evaluate(actual.expr, actual.site)
+                        for one in (part for value in values for part in flattened(self.world, value)):
+                            for copied in self._among((one,), ""):
+                                yield launch, launch.methods[0], copied
+
+    # What is kept
+
+    def kept(self, value: Instance) -> list[Handle]:
+        """The handles that an object opens in any of its methods and keeps, those in objects that it holds too."""
+        if not isinstance(value.of, Class):
+            return []
+        found = self._kept.get(value.of)
+        if found is None:
+            found = self._kept[value.of] = list(self._find(value))
+        return found
+
+    def _find(self, value: Instance) -> Iterator[Handle]:
+        seen: set[tuple[str, int, str]] = set()
+        classes: set[Class] = set()
+        todo = [value]
+        while todo and len(classes) < MOST_CLASSES:
+            holder = todo.pop(0)
+            cls = holder.of
+            if not isinstance(cls, Class) or cls in classes:
+                continue
+            classes.add(cls)
+            for owner, attr, store, one in self._attributes(holder, cls):
+                if not isinstance(one, Instance):
+                    continue
+                if isinstance(one.of, Class):
+                    todo.append(one)
+                elif one.file is not None and one.call >= 0 and (one.file.path, one.call, attr) not in seen:
+                    opener = self.opener(one)
+                    if opener is not None:
+                        seen.add((one.file.path, one.call, attr))
+                        method = self._method_of(owner, store.scope)
+                        yield Handle(opener, attr, holder, owner, store, method, one.file, one.call)
+
+    def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value]]:
+        for owner in self.world.hierarchy.line(cls):
+            if not isinstance(owner, Class):
+                continue
+            for attr, stores in self.world.objects.own_stores(owner).items():
+                for store in stores:
+                    site = self.world.objects.store_site(value, owner, store)
+                    values = self.world.values.evaluate(store.value, site)
+                    for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
+                        for part in flattened(self.world, one):
+                            yield owner, attr, store, part
+
+    @staticmethod
+    def _method_of(owner: Class, scope: int) -> int:
+        while owner.file.scopes[scope].parent != owner.scope:
+            scope = owner.file.scopes[scope].parent
+        return scope
