@@ -160,7 +160,10 @@ class Handles:
             if opener is None or not opener.array or not isinstance(piece.value, Instance):
                 continue
             if piece.kept is None or self._kept_from_the_start(piece.kept):
+                kept = piece.kept
                 label = f"{name}.{piece.path}" if piece.path else name
+                if kept is not None and kept.owner is not None and "." in piece.path:
+                    label = f"{kept.owner.name}.{kept.attr}"
                 yield Copied(opener, label, piece.value, piece.kept)
         for argument in ("collate_fn", "worker_init_fn"):
             for given in self.project.callables(loader, argument):

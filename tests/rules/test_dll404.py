@@ -1,0 +1,299 @@
+"""DLL404: where maps are pickled to workers that are not forked, and where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL404"]}
+
+HEAD = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+"""
+TAIL = """
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="spawn")
+"""
+READ = """
+    def __getitem__(self, index):
+        return self.rows[index].copy()
+"""
+
+FOUND: dict[str, dict[str, str]] = {
+    "memmap": {
+        "data.py": HEAD
+        + "class Rows(Dataset):\n    def __init__(self, path):\n        self.rows = np.memmap(path)  # DLL404\n"
+        + READ
+        + TAIL
+    },
+    "imported by its name, the mode by position": {
+        "data.py": HEAD
+        + """
+from numpy import load as read
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = read(path, "r")  # DLL404
+"""
+        + READ
+        + TAIL
+    },
+    "in a helper, reshaped, and a keyword dict": {
+        "data.py": HEAD
+        + """
+OPTIONS = {"num_workers": 2, "multiprocessing_context": "forkserver"}
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.attach(path)
+
+    def attach(self, path):
+        self.rows = np.memmap(path, mode="r").reshape(-1, 8)  # DLL404
+"""
+        + READ
+        + "\ndef build(path):\n    return DataLoader(Rows(path), **OPTIONS)\n"
+    },
+    "one of several": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.rows = [np.load(path, mmap_mode="r") for path in paths]  # DLL404
+        self.sizes = np.load("sizes.npy", mmap_mode="r")
+"""
+        + READ
+        + TAIL
+    },
+    "in an object that the dataset keeps, under Subset": {
+        "store.py": """\
+import numpy as np
+
+class Store:
+    def __init__(self, path):
+        self.table = np.memmap(path)  # DLL404
+""",
+        "data.py": HEAD
+        + """
+from torch.utils.data import Subset
+from store import Store
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.store = Store(path)
+
+    def __getitem__(self, index):
+        return self.store.table[index]
+
+def build(path):
+    return DataLoader(Subset(Rows(path), range(9)), num_workers=1, multiprocessing_context="spawn")
+""",
+    },
+    "in a base class, under a launched process": {
+        "base.py": """\
+import numpy as np
+from torch.utils.data import Dataset
+
+class Base(Dataset):
+    def __init__(self, path):
+        self.rows = np.load(path, mmap_mode="c")  # DLL404
+""",
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+from base import Base
+
+class Rows(Base):
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def worker(rank):
+    return DataLoader(Rows("rows.npy"), num_workers=4)
+
+if __name__ == "__main__":
+    mp.spawn(worker, nprocs=2)
+""",
+    },
+    "a view of shared memory": {
+        "data.py": HEAD
+        + """
+from multiprocessing import shared_memory
+
+class Rows(Dataset):
+    def __init__(self, name):
+        self.block = shared_memory.SharedMemory(name)
+        self.rows = np.ndarray((1000, 8), dtype=np.float32, buffer=self.block.buf)  # DLL404
+"""
+        + READ
+        + TAIL
+    },
+    "a memory-mapped Arrow table": {
+        "data.py": HEAD
+        + """
+import pyarrow as pa
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = pa.ipc.open_file(pa.memory_map(path)).read_all()  # DLL404
+"""
+        + READ
+        + TAIL
+    },
+    "bound by the partial of collate_fn": {
+        "data.py": HEAD
+        + """
+from functools import partial
+
+def collate(table, rows):
+    return table[rows]
+
+def build(rows):
+    table = np.load("table.npy", mmap_mode="r")  # DLL404
+    return DataLoader(rows, num_workers=2, collate_fn=partial(collate, table), multiprocessing_context="spawn")
+"""
+    },
+    "in args of mp.spawn": {
+        "train.py": """\
+import numpy as np
+import torch.multiprocessing as mp
+
+def work(rank, table):
+    return table[rank]
+
+if __name__ == "__main__":
+    mp.spawn(work, args=(np.memmap("table.bin"),), nprocs=2)  # DLL404
+"""
+    },
+}
+
+SILENT: dict[str, str] = {
+    "forked": HEAD
+    + "class Rows(Dataset):\n    def __init__(self, path):\n        self.rows = np.memmap(path)\n"
+    + READ
+    + TAIL.replace("spawn", "fork"),
+    "no workers": HEAD
+    + "class Rows(Dataset):\n    def __init__(self, path):\n        self.rows = np.memmap(path)\n"
+    + READ
+    + TAIL.replace("num_workers=4", "num_workers=0").replace(', multiprocessing_context="spawn"', ""),
+    "read whole": HEAD
+    + "class Rows(Dataset):\n    def __init__(self, path):\n        self.rows = np.load(path, mmap_mode=None)\n"
+    + READ
+    + TAIL,
+    "copied into memory": HEAD
+    + "class Rows(Dataset):\n    def __init__(self, path):\n        self.rows = np.memmap(path).astype(np.float32)\n"
+    + READ
+    + TAIL,
+    "only the length is kept": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        rows = np.memmap(path)
+        self.count = len(rows)
+        self.path = path
+
+    def __getitem__(self, index):
+        return np.memmap(self.path)[index]
+"""
+    + TAIL,
+    "opened on the first item": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.rows = None
+
+    def attach(self):
+        self.rows = np.memmap(self.path)
+
+    def __getitem__(self, index):
+        if self.rows is None:
+            self.attach()
+        return self.rows[index]
+"""
+    + TAIL,
+    "set to None before the end of __init__": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = np.memmap(path)
+        self.count = len(self.rows)
+        self.rows = None
+"""
+    + READ
+    + TAIL,
+    "dropped by __getstate__": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = np.memmap(path)
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        del state["rows"]
+        return state
+"""
+    + READ
+    + TAIL,
+    "tensors, which torch shares": HEAD
+    + """
+import torch
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = torch.load(path, mmap=True)
+"""
+    + READ.replace("copy", "clone")
+    + TAIL,
+    "a mode that nothing says": HEAD
+    + "class Rows(Dataset):\n    def __init__(self, path, mode):\n        self.rows = np.load(path, mmap_mode=mode)\n"
+    + READ
+    + "\ndef build(path, mode):\n"
+    + "    return DataLoader(Rows(path, mode), num_workers=4, multiprocessing_context='spawn')\n",
+    "in args of a forked process": """\
+import multiprocessing as mp
+import numpy as np
+
+def work(table):
+    return table[0]
+
+if __name__ == "__main__":
+    mp.get_context("fork").Process(target=work, args=(np.memmap("table.bin"),)).start()
+""",
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_maps_that_are_pickled_are_found(
+    findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
+) -> None:
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_maps_that_are_not_pickled_are_silent(findings: Callable[..., Any], text: str) -> None:
+    assert findings({"data.py": text}, **SELECT) == set()
+
+
+def test_maps_of_one_class_are_one_finding(told: Callable[..., Any]) -> None:
+    (finding,) = told(FOUND["one of several"], **SELECT)
+
+    assert [place.message for place in finding.related][-1] == "Rows.sizes is a memory-mapped array too"
+
+
+def test_the_default_of_a_later_python_is_named(told: Callable[..., Any]) -> None:
+    (finding,) = told(
+        {"data.py": FOUND["memmap"]["data.py"].replace(', multiprocessing_context="spawn"', "")}, **SELECT
+    )
+
+    assert "start by forkserver (the default on Linux from Python 3.14)" in finding.text
+    assert finding.severity == "warning"
+
+
+def test_targets_that_fork_by_default_are_silent(findings: Callable[..., Any]) -> None:
+    files = {
+        "data.py": FOUND["memmap"]["data.py"].replace(', multiprocessing_context="spawn"', "").replace("  # DLL404", "")
+    }
+
+    assert findings(files, target_python=">=3.10,<3.14", **SELECT) == set()
