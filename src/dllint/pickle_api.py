@@ -153,6 +153,18 @@ _SCRIPT = Refusal(
     "a scripted module",
     _always("RuntimeError: Tried to serialize object __torch__.… which does not have a __getstate__ method defined!"),
 )
+CACHED = Refusal(
+    "a cached function under another name",
+    _always("PicklingError: Can't pickle <functools._lru_cache_wrapper object at …>: it's not the same object as …"),
+    "cached",
+)
+CACHES = frozenset({"functools.lru_cache", "functools.lru_cache()", "functools.cache"})
+"""What wraps a function so that pickle looks it up by the name of the function."""
+WRAPPED_BY_CLASS = Refusal(
+    "a function that a class wraps as its decorator",
+    _always("PicklingError: Can't pickle <function … at …>: it's not the same object as …"),
+    "cached",
+)
 SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
 """What makes a `ScriptFunction` of a function and a `ScriptModule` of anything else."""
 RUN_TIME_CLASSES = frozenset(

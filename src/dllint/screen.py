@@ -42,6 +42,8 @@ _NEARBY = (
     *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
     *(b".cuda(", b"torch.cuda"),
     *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
+    *(b"sqlite3", b"Queue(", b"ZipFile", b"Executor", b"pyarrow", b"namedtuple(", b"lru_cache", b"decord", b"boto3"),
+    *(b"MongoClient", b"redis"),
 )
 _IMPORT = re.compile(
     rb"(?:^|[;:])[ \t\f]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*\bimport[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
@@ -55,6 +57,9 @@ _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
 _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
 _AT_TOP = re.compile(rb"^(?:[A-Za-z_][\w.]*\(|(?:async[ \t]+)?(?:for|with)[ \t])", re.MULTILINE)
+_NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
+_NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
+"""Where the body of a function of the module ends."""
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
@@ -117,8 +122,19 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     chosen |= _reach(launching, importing) & _reach(loading, importing)
     chosen |= of_scripts
     chosen |= {other for path in mattering for other in importing.get(path, ()) if _runs_when_imported(files[other])}
-    near = {other for path in mattering for other in (*imported[path], *importing.get(path, ()))}
-    return chosen | {path for path in near - chosen if _holds(files[path], _NEARBY)}
+    below = {other for path in mattering for other in imported[path]}
+    near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
+    chosen |= {path for path in near if _holds(files[path], _NEARBY)}
+    return chosen | {path for path in below - chosen if _defines_locally(files[path])}
+
+
+def _defines_locally(data: bytes) -> bool:
+    """Whether a function of the module defines a function or class of its own, which it may give back."""
+    for body in (b"\n" + data).split(b"\ndef ")[1:]:
+        end = _NEXT.search(body)
+        if _NESTED.search(body, 0, end.start() if end else len(body)):
+            return True
+    return False
 
 
 def _runs_when_imported(data: bytes) -> bool:

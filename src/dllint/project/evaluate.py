@@ -382,9 +382,13 @@ class Evaluator:
             if method is not None:
                 bound = Function(method.file, method.scope, callee)
                 return self.returned(bound, self.world.frame(here.file, index, here.frame, bound))
-        if isinstance(callee, Instance) and isinstance(callee.of, External) and callee.of.name in RUN_TIME_CLASSES:
-            # What pickle says of an object of such a class it says of the class.
-            return (callee,)
+        if isinstance(callee, Instance) and isinstance(callee.of, External):
+            if callee.of.name in RUN_TIME_CLASSES:
+                # What pickle says of an object of such a class it says of the class.
+                return (callee,)
+            if callee.of.name == "functools.lru_cache":
+                of = External("functools.lru_cache()")
+                return (Instance(of, here.file, index, self.world.remembered(here.frame)),)
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:

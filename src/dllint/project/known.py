@@ -310,6 +310,7 @@ RESULTS: dict[str, Handler] = {
     "omegaconf.OmegaConf.create": _first,
     "functools.partial": _partial,
     "functools.wraps": lambda world, file, index, site: (UNKNOWN,),
+    "staticmethod": _first,
     "copy.copy": _first,
     "copy.deepcopy": _first,
     "vars": _first,

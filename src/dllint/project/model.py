@@ -30,8 +30,9 @@ from dllint.project.handles import Handles
 from dllint.project.holding import flattened, held_by, keeps_as_it_is
 from dllint.project.item_code import ItemCode
 from dllint.project.loaders import Loader, find_loaders
+from dllint.project.local_objects import unpicklable_in
 from dllint.project.opencv import OpenCV
-from dllint.project.pickling import Unpicklable, functions_in, is_lambda, is_local
+from dllint.project.pickling import Unpicklable
 from dllint.project.programs import Programs
 from dllint.project.records import Records
 from dllint.project.regimes import Regime as Regime
@@ -219,19 +220,9 @@ class Project:
         return isinstance(value, Instance) and value.file is loader.file and value.call == loader.call
 
     def unpicklable(self, loader: Loader) -> Iterator[Unpicklable]:
-        """Lambdas held by the loader's datasets, then lambdas and local functions given as its callables."""
-        seen: set[tuple[str, int]] = set()
-        for name, piece in self.dataset_pieces(loader):
-            value = piece.value
-            if isinstance(value, Function) and is_lambda(value) and value.key not in seen:
-                seen.add(value.key)
-                holder = f"{name}.{piece.path}" if piece.path else name
-                yield Unpicklable("DLL201", value.file, value.scope, holder, piece.kept)
-        for argument in ("collate_fn", "worker_init_fn"):
-            for given in self.callables(loader, argument):
-                for function in functions_in(self.world, given):
-                    if function.receiver is None and (is_lambda(function) or is_local(function)):
-                        yield Unpicklable("DLL204", function.file, function.scope, argument, None)
+        """Functions and classes that the loader's datasets hold, or that are given as its callables, and that have no
+        name by which a worker could import them."""
+        return unpicklable_in(self, loader)
 
     # Code that runs in workers
 

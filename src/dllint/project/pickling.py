@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.finding import Place
-from dllint.project.abstract import Function, Partial, Value
+from dllint.project.abstract import Class, Function, Partial, Value
 from dllint.project.datasets import Kept, walk
 from dllint.project.holding import bound_by
 from dllint.project.source import SourceFile
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unpicklable:
-    """A lambda or local function that would have to be pickled. `holder` says where it ends up: "Faces.transform"."""
+    """A lambda, or a local function or class, that would have to be pickled.
+
+    `holder` says where it ends up: "Faces.transform". `role` is "dataset" where it is the class of the dataset itself.
+    """
 
     code: str
     file: SourceFile
     scope: int
     holder: str
     kept: Kept | None
+    role: str = ""
 
     @property
     def is_lambda(self) -> bool:
@@ -37,8 +41,15 @@ class Unpicklable:
 
     @property
     def place(self) -> Place:
-        what = "the lambda" if self.is_lambda else "the local function"
+        kind = self.file.scopes[self.scope].kind
+        what = "the lambda" if self.is_lambda else f"the {kind}"
         return Place(self.file.path, self.span, f"{what} that cannot be pickled")
+
+    @property
+    def words(self) -> str:
+        """ "This lambda", "The local class `Squares`"."""
+        entry = self.file.scopes[self.scope]
+        return "This lambda" if self.is_lambda else f"The local {entry.kind} `{entry.name}`"
 
 
 def functions_in(world: World, value: Value, depth: int = 0) -> Iterator[Function]:
@@ -54,8 +65,8 @@ def is_lambda(function: Function) -> bool:
     return function.file.scopes[function.scope].kind == "lambda"
 
 
-def is_local(function: Function) -> bool:
-    """Whether the function is defined inside another one (a method's own function included, a method itself not)."""
+def is_local(function: Function | Class) -> bool:
+    """Whether a function or class is defined inside a function (in a method, too; a method itself is not)."""
     scope = function.file.scopes[function.scope].parent
     while scope > 0:
         if function.file.scopes[scope].kind in ("function", "lambda"):

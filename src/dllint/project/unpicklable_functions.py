@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import AddImport, Edit, Finding, Fix, HoistFunction, Place, ReplaceExpression
 from dllint.project.loaders import Loader
+from dllint.project.local_objects import is_guarded
 from dllint.project.pickled_loaders import judged, pickled_loaders, rank
 from dllint.project.pickling import Unpicklable, captured, factory
 from dllint.project.regimes import Regime
@@ -34,16 +35,20 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
     values = {
         "kept": one.holder,
         "argument": one.holder,
-        "what": "This lambda" if one.is_lambda else f"The local function `{one.file.scopes[one.scope].name}`",
+        "what": one.words,
+        "name": one.file.scopes[one.scope].name,
         "loader": project.where(loader.file, loader.span),
         "method": regime.method,
         "where": regime.where,
+        "start": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
     }
     fix = _fix(project, one)
     if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
         values["factory"] = fix.edits[-1].code
         values["remedy"] = "default"
     message, severity = judged(regime)
+    if one.code == "DLL202" and regime.method != "fork":
+        message = "guarded" if is_guarded(one.file, one.scope) else one.role or message
     hops: tuple[Hop, ...] = one.kept.hops if one.kept is not None else ()
     related = [project.loader_place(other) for _, other, _ in uses]
     if one.kept is not None and one.kept.span.line != one.span.line:
@@ -82,7 +87,7 @@ def _fix(project: Project, one: Unpicklable) -> Fix | None:
             if replacement.startswith("partial("):
                 edits = (AddImport(file.path, "functools", "partial"), *edits)
             return Fix(f"Replace the lambda by `{replacement}`", "safe", edits)
-    if captured(file, scope):
+    if file.scopes[scope].kind == "class" or is_guarded(file, scope) or captured(file, scope):
         return None
     name = _free_name(project, one)
     if name is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.finding import Place
 from dllint.pickle_api import (
+    CACHED,
+    CACHES,
     GENERATOR,
     MODULE,
     NON_LEAF,
@@ -18,11 +20,24 @@ from dllint.pickle_api import (
     RUN_TIME_CLASSES,
     SCRIPT_FUNCTION,
     SCRIPTING,
+    WRAPPED_BY_CLASS,
     Refusal,
     named,
     opened,
 )
-from dllint.project.abstract import Class, Const, Display, External, Function, Instance, Module, Partial, Pattern, Value
+from dllint.project.abstract import (
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Module,
+    Partial,
+    Pattern,
+    Site,
+    Value,
+)
 from dllint.project.datasets import Kept, Piece
 from dllint.project.holding import bound_by
 from dllint.project.launches import context_of
@@ -146,6 +161,8 @@ def _refusal(project: Project, value: Value, regime: Regime) -> Refusal | None:
         return GENERATOR if value.kind == "generator" else None
     if isinstance(value, Module):
         return MODULE
+    if isinstance(value, Function):
+        return WRAPPED_BY_CLASS if _wrapped_by_class(project, value) else None
     if not isinstance(value, Instance) or value.call < 0 or value.file is None:
         return None
     if isinstance(value.of, Class):
@@ -159,6 +176,10 @@ def _refusal(project: Project, value: Value, regime: Regime) -> Refusal | None:
         return named(name)
     if name in OPENERS:
         return _opened(project, name, value)
+    if name in CACHES:
+        given = project.evaluate_argument(value.file, value.call, 0, "user_function", value.frame)
+        functions = [one for one in given or () if isinstance(one, Function)]
+        return CACHED if functions and not _bound_as(value, {one.name for one in functions}) else None
     if name in RUN_TIME_CLASSES:
         return _made_at_run_time(project, value)
     if name == "numpy.load":
@@ -210,16 +231,36 @@ def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
     assert value.file is not None
     file, call = value.file, value.file.calls[value.call]
     if call.scope == 0:
-        bound = [
-            name
-            for name, bindings in file.bindings(0).items()
-            if any(binding.expr == ["call", value.call] for binding in bindings)
-        ]
         given = project.evaluate_argument(file, value.call, 0, "typename", value.frame) or ()
         names = {one.value for one in given if isinstance(one, Const)}
-        if not bound or len(names) != 1 or names & set(bound):
+        if len(names) != 1 or _bound_as(value, names) is not False:
             return None
     return RUN_TIME_CLASS
+
+
+def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
+    """Whether a name of the module is bound to what the call gives, and it is one of these; None where none is."""
+    assert value.file is not None
+    bound = {
+        name
+        for name, bindings in value.file.bindings(0).items()
+        if any(binding.expr == ["call", value.call] for binding in bindings)
+    }
+    return bool(bound & set(names)) if bound else None
+
+
+def _wrapped_by_class(project: Project, function: Function) -> bool:
+    """Whether a class of the project, as decorator, has put an object of its own in the function's place."""
+    file, entry = function.file, function.file.scopes[function.scope]
+    if entry.parent != 0 or len(entry.decorators) != 1:
+        return False
+    site = Site(file, 0, entry.region, (entry.header.line, entry.header.column), None)
+    found = project.world.values.evaluate(entry.decorators[0].expr, site)
+    return bool(found) and all(
+        isinstance(one, Class)
+        and not any(project.world.hierarchy.method(one, name) is not None for name in (*PICKLING_METHODS, "__new__"))
+        for one in found
+    )
 
 
 def _written_refusal(project: Project, kept: Kept) -> Refusal | None:

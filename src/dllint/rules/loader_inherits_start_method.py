@@ -9,6 +9,8 @@ from dllint.finding import Finding, Fix, SetArgument
 from dllint.project import Project, Regime
 from dllint.project.conditions import render
 from dllint.project.loaders import Loader, Workers
+from dllint.project.pickling import Unpicklable
+from dllint.project.unpicklable_values import Refused, refused_by_pickle
 
 CODE = "DLL101"
 
@@ -36,7 +38,7 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
         "remedy": remedy,
     }
     message = "main" if regime.source == "inherited" else "program"
-    fatal = next(project.unpicklable(loader), None)
+    fatal = _failing(project, loader, regime)
     if fatal is not None:
         message = "fails"
         values["cause"] = f"{fatal.code} at {project.where(fatal.file, fatal.span)}"
@@ -58,6 +60,11 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
         fixes=_fixes(loader, regime.method, remedy),
         statement=call.statement,
     )
+
+
+def _failing(project: Project, loader: Loader, regime: Regime) -> Unpicklable | Refused | None:
+    """What keeps the workers from starting at all."""
+    return next(project.unpicklable(loader), None) or next(refused_by_pickle(project, loader, regime), None)
 
 
 def _more(place: Any, others: int) -> Any:

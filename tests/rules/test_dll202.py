@@ -1,0 +1,323 @@
+"""DLL202: which functions and classes workers cannot find by their names, and which they can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL202"]}
+
+FOUND: dict[str, dict[str, str]] = {
+    "local function in a list": {
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, steps):
+        self.steps = steps
+
+def build(factor):
+    def scale(row):  # DLL202
+        return row * factor
+
+    return DataLoader(Rows([scale]), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "factory in another file": {
+        "steps.py": """\
+def scaled(factor):
+    def scale(row):  # DLL202
+        return row * factor
+
+    return scale
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+import steps as s
+
+class Rows(Dataset):
+    def __init__(self):
+        self.step = s.scaled(2)
+
+class More(Rows):
+    pass
+
+def build():
+    return DataLoader(More(), **{"num_workers": 2, "multiprocessing_context": "forkserver"})
+""",
+    },
+    "bound by a partial in a wrapper": {
+        "data.py": """\
+from functools import partial
+from torch.utils.data import DataLoader, Dataset, Subset
+
+class Rows(Dataset):
+    def __init__(self, step):
+        self.step = step
+
+def build():
+    def scale(factor, row):  # DLL202
+        return row * factor
+
+    return DataLoader(Subset(Rows(partial(scale, 2)), [0]), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "instance of a local class": {
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        class Scale:  # DLL202
+            def __call__(self, row):
+                return row
+
+        self.step = Scale()
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "local dataset class that a factory gives": {
+        "factory.py": """\
+from torch.utils.data import Dataset
+
+def make(rows):
+    class Rows(Dataset):  # DLL202
+        def __getitem__(self, index):
+            return rows[index]
+
+    return Rows()
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader, ConcatDataset
+from factory import make
+
+def build():
+    return DataLoader(ConcatDataset([make([1]), make([2])]), num_workers=2, multiprocessing_context="spawn")
+""",
+    },
+    "what a decorator puts in the place of a function": {
+        "data.py": """\
+from torch.utils.data import DataLoader, Dataset
+
+def logged(level):
+    def decorate(function):
+        def call(row):  # DLL202
+            return function(row)
+
+        return call
+
+    return decorate
+
+@logged(3)
+def scale(row):
+    return row
+
+class Rows(Dataset):
+    def __init__(self):
+        self.step = scale
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "hook of a module that the dataset keeps": {
+        "data.py": """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        def show(module, inputs, output):  # DLL202
+            print(output.shape)
+
+        self.net = torch.nn.Linear(1, 1)
+        self.net.register_forward_hook(show)
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
+    "collate function and dataset under the guard": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+if __name__ == "__main__":
+    class Rows(Dataset):  # DLL202
+        def __getitem__(self, index):
+            return index
+
+    def collate(rows):  # DLL202
+        return rows
+
+    mp.set_start_method("spawn")
+    for row in DataLoader(Rows(), num_workers=2, collate_fn=collate):
+        print(row)
+"""
+    },
+}
+
+SILENT: dict[str, str] = {
+    "local function of the worker": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        def double(row):
+            return 2 * row
+
+        self.last = double
+        return double(index)
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "class in a class": """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    class Scale:
+        def __call__(self, row):
+            return row
+
+    def __init__(self):
+        self.step = self.Scale()
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "declared global": """\
+from torch.utils.data import DataLoader, Dataset
+
+def build():
+    global Rows
+
+    class Rows(Dataset):
+        def __getitem__(self, index):
+            return index
+
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "decorator with wraps": """\
+from functools import wraps
+from torch.utils.data import DataLoader, Dataset
+
+def logged(function):
+    @wraps(function)
+    def call(row):
+        return function(row)
+
+    return call
+
+@logged
+def scale(row):
+    return row
+
+class Rows(Dataset):
+    def __init__(self):
+        self.step = scale
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "decorator that registers": """\
+from torch.utils.data import DataLoader, Dataset
+
+STEPS = {}
+
+def step(function):
+    STEPS[function.__name__] = function
+    return function
+
+@step
+def scale(row):
+    return row
+
+class Rows(Dataset):
+    def __init__(self):
+        self.step = scale
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "reduced to something of the module": """\
+from torch.utils.data import DataLoader, Dataset
+
+def build():
+    class Rows(Dataset):
+        def __reduce__(self):
+            return list, ()
+
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    "no workers": """\
+from torch.utils.data import DataLoader, Dataset
+
+def build():
+    class Rows(Dataset):
+        def __getitem__(self, index):
+            return index
+
+    return DataLoader(Rows(), num_workers=0)
+""",
+    "defined at the top, used under the guard": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    for row in DataLoader(Rows(), num_workers=2):
+        print(row)
+""",
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_found(
+    files: dict[str, str], findings: Callable[..., set[tuple[str, int, str]]], marks: Callable[..., Any]
+) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., set[tuple[str, int, str]]]) -> None:
+    assert findings({"data.py": text}, **SELECT) == set()
+
+
+GUARDED = """\
+from torch.utils.data import DataLoader, Dataset
+
+if __name__ == "__main__":
+    class Rows(Dataset):
+        def __getitem__(self, index):
+            return index
+
+    print(list(DataLoader(Rows(), num_workers=2)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "told_as"),
+    [
+        ({}, ("warning", "forkserver (the default on Linux from Python 3.14)")),
+        ({"target_platform": "windows"}, ("error", "spawn (the default on Windows)")),
+        ({"target_python": "3.13"}, ("info", "works as long as workers are forked")),
+    ],
+)
+def test_under_the_guard(settings: dict[str, Any], told_as: tuple[str, str], told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": GUARDED}, **SELECT, **settings)
+    assert (found.severity, found.span.line) == (told_as[0], 4)
+    assert told_as[1] in found.text
+
+
+def test_a_class_is_not_moved(told: Callable[..., Any]) -> None:
+    (found,) = told(FOUND["instance of a local class"], **SELECT)
+    assert found.fixes == ()
