@@ -1,0 +1,254 @@
+"""DLL3 and DLL401, DLL404: memory, descriptors and maps.
+
+`Pss_Anon` is what a worker really takes (copied pages, what it allocated), `Pss_File` its share of mapped files. Both
+are read from smaps_rollup. RSS counts a shared page once in each process: what an RSS-summing scheduler sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dllint.observation import Sample
+from dllint.runtime.judges.case import (
+    FAR,
+    MIB,
+    NEAR,
+    NOTICEABLE,
+    Case,
+    Judge,
+    Judgement,
+    confirmed,
+    counted,
+    inconclusive,
+    latent,
+    listed,
+    mib,
+    refuted,
+)
+from dllint.runtime.judges.starting import failed_iterations
+from dllint.runtime.limits import forkserver_storages
+from dllint.runtime.sites import LoaderRun, methods
+
+COPIES = 256 * MIB
+"""Copies in all workers together that are worth a word."""
+A_BATCH = 0.5
+"""Descriptors gained a batch from which on batches are being kept."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a loader's workers grew, from the first sample of each after it had work to its last: bytes, summed."""
+
+    workers: int
+    anonymous: int
+    file: int
+    rss_first: int
+    rss_last: int
+    pss_first: int
+    pss_last: int
+    most_anonymous: int
+
+
+def growth(run: LoaderRun) -> Growth | None:
+    """How the workers grew; `None` where none was looked at twice."""
+    series: dict[int, list[Sample]] = {}
+    for sample in run.samples:
+        if sample.worker is not None and sample.moment in ("first item", "first batch", "epoch end"):
+            series.setdefault(sample.pid, []).append(sample)
+    pairs = [
+        (samples[0], samples[-1])
+        for samples in series.values()
+        if len(samples) > 1 and samples[0].pss_anon is not None and samples[-1].pss_anon is not None
+    ]
+    if not pairs:
+        return None
+    gained = [(last.pss_anon or 0) - (first.pss_anon or 0) for first, last in pairs]
+    return Growth(
+        len(pairs),
+        sum(gained),
+        sum((last.pss_file or 0) - (first.pss_file or 0) for first, last in pairs),
+        sum(first.rss or 0 for first, _ in pairs),
+        sum(last.rss or 0 for _, last in pairs),
+        sum(first.pss or 0 for first, _ in pairs),
+        sum(last.pss or 0 for _, last in pairs),
+        max(gained),
+    )
+
+
+def _largest(case: Case) -> Growth | None:
+    return max(filter(None, map(growth, case.runs)), key=lambda one: one.most_anonymous, default=None)
+
+
+def private_growth(case: Case) -> Judgement:
+    """DLL302, DLL304: does what the workers have alone grow?"""
+    grown = _largest(case)
+    if grown is None:
+        return inconclusive("no worker lived long enough to be measured twice")
+    of = f"a worker's own memory grew by {mib(max(grown.most_anonymous, 0))} in {_span(case)}"
+    if grown.most_anonymous >= NOTICEABLE:
+        total = f", {mib(grown.anonymous)} in {counted(grown.workers, 'worker')}" if grown.workers > 1 else ""
+        return confirmed(f"{of}{total} (Pss_Anon; mapped files {mib(max(grown.file, 0))})")
+    small = max((run.storages.pickled for run in case.runs if run.storages and not run.storages.exception), default=None)
+    if case.finding.code == "DLL302" and small is not None and small < NOTICEABLE:
+        return refuted(f"{of}; all that the dataset holds is {mib(small)}")
+    return inconclusive(f"{of}; below 10 MiB a short run proves nothing")
+
+
+def _span(case: Case) -> str:
+    epochs = max(len(run.epochs) for run in case.runs)
+    return counted(epochs, "epoch") if epochs else "this run"
+
+
+def array_copies(case: Case) -> Judgement:
+    """DLL301: is the array copied into each worker?"""
+    with_arrays = [run for run in case.runs if run.storages is not None]
+    if not with_arrays:
+        return inconclusive("what the workers are given was not counted")
+    run = max(with_arrays, key=lambda one: _copied(one) * one.count)
+    size, total = _copied(run), _copied(run) * run.count
+    if size < NOTICEABLE:
+        shared = run.storages.storage_bytes if run.storages else 0
+        if shared >= NOTICEABLE and not run.forked:
+            return confirmed(f"the workers share one copy of {mib(shared)} in /dev/shm")
+        return refuted(f"pickling for a worker copies {mib(size)} of arrays")
+    if not run.forked:
+        return confirmed(
+            f"each of {counted(run.count, 'worker')} started by {run.method} got a copy of {mib(size)}, {mib(total)} in all"
+        )
+    others = [method for method in case.allowed if method != "fork"]
+    if others and total >= NEAR * COPIES:
+        where = case.where(others[0])
+        return latent(
+            f"under {where}, each of {counted(run.count, 'worker')} gets a copy of {mib(size)}, {mib(total)} in all",
+            "shared by the forked workers of this run",
+        )
+    if not others or total < FAR * COPIES:
+        return refuted(f"the forked workers share it; copies for all would be {mib(total)}")
+    return inconclusive(f"the forked workers share it; copies for all would be {mib(total)} of {mib(COPIES)}")
+
+
+def _copied(run: LoaderRun) -> int:
+    return run.storages.array_bytes if run.storages is not None else 0
+
+
+def mapped_copied(case: Case) -> Judgement:
+    """DLL404: is a mapped array read whole into the pickle?"""
+    with_arrays = [run for run in case.runs if run.storages is not None]
+    if not with_arrays:
+        return inconclusive("what the workers are given was not counted")
+    run = max(with_arrays, key=lambda one: _copied(one) * (2 - one.forked))
+    size = _copied(run)
+    if size < MIB:
+        return refuted(f"pickling for a worker copies {mib(size)} of arrays")
+    if not run.forked:
+        return confirmed(f"{mib(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
+    others = [method for method in case.allowed if method != "fork"]
+    if others:
+        return latent(
+            f"under {case.where(others[0])}, {mib(size)} are read into the pickle for each worker",
+            "the forked workers of this run share the mapping",
+        )
+    return refuted("the workers are forked, under every target, and share the mapping")
+
+
+def many_tensors(case: Case) -> Judgement:
+    """DLL303: how near is the count of storages to the tightest limit of the targets?"""
+    failed = failed_iterations(case.runs, "DLL303")
+    counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
+    bounds = [(limit, run) for run in counted_runs for limit in limits(case, run)]
+    if failed and not bounds:
+        return confirmed(failed[0])
+    if not bounds:
+        if not counted_runs:
+            return inconclusive("the storages were not counted")
+        return refuted("forked workers are sent no storages, and no target starts workers in another way")
+    (limit, why), run = max(bounds, key=lambda one: (_storages(one[1]) / max(one[0][0], 1)))
+    have = _storages(run)
+    both = f"{counted(have, 'storage')} of at most {limit:,} ({why})"
+    if failed:
+        return confirmed(f"{both}: {failed[0]}")
+    if have >= NEAR * limit:
+        trial = next((one for one in run.trials if one.outcome == "failed"), None)
+        tried = (f"a trial under {trial.method} failed",) if trial is not None else ()
+        return confirmed(both, *tried)
+    return refuted(both) if have < FAR * limit else inconclusive(both)
+
+
+def _storages(run: LoaderRun) -> int:
+    return run.storages.storages if run.storages is not None else 0
+
+
+def limits(case: Case, run: LoaderRun) -> list[tuple[int, str]]:
+    """How many storages a loader can send, under the method of this run and those that the targets allow."""
+    storages = run.storages
+    if storages is None:
+        return []
+    under = {*case.allowed, run.method or ""}
+    descriptors = storages.strategy != "file_system"
+    found: list[tuple[int, str]] = []
+    if "forkserver" in under and descriptors:
+        found.append((forkserver_storages(storages.other_fds), f"{case.where('forkserver')}: SCM_MAX_FD"))
+    values = run.limits.values if run.limits is not None else {}
+    nofile, fds = values.get("nofile"), values.get("fds")
+    if "spawn" in under and descriptors and isinstance(nofile, int) and isinstance(fds, int):
+        found.append((nofile - fds - 7 - 4 * run.count, f"{case.where('spawn')}: {nofile} descriptors"))
+    most, maps = values.get("max_map_count"), values.get("maps")
+    if under - {"fork", ""} and isinstance(most, int) and isinstance(maps, int):
+        found.append((most - maps - 64, "vm.max_map_count"))
+    return found
+
+
+def kept_batches(case: Case) -> Judgement:
+    """DLL306: does the loop gain descriptors with every batch?"""
+    kept = [one for run in case.runs for one in run.kept if one.batches > 2]
+    if not kept:
+        return inconclusive("too few batches came to see a slope")
+    most = max(kept, key=lambda one: max(one.fds_a_batch, one.maps_a_batch))
+    if most.fds_a_batch >= A_BATCH:
+        run = next(run for run in case.runs if most in run.kept)
+        nofile = run.limits.values.get("nofile") if run.limits is not None else None
+        end = (
+            f": {nofile:,} are allowed, so that it fails after about {int(nofile / most.fds_a_batch):,} batches"
+            if isinstance(nofile, int)
+            else ""
+        )
+        return confirmed(f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}")
+    if most.maps_a_batch >= A_BATCH:
+        return confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
+    return refuted(f"{most.fds_a_batch:.1f} descriptors more a batch, over {most.batches} batches")
+
+
+def accounting(case: Case) -> Judgement:
+    """DLL401: do mapped pages count in every worker, while nothing is used up?"""
+    grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.rss_last - one.rss_first, default=None)
+    if grown is None:
+        return inconclusive("no worker lived long enough to be measured twice")
+    rss = grown.rss_last - grown.rss_first
+    series = f"RSS of {counted(grown.workers, 'worker')} {mib(grown.rss_first)} → {mib(grown.rss_last)}"
+    own = f"their own memory {'+' if grown.anonymous >= 0 else '-'}{mib(abs(grown.anonymous))}"
+    if rss >= NOTICEABLE and grown.anonymous < max(NOTICEABLE, rss / 4):
+        pss = f"PSS {mib(grown.pss_first)} → {mib(grown.pss_last)}"
+        return confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
+    if rss >= NOTICEABLE:
+        return inconclusive(f"{series}, but {own}: that is no matter of mapped pages")
+    return inconclusive(f"{series} in {_span(case)}: too little to be seen in a short run")
+
+
+def unseen(case: Case) -> Judgement:
+    """DLL305, DLL307, DLL403: what a run does not measure."""
+    return inconclusive(f"it ran by {listed(methods(case.runs)) or 'no start method'}; its cost was not measured")
+
+
+JUDGES: Mapping[str, Judge] = {
+    "DLL301": array_copies,
+    "DLL302": private_growth,
+    "DLL303": many_tensors,
+    "DLL304": private_growth,
+    "DLL305": unseen,
+    "DLL306": kept_batches,
+    "DLL307": unseen,
+    "DLL401": accounting,
+    "DLL403": unseen,
+    "DLL404": mapped_copied,
+}

@@ -1,0 +1,231 @@
+"""What a run saw, joined by loader and by the place in the user's code.
+
+A *loader run* is all that the records say of one DataLoader object: where it was built, how it was iterated, what its
+workers did. A finding is matched to the loader runs whose call site is its place, or one of its related places, or
+whose dataset's class holds one of its places.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dllint.finding import Finding
+from dllint.observation import (
+    Cuda,
+    Draw,
+    End,
+    Epoch,
+    Feeder,
+    Handle,
+    Item,
+    Iteration,
+    Kept,
+    Launch,
+    Limits,
+    Loader,
+    Observation,
+    Process,
+    Record,
+    Sample,
+    Site,
+    Storages,
+    Threads,
+    Trial,
+    Worker,
+)
+from dllint.span import Span
+
+
+@dataclass
+class LoaderRun:
+    """All that the records say of one DataLoader object; `process` is the one that iterated it."""
+
+    loader: Loader
+    process: Process | None = None
+    iterations: list[Iteration] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    epochs: list[Epoch] = field(default_factory=list)
+    storages: Storages | None = None
+    limits: Limits | None = None
+    trials: list[Trial] = field(default_factory=list)
+    handles: list[Handle] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    threads: list[Threads] = field(default_factory=list)
+    cuda: list[Cuda] = field(default_factory=list)
+    feeders: list[Feeder] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+
+    @property
+    def iterated(self) -> bool:
+        return bool(self.iterations)
+
+    @property
+    def count(self) -> int:
+        """Workers that it runs with."""
+        return max((one.workers for one in self.iterations), default=self.loader.workers)
+
+    @property
+    def method(self) -> str | None:
+        """The start method that its workers were started by, or would have been."""
+        return next((one.method for one in self.iterations if one.method), self.loader.method)
+
+    @property
+    def forked(self) -> bool:
+        return self.method == "fork"
+
+    @property
+    def batches(self) -> int:
+        return sum(epoch.batches for epoch in self.epochs)
+
+
+class Seen:
+    """The records of a run, joined.
+
+    Attributes:
+        runs: every loader that was built, oldest first.
+        main: the user's program itself, `None` where nothing was recorded.
+        hung: the run was ended at the time limit while no batch came any more.
+    """
+
+    def __init__(self, observation: Observation, hung: bool = False) -> None:
+        self.observation = observation
+        self.hung = hung
+        self.processes: Mapping[int, Process] = observation.processes
+        self.launches = list(observation.of(Launch))
+        self.ends = list(observation.of(End))
+        self.main = next((one for one in self.processes.values() if one.role == "main"), None)
+        by_name: dict[str, LoaderRun] = {}
+        for loader in observation.of(Loader):
+            by_name.setdefault(loader.loader, LoaderRun(loader))
+        self._join(by_name)
+        self.runs = list(by_name.values())
+
+    def _join(self, runs: dict[str, LoaderRun]) -> None:
+        of_worker: dict[int, LoaderRun] = {}
+        for record in self.observation.records:
+            run = runs.get(getattr(record, "loader", None) or "")
+            if run is None and record.pid in of_worker and isinstance(record, (Feeder, End)):
+                run = of_worker[record.pid]
+            if run is None:
+                continue
+            if isinstance(record, Worker):
+                of_worker[record.pid] = run
+            _put(run, record)
+        for run in runs.values():
+            pid = run.iterations[0].pid if run.iterations else run.loader.pid
+            run.process = self.processes.get(pid)
+
+    def matching(self, finding: Finding) -> list[LoaderRun]:
+        """The loader runs that a finding is about: by call site, else by the dataset's class."""
+        places = [
+            (finding.path, finding.span),
+            *((place.path, place.span) for place in (*finding.related, *finding.trace)),
+        ]
+        found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
+        if found:
+            return found
+        classes = {name for path, span in places for name in _classes_around(path, span)}
+        return [run for run in self.runs if _short(run.loader.dataset) in classes]
+
+    def at(self, path: str, span: Span) -> list[LoaderRun]:
+        """The loader runs that were built by the call at a place."""
+        return [run for run in self.runs if is_at(run.loader.site, path, span)]
+
+    def launched_at(self, finding: Finding) -> list[Launch]:
+        """What the call at the finding's place, or on its line, launched."""
+        return [one for one in self.launches if touches(one.site, finding)]
+
+    def died_at(self, finding: Finding) -> list[End]:
+        """The processes whose failure passed through the finding's place."""
+        return [
+            end
+            for end in self.ends
+            if end.exception and any(touches(site, finding) for site in (end.site, *end.frames))
+        ]
+
+
+def _put(run: LoaderRun, record: Record) -> None:
+    lists: dict[type[Record], list[object]] = {
+        Iteration: run.iterations,
+        Worker: run.workers,
+        Sample: run.samples,
+        Epoch: run.epochs,
+        Trial: run.trials,
+        Handle: run.handles,
+        Draw: run.draws,
+        Item: run.items,
+        Kept: run.kept,
+        Threads: run.threads,
+        Cuda: run.cuda,
+        Feeder: run.feeders,
+        End: run.ends,
+    }  # type: ignore[dict-item]
+    if isinstance(record, Storages):
+        run.storages = record
+    elif isinstance(record, Limits):
+        run.limits = record
+    elif type(record) in lists:
+        lists[type(record)].append(record)
+
+
+def is_at(site: Site | None, path: str, span: Span) -> bool:
+    """Whether a recorded call is the one at a place: by its columns, or by its line where there are none."""
+    if site is None or not same_file(site.path, path):
+        return False
+    return site.span == span if site.span is not None else site.line == span.line
+
+
+def touches(site: Site | None, finding: Finding) -> bool:
+    """Whether a recorded place lies on the lines of the finding."""
+    if site is None or not same_file(site.path, finding.path):
+        return False
+    whole = finding.statement or finding.span
+    return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
+
+
+@functools.lru_cache(maxsize=4096)
+def same_file(one: str, other: str) -> bool:
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
+
+
+def _short(qualified: str) -> str:
+    """The class's own name: "data.build.<locals>.Rows" → "Rows"."""
+    return qualified.rpartition(".")[2]
+
+
+def _classes_around(path: str, span: Span) -> Iterator[str]:
+    """The classes whose definition holds a place."""
+    for name, first, last in _classes(path):
+        if first <= span.line and span.end_line <= last:
+            yield name
+
+
+@functools.lru_cache(maxsize=512)
+def _classes(path: str) -> tuple[tuple[str, int, int], ...]:
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return tuple(
+        (node.name, node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+
+
+def describe(site: Site | None) -> str:
+    """`train.py:12`."""
+    return f"{os.path.basename(site.path)}:{site.line}" if site else "an unknown place"
+
+
+def methods(runs: Iterable[LoaderRun]) -> list[str]:
+    """The start methods that loaders ran under, each once."""
+    return list(dict.fromkeys(run.method for run in runs if run.method))
