@@ -35,7 +35,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "DLL102",
         "a child imports the main module again, and that starts processes anew without a main guard",
     ),
-    _signature(r"context has already been set", "DLL105", "the start method was fixed before set_start_method was called"),
+    _signature(
+        r"context has already been set", "DLL105", "the start method was fixed before set_start_method was called"
+    ),
     _signature(
         r"Cannot re-initialize CUDA in forked subprocess",
         "DLL103 DLL106",
@@ -62,7 +64,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "each tensor storage holds a memory map, and no more are allowed",
     ),
     _signature(
-        r"unable to allocate shared memory|No space left on device.*shm|[Bb]us error.*shared memory|insufficient shared memory",
+        r"unable to allocate shared memory|No space left on device.*shm|[Bb]us error.*shared memory"
+        r"|insufficient shared memory",
         "DLL307 DLL303",
         "/dev/shm is full",
     ),

@@ -81,6 +81,12 @@ class LoaderRun:
         return self.method == "fork"
 
     @property
+    def failures(self) -> list[tuple[str, str]]:
+        """What iter() raised and what epochs ended with: exception and text."""
+        raised = [(one.error, one.text) for one in self.iterations if one.error]
+        return raised + [(one.error, one.text) for one in self.epochs if one.error]
+
+    @property
     def batches(self) -> int:
         return sum(epoch.batches for epoch in self.epochs)
 
@@ -100,6 +106,7 @@ class Seen:
         self.processes: Mapping[int, Process] = observation.processes
         self.launches = list(observation.of(Launch))
         self.ends = list(observation.of(End))
+        self.cuda = list(observation.of(Cuda))
         self.main = next((one for one in self.processes.values() if one.role == "main"), None)
         by_name: dict[str, LoaderRun] = {}
         for loader in observation.of(Loader):
@@ -151,28 +158,31 @@ class Seen:
         ]
 
 
+_LISTS = {
+    "iteration": "iterations",
+    "worker": "workers",
+    "sample": "samples",
+    "epoch": "epochs",
+    "trial": "trials",
+    "handle": "handles",
+    "draw": "draws",
+    "item": "items",
+    "kept": "kept",
+    "threads": "threads",
+    "cuda": "cuda",
+    "feeder": "feeders",
+    "end": "ends",
+}
+"""For the kinds of records that a loader run has many of, the attribute that lists them."""
+
+
 def _put(run: LoaderRun, record: Record) -> None:
-    lists: dict[type[Record], list[object]] = {
-        Iteration: run.iterations,
-        Worker: run.workers,
-        Sample: run.samples,
-        Epoch: run.epochs,
-        Trial: run.trials,
-        Handle: run.handles,
-        Draw: run.draws,
-        Item: run.items,
-        Kept: run.kept,
-        Threads: run.threads,
-        Cuda: run.cuda,
-        Feeder: run.feeders,
-        End: run.ends,
-    }  # type: ignore[dict-item]
     if isinstance(record, Storages):
         run.storages = record
     elif isinstance(record, Limits):
         run.limits = record
-    elif type(record) in lists:
-        lists[type(record)].append(record)
+    elif record.kind in _LISTS:
+        getattr(run, _LISTS[record.kind]).append(record)
 
 
 def is_at(site: Site | None, path: str, span: Span) -> bool:

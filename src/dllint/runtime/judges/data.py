@@ -6,7 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from dllint.observation import Draw
-from dllint.runtime.judges.case import Case, Judge, Judgement, confirmed, counted, inconclusive, not_reached, refuted, said
+from dllint.runtime.judges.case import (
+    Case,
+    Judge,
+    Judgement,
+    confirmed,
+    counted,
+    inconclusive,
+    not_reached,
+    refuted,
+    said,
+)
 from dllint.runtime.judges.starting import ended_by
 from dllint.runtime.sites import LoaderRun
 
@@ -71,7 +81,9 @@ def repeated_draws(case: Case) -> Judgement:
             count, distinct, shared = _repeats(first)
             seen = max(seen, len({draw.worker for draw in first}))
             if shared:
-                return confirmed(f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers")
+                return confirmed(
+                    f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
+                )
             if _over_epochs(run, draws):
                 return confirmed(f"{source} gave the same {counted(distinct, 'draw')} in every epoch")
     if seen > 1:

@@ -27,10 +27,8 @@ def shared_handle(case: Case) -> Judgement:
     if moved:
         one = moved[0]
         name = f"{one.attribute} " if one.attribute else ""
-        workers = len({each.worker for each in moved})
-        return confirmed(
-            f"{counted(workers, 'worker')} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened"
-        )
+        workers = counted(len({each.worker for each in moved}), "worker")
+        return confirmed(f"{workers} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened")
     if case.seen.hung and any(not run.batches for run in forked):
         return confirmed("the program hung: no batch came from the forked workers")
     shared = [one for one in handles if one.shared]

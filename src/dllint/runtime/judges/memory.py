@@ -89,7 +89,9 @@ def private_growth(case: Case) -> Judgement:
     if grown.most_anonymous >= NOTICEABLE:
         total = f", {mib(grown.anonymous)} in {counted(grown.workers, 'worker')}" if grown.workers > 1 else ""
         return confirmed(f"{of}{total} (Pss_Anon; mapped files {mib(max(grown.file, 0))})")
-    small = max((run.storages.pickled for run in case.runs if run.storages and not run.storages.exception), default=None)
+    small = max(
+        (run.storages.pickled for run in case.runs if run.storages and not run.storages.exception), default=None
+    )
     if case.finding.code == "DLL302" and small is not None and small < NOTICEABLE:
         return refuted(f"{of}; all that the dataset holds is {mib(small)}")
     return inconclusive(f"{of}; below 10 MiB a short run proves nothing")
@@ -113,9 +115,8 @@ def array_copies(case: Case) -> Judgement:
             return confirmed(f"the workers share one copy of {mib(shared)} in /dev/shm")
         return refuted(f"pickling for a worker copies {mib(size)} of arrays")
     if not run.forked:
-        return confirmed(
-            f"each of {counted(run.count, 'worker')} started by {run.method} got a copy of {mib(size)}, {mib(total)} in all"
-        )
+        each = f"each of {counted(run.count, 'worker')} started by {run.method}"
+        return confirmed(f"{each} got a copy of {mib(size)}, {mib(total)} in all")
     others = [method for method in case.allowed if method != "fork"]
     if others and total >= NEAR * COPIES:
         where = case.where(others[0])
@@ -163,7 +164,7 @@ def many_tensors(case: Case) -> Judgement:
         if not counted_runs:
             return inconclusive("the storages were not counted")
         return refuted("forked workers are sent no storages, and no target starts workers in another way")
-    (limit, why), run = max(bounds, key=lambda one: (_storages(one[1]) / max(one[0][0], 1)))
+    (limit, why), run = max(bounds, key=lambda one: _storages(one[1]) / max(one[0][0], 1))
     have = _storages(run)
     both = f"{counted(have, 'storage')} of at most {limit:,} ({why})"
     if failed:

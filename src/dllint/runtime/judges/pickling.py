@@ -45,9 +45,9 @@ class Error:
 
 def errors(run: LoaderRun) -> Iterator[Error]:
     """The errors of pickling that a loader met, in this run first."""
-    for one in (*run.iterations, *run.epochs):
-        if one.error and is_pickling(f"{one.error}: {one.text}"):
-            yield Error("", one.error, one.text, pickling_code(one.text, run.loader))
+    for error, text in run.failures:
+        if is_pickling(f"{error}: {text}"):
+            yield Error("", error, text, pickling_code(text, run.loader))
     for trial in run.trials:
         whole = f"{trial.exception}: {trial.text}"
         if trial.outcome == "failed" and trial.exception and is_pickling(whole):
@@ -112,16 +112,16 @@ def unpicklable_item(case: Case) -> Judgement:
     if not batches:
         return inconclusive("no batch came")
     if "rais" in case.finding.text:
-        return inconclusive(f"{counted(batches, 'batch').replace('batchs', 'batches')} came, and nothing was raised")
-    return refuted(f"the workers sent {batches} {'batch' if batches == 1 else 'batches'}")
+        return inconclusive(f"{counted(batches, 'batch')} came, and nothing was raised")
+    return refuted(f"the workers sent {counted(batches, 'batch')}")
 
 
 def made_while_pickling(case: Case) -> Judgement:
     """DLL206: did a worker die of a tensor that pickling itself made?"""
     for run in case.runs:
-        for one in (*run.iterations, *run.epochs):
-            if one.error and run.method != "fork" and _died_of_it(f"{one.error}: {one.text}"):
-                return confirmed(f"under {run.method}, {said(one.error, one.text)}")
+        for error, text in run.failures:
+            if run.method != "fork" and _died_of_it(f"{error}: {text}"):
+                return confirmed(f"under {run.method}, {said(error, text)}")
         for trial in run.trials:
             if trial.outcome == "failed" and _died_of_it(f"{trial.exception}: {trial.text}\n{trial.stderr}"):
                 why = said(trial.exception, trial.text)

@@ -12,6 +12,7 @@ from dllint.runtime.judges.case import (
     Judgement,
     confirmed,
     counted,
+    failed_trials,
     inconclusive,
     latent,
     listed,
@@ -35,10 +36,10 @@ def failed_iterations(runs: tuple[LoaderRun, ...], code: str) -> list[str]:
     """What iter() raised, or an epoch ended with, where it is how the hazard ends."""
     found = []
     for run in runs:
-        for one in (*run.iterations, *run.epochs):
-            sign = meaning(f"{one.error}: {one.text}") if one.error else None
+        for error, text in run.failures:
+            sign = meaning(f"{error}: {text}")
             if sign is not None and code in sign.codes:
-                found.append(said(one.error, one.text))
+                found.append(said(error, text))
     return found
 
 
@@ -74,10 +75,10 @@ def unguarded(case: Case) -> Judgement:
     errors = failed_iterations(case.runs, "DLL102")
     if errors:
         return confirmed(errors[0])
-    for trial in (trial for run in case.runs for trial in run.trials):
-        sign = meaning(f"{trial.text}\n{trial.stderr}") if trial.outcome == "failed" else None
-        if sign is not None and "DLL102" in sign.codes:
-            return latent(f"fails under {case.where(trial.method)}: {sign.cause}")
+    for trial in failed_trials(case.runs):
+        meant = meaning(f"{trial.text}\n{trial.stderr}")
+        if meant is not None and "DLL102" in meant.codes:
+            return latent(f"fails under {case.where(trial.method)}: {meant.cause}")
     launched = case.seen.launched_at(case.finding)
     under = list(dict.fromkeys([*methods(case.runs), *(one.method for one in launched if one.method)]))
     if not under:
@@ -96,7 +97,9 @@ def cuda(case: Case) -> Judgement:
     records = [one for run in case.runs for one in run.cuda]
     for one in records:
         if one.used and one.poisoned:
-            return confirmed(f"worker {one.worker} called {one.call or 'CUDA'}, which its parent had used before the fork")
+            return confirmed(
+                f"worker {one.worker} called {one.call or 'CUDA'}, which its parent had used before the fork"
+            )
     if not any(one.available for one in case.seen.cuda):
         return inconclusive("this machine has no CUDA device, so that nothing can be seen of it")
     if any(run.forked for run in case.runs) and not any(one.used for one in records):

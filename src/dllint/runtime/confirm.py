@@ -1,0 +1,108 @@
+"""Verdicts: each static finding judged by what the run saw, and hazards that only the run saw made findings.
+
+confirmed     the run showed it
+latent        harmless under the start method of this run, and it fails under another one that the targets allow
+refuted       it was reached, and measured not to hold
+inconclusive  it was reached, and a clean run proves nothing, as with races
+not reached   its loader was not built or not iterated, or ran without workers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from dllint.finding import Finding
+from dllint.observation import Observation
+from dllint.runtime.death import Death, explain
+from dllint.runtime.discover import discover
+from dllint.runtime.judges import JUDGES, WITHOUT_WORKERS
+from dllint.runtime.judges.case import Case, Judgement, inconclusive, not_reached
+from dllint.runtime.sites import Seen, describe
+
+DECIDED = ("confirmed", "latent")
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """The findings with their verdicts, and which of them ended the program, if one did."""
+
+    findings: tuple[Finding, ...]
+    death: Death | None = None
+
+
+def confirm(
+    findings: Iterable[Finding],
+    observation: Observation,
+    *,
+    allowed: Mapping[str, str],
+    hung: bool = False,
+    failed: bool = False,
+    selects: Callable[[str], bool] = lambda code: True,
+) -> Confirmed:
+    """Judge findings by a run.
+
+    Args:
+        allowed: the start methods that are a default somewhere in the targets, with the words for where.
+        hung: the program was ended because it made no progress any more.
+        failed: the program ended with a failure, or was killed.
+        selects: whether a rule is asked for; what only the run saw is reported for these.
+    """
+    seen = Seen(observation, hung)
+    judged = [_told(finding, judge(finding, seen, allowed)) for finding in findings]
+    judged += [one for one in discover(seen, judged, allowed) if selects(one.code)]
+    death = explain(seen, judged) if hung or failed else None
+    if death is not None and selects(death.finding.code):
+        judged = [*_blamed(judged, death)]
+    else:
+        death = None
+    return Confirmed(tuple(judged), death)
+
+
+def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
+    """What the run says of one finding."""
+    runs = seen.matching(finding)
+    judge = JUDGES.get(finding.code)
+    if finding.code in WITHOUT_WORKERS:
+        if not runs and not seen.died_at(finding) and not seen.launched_at(finding) and judge is not None:
+            return _unseen_line(finding, judge(Case(finding, (), seen, allowed)))
+        return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else inconclusive()
+    if not runs:
+        return not_reached("no loader that it concerns was built in this run")
+    iterated = [run for run in runs if run.iterated or run.loader.error]
+    if not iterated:
+        return not_reached(f"the loader of {describe(runs[0].loader.site)} was built, and never iterated")
+    with_workers = tuple(run for run in iterated if run.count)
+    if not with_workers:
+        return not_reached(f"the loader of {describe(iterated[0].loader.site)} ran with 0 workers")
+    if judge is None:
+        return inconclusive(
+            f"the loader of {describe(with_workers[0].loader.site)} ran; nothing measured speaks of this"
+        )
+    return judge(Case(finding, with_workers, seen, allowed))
+
+
+def _unseen_line(finding: Finding, judgement: Judgement) -> Judgement:
+    """A judge that found nothing where nothing is known to have run speaks of nothing."""
+    if judgement.verdict in DECIDED:
+        return judgement
+    return not_reached("nothing that this run recorded came from there")
+
+
+def _told(finding: Finding, judgement: Judgement) -> Finding:
+    return replace(finding, verdict=judgement.verdict, evidence=judgement.evidence)
+
+
+def _blamed(findings: Iterable[Finding], death: Death) -> Iterator[Finding]:
+    """The findings with the one that the program died of confirmed by that; it may be a new one."""
+    line = f"the program {death.how}: {death.message}" if death.message else f"the program {death.how}"
+    met = False
+    for finding in findings:
+        if finding is death.finding:
+            met = True
+            others = tuple(one for one in finding.evidence if finding.verdict in DECIDED and death.message not in one)
+            yield replace(finding, verdict="confirmed", evidence=(line, *others))
+        else:
+            yield finding
+    if not met:
+        yield replace(death.finding, verdict="confirmed", evidence=(line,))

@@ -1,0 +1,146 @@
+"""Why the program died or hung: the last failure matched to the finding that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dllint.finding import Finding
+from dllint.observation import End
+from dllint.runtime.discover import found_by_run
+from dllint.runtime.failures import is_pickling, meaning, pickling_code, worker_died
+from dllint.runtime.judges.case import said
+from dllint.runtime.judges.pickling import KIND
+from dllint.runtime.sites import LoaderRun, Seen, describe, touches
+
+ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
+PICKLING = "an object that workers are sent cannot be pickled"
+NO_ITEM = "an item that a worker made cannot be pickled, so that it never arrives and the loader waits for ever"
+
+
+@dataclass(frozen=True)
+class Death:
+    """What the program died of.
+
+    Attributes:
+        finding: one of those that were judged, or a new one.
+        how: "died" or "hung".
+        message: the exception in a line, "" for a hang without one.
+        cause: what it comes from, in a sentence.
+    """
+
+    finding: Finding
+    how: str
+    message: str
+    cause: str
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A failure with the rules whose hazard ends so, likeliest first."""
+
+    message: str
+    codes: tuple[str, ...]
+    cause: str
+    end: End | None
+    runs: tuple[LoaderRun, ...]
+
+
+def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
+    """The finding that the program died of; `None` where its failure is no matter of data loading."""
+    for failure in _failures(seen):
+        blamed = _blame(failure, seen, findings)
+        if blamed is not None:
+            how = "hung" if seen.hung else "died"
+            return Death(blamed, how, failure.message, failure.cause)
+    return None
+
+
+def _failures(seen: Seen) -> Iterator[_Failure]:
+    """What may have ended the program, by how much it says: hangs, then the main process's failure, then children's."""
+    if seen.hung:
+        yield from _hangs(seen)
+    main = seen.main.pid if seen.main is not None else None
+    ends = [end for end in seen.ends if end.exception and end.exception.rpartition(".")[2] not in ENDINGS]
+    first = [end for end in reversed(ends) if end.pid == main]
+    unexplained = [end for end in seen.ends if end.pid == main and end.exit and end not in first]
+    others = [end for end in reversed(ends) if end.pid != main]
+    for end in first[:1]:
+        text = f"{end.exception}: {end.text}\n{end.traceback}"
+        failure = _classified(text, said(end.exception, end.text), end, seen)
+        if failure is not None:
+            yield failure
+        elif not (worker_died(text) or "ProcessRaisedException" in text or "ProcessExitedException" in text):
+            return
+    if first or unexplained or seen.hung or main is None or _child_reported(seen, main):
+        for end in others:
+            failure = _classified(
+                f"{end.exception}: {end.text}\n{end.traceback}", said(end.exception, end.text), end, seen
+            )
+            if failure is not None:
+                yield failure
+    if first and worker_died(f"{first[0].exception}: {first[0].text}"):
+        runs = tuple(run for run in seen.runs if run.storages is not None and run.storages.temporary)
+        if runs:
+            cause = "a tensor that was made while pickling is gone before the worker gets it"
+            yield _Failure(said(first[0].exception, first[0].text), ("DLL206",), cause, first[0], runs)
+
+
+def _child_reported(seen: Seen, main: int) -> bool:
+    """Whether the main process ended by `SystemExit` with a code: it may have passed on that of a child."""
+    return any(end.pid == main and (end.exit or 0) != 0 for end in seen.ends)
+
+
+def _classified(text: str, message: str, end: End, seen: Seen) -> _Failure | None:
+    sign = meaning(text)
+    failing = tuple(run for run in seen.runs if run.failures)
+    if sign is not None:
+        return _Failure(message, sign.codes, sign.cause, end, failing)
+    if not is_pickling(text):
+        return None
+    if any(is_pickling(f"{error}: {told}") for run in failing for error, told in run.failures):
+        code = pickling_code(text, failing[-1].loader)
+        return _Failure(message, (code, *(one for one in KIND if one != code)), PICKLING, end, failing)
+    return _Failure(message, ("DLL207",), "a function that is sent to a process cannot be pickled", end, ())
+
+
+def _hangs(seen: Seen) -> Iterator[_Failure]:
+    for run in seen.runs:
+        for feeder in run.feeders:
+            yield _Failure(said(feeder.exception, feeder.text), ("DLL205",), NO_ITEM, None, (run,))
+    stuck = tuple(run for run in seen.runs if run.forked and run.count and run.iterated and not run.batches)
+    if stuck:
+        where = describe(stuck[0].loader.site)
+        cause = f"the forked workers of {where} wait for a thread or a lock that only their parent had"
+        yield _Failure("", ("DLL107", "DLL402", "DLL205"), cause, None, stuck)
+    crowded = tuple(run for run in seen.runs if run.iterated and run.count and not run.forked)
+    if crowded:
+        cause = "near the limit of descriptors, sending a storage to a worker fails in a thread that nobody waits for"
+        yield _Failure("", ("DLL303",), cause, None, crowded)
+
+
+def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:
+    """The finding that fits best: of the failing loader, or on a line that the failure passed through."""
+    frames = [] if failure.end is None else [failure.end.site, *failure.end.frames]
+    ranked: list[tuple[int, int, int, Finding]] = []
+    for order, finding in enumerate(findings):
+        if finding.code not in failure.codes:
+            continue
+        on_line = any(touches(site, finding) for site in frames)
+        own = any(run in failure.runs for run in seen.matching(finding))
+        if on_line or own or (not failure.runs and not _about_a_loader(finding)):
+            decided = finding.verdict not in ("confirmed", "latent")
+            ranked.append((failure.codes.index(finding.code) + 10 * decided, 1 - on_line, order, finding))
+    if ranked:
+        return min(ranked, key=lambda one: one[:3])[3]
+    if failure.end is None and failure.codes[0] != "DLL205":
+        return None
+    run = failure.runs[-1] if failure.runs else None
+    site = run.loader.site if run is not None else failure.end.site if failure.end is not None else None
+    if site is None and failure.end is not None and failure.end.frames:
+        site = failure.end.frames[-1]
+    return None if site is None else found_by_run(failure.codes[0], site, run)
+
+
+def _about_a_loader(finding: Finding) -> bool:
+    return finding.code not in ("DLL102", "DLL105", "DLL207", "DLL608")
