@@ -1,0 +1,241 @@
+"""Given findings and the records of a run, these verdicts: what holds for every rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dllint.finding import Place
+from dllint.observation import End, Feeder, Iteration, Loader, Process, Site
+from dllint.runtime.judges import JUDGES
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from conftest import Recorded
+
+CATALOGUE = (
+    [f"DLL10{n}" for n in range(1, 9)]
+    + [f"DLL20{n}" for n in range(1, 8)]
+    + [f"DLL30{n}" for n in range(1, 8)]
+    + [f"DLL40{n}" for n in range(1, 5)]
+    + [f"DLL50{n}" for n in range(1, 4)]
+    + [f"DLL60{n}" for n in range(1, 9)]
+)
+LOCAL = "Can't pickle local object 'Records.__init__.<locals>.<lambda>'"
+
+
+def test_every_rule_of_the_catalogue_has_a_judge() -> None:
+    assert set(CATALOGUE) == set(JUDGES)
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_a_run_that_saw_nothing_reaches_nothing(run: Recorded, code: str) -> None:
+    verdict, evidence = run.judged(run.finding(code))
+    assert (verdict, bool(evidence)) == ("not reached", True)
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_every_judge_can_do_with_a_loader_that_left_few_records(run: Recorded, code: str) -> None:
+    run.loader()
+    assert run.judged(run.finding(code))[0] in ("inconclusive", "refuted", "not reached", "latent")
+
+
+@pytest.mark.parametrize("code", [code for code in CATALOGUE if code not in ("DLL605", "DLL607")])
+def test_without_workers_nothing_is_confirmed(run: Recorded, code: str) -> None:
+    run.loader(workers=0)
+    assert run.judged(run.finding(code))[0] in ("not reached", "inconclusive")
+
+
+def test_zero_workers_are_said(run: Recorded) -> None:
+    run.loader(workers=0)
+    assert run.judged(run.about_loader("DLL201")) == ("not reached", "the loader of train.py:13 ran with 0 workers")
+
+
+def test_a_loader_that_is_built_and_never_iterated(run: Recorded) -> None:
+    run.add(Loader, loader="70.1", site=run.site, workers=2)
+    assert run.judged(run.finding("DLL401")) == (
+        "not reached",
+        "the loader of train.py:13 was built, and never iterated",
+    )
+
+
+def test_a_rule_without_a_judge_goes_by_its_loader(run: Recorded) -> None:
+    assert run.judged(run.finding("DLL999"))[0] == "not reached"
+    run.loader()
+    assert run.judged(run.finding("DLL999")) == (
+        "inconclusive",
+        "the loader of train.py:13 ran; nothing measured speaks of this",
+    )
+
+
+# Matching
+
+
+def test_another_call_on_the_same_line_is_another_loader(run: Recorded) -> None:
+    run.loader(method="spawn")
+    beside = Span(13, 52, 13, 70)
+    assert run.judged(run.finding("DLL101", beside))[0] == "not reached"
+    assert run.judged(run.finding("DLL101"))[0] == "confirmed"
+
+
+def test_without_columns_the_line_counts(run: Recorded) -> None:
+    run.site = Site(run.path, 13)
+    run.loader(method="spawn")
+    assert run.judged(run.finding("DLL101"))[0] == "confirmed"
+    assert run.judged(run.finding("DLL101", Span(14, 1, 14, 5)))[0] == "not reached"
+
+
+def test_a_loader_in_another_file_is_not_meant(run: Recorded) -> None:
+    run.site = Site(run.path + ".other", *run.loader_span)
+    run.loader(method="spawn", dataset="elsewhere.Others")
+    assert run.judged(run.finding("DLL101"))[0] == "not reached"
+
+
+def test_a_related_place_names_the_loader(run: Recorded) -> None:
+    run.loader(method="spawn", dataset="elsewhere.Others", error="AttributeError", text=LOCAL)
+    assert run.judged(run.about_loader("DLL201"))[0] == "confirmed"
+
+
+def test_without_one_the_class_of_the_dataset_does(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    assert run.judged(run.finding("DLL201", run.lambda_span))[0] == "confirmed"
+
+
+def test_another_class_does_not(run: Recorded) -> None:
+    run.loader(method="spawn", dataset="__main__.Others", error="AttributeError", text=LOCAL)
+    assert run.judged(run.finding("DLL201", run.lambda_span))[0] == "not reached"
+
+
+# Deaths
+
+
+def died(run: Recorded, exception: str, text: str, line: int = 14, **values: object) -> Recorded:
+    site = Site(run.path, line, 5, line, 10, "main")
+    return run.add(End, exit=1, exception=exception, text=text, site=site, frames=(site,), **values)
+
+
+def test_a_death_is_matched_to_its_finding(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    died(run, "AttributeError", LOCAL)
+    done = run.confirm(run.about_loader("DLL201"), run.about_loader("DLL203"), failed=True)
+    assert done.death is not None
+    assert (done.death.finding.code, done.death.message) == ("DLL201", f"AttributeError: {LOCAL}")
+    assert done.death.cause == "an object that workers are sent cannot be pickled"
+    assert [one.verdict for one in done.findings] == ["confirmed", "inconclusive"]
+    assert done.findings[0].evidence == (f"the program died: AttributeError: {LOCAL}",)
+
+
+def test_a_death_that_no_finding_speaks_of_becomes_one_at_the_loader(run: Recorded) -> None:
+    run.loader(method="spawn", error="TypeError", text="cannot pickle '_thread.lock' object")
+    died(run, "TypeError", "cannot pickle '_thread.lock' object")
+    done = run.confirm(failed=True)
+    (found,) = done.findings
+    assert (found.code, found.origin, found.span, found.verdict) == ("DLL203", "runtime", run.loader_span, "confirmed")
+    assert done.death is not None
+
+
+def test_a_programs_own_mistake_is_no_finding(run: Recorded) -> None:
+    run.loader()
+    died(run, "KeyError", "'missing'")
+    done = run.confirm(run.about_loader("DLL201"), failed=True)
+    assert done.death is None
+
+
+def test_a_mistake_in_a_worker_is_no_finding(run: Recorded) -> None:
+    run.loader()
+    died(run, "KeyError", "Caught KeyError in DataLoader worker process 0.\nOriginal Traceback: ...", traceback="...")
+    assert run.confirm(run.about_loader("DLL201"), run.finding("DLL402"), failed=True).death is None
+
+
+def test_its_argparse_is_no_finding(run: Recorded) -> None:
+    run.add(End, exit=2, exception="SystemExit")
+    assert run.confirm(run.finding("DLL101"), failed=True).death is None
+
+
+def test_a_death_in_a_child_that_the_main_process_passes_on(run: Recorded) -> None:
+    run.add(Process, 75, role="child", daemon=True, start_method="fork")
+    text = "daemonic processes are not allowed to have children"
+    run.loader(pid=75, error="AssertionError", text=text)
+    run.add(End, 75, exit=1, exception="AssertionError", text=text, site=run.site, frames=(run.site,))
+    run.add(End, run.main_pid, exit=1, exception="SystemExit")
+    done = run.confirm(run.finding("DLL104"), failed=True)
+    assert done.death is not None
+    assert done.findings[0].verdict == "confirmed"
+
+
+def test_an_unguarded_start_is_blamed_before_the_worker_that_went(run: Recorded) -> None:
+    run.loader(method="spawn")
+    text = "An attempt has been made to start before the\n  current process has finished its bootstrapping phase."
+    run.add(Process, 81, role="worker", start_method="spawn")
+    run.add(End, 81, exit=1, exception="RuntimeError", text=text, site=run.site, frames=(run.site,))
+    died(run, "RuntimeError", "DataLoader worker (pid(s) 81) exited unexpectedly")
+    done = run.confirm(run.finding("DLL102"), failed=True)
+    assert done.death is not None
+    assert (done.death.finding.code, done.findings[0].verdict) == ("DLL102", "confirmed")
+    assert "without a main guard" in done.death.cause
+
+
+def test_a_hang_of_an_item_that_cannot_be_sent(run: Recorded) -> None:
+    run.loader()
+    run.add(Feeder, 80, exception="AttributeError", text=LOCAL)
+    done = run.confirm(run.about_loader("DLL205"), hung=True)
+    assert done.death is not None
+    assert done.death.how == "hung"
+    assert done.findings[0].evidence[0] == f"the program hung: AttributeError: {LOCAL}"
+
+
+def test_a_hang_with_live_threads(run: Recorded) -> None:
+    run.loader()
+    done = run.confirm(run.finding("DLL107"), hung=True)
+    assert [one.verdict for one in done.findings] == ["confirmed"]
+    assert done.death is not None
+
+
+def test_a_hang_that_nothing_explains(run: Recorded) -> None:
+    run.loader()
+    done = run.confirm(run.finding("DLL601"), hung=True)
+    assert (done.death, [one.verdict for one in done.findings]) == (None, ["inconclusive"])
+
+
+def test_rules_that_are_not_asked_for_explain_nothing(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    died(run, "AttributeError", LOCAL)
+    done = run.confirm(failed=True, selects=lambda code: code != "DLL201")
+    assert (done.death, done.findings) == (None, ())
+
+
+# Only the run
+
+
+def test_what_the_check_speaks_of_is_not_told_again(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    assert run.discovered() == [("DLL201", "confirmed", 13)]
+    assert run.discovered(run.about_loader("DLL201")) == []
+
+
+def test_a_loader_that_inherits_its_method(run: Recorded) -> None:
+    run.add(Process, 75, role="child", start_method="spawn")
+    run.loader(method="spawn", pid=75)
+    assert run.discovered() == [("DLL101", "confirmed", 13)]
+
+
+def test_an_explicit_method_is_meant(run: Recorded) -> None:
+    run.add(Process, 75, role="child", start_method="spawn")
+    run.add(Loader, 75, loader="70.1", site=run.site, workers=2, method="spawn")
+    run.add(Iteration, 75, loader="70.1", method="spawn", workers=2)
+    assert run.discovered() == []
+
+
+def test_what_only_the_run_saw_reads_like_a_finding(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    (found,) = run.confirm().findings
+    assert (found.name, found.severity) == ("lambda-in-dataset", "warning") or found.severity == "error"
+    assert found.text == "A lambda reaches the workers of this DataLoader, which cannot be pickled"
+    assert found.url.endswith("DLL201-lambda-in-dataset.md")
+
+
+def test_a_trace_place_names_the_loader_too(run: Recorded) -> None:
+    run.loader(method="spawn", dataset="elsewhere.Others")
+    finding = run.finding("DLL303", run.lambda_span, trace=(Place(run.path, run.loader_span, "handed on here"),))
+    assert run.judged(finding)[0] != "not reached"

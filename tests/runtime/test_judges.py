@@ -1,0 +1,541 @@
+"""Given the records of a run, what each family of rules says of its findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dllint.observation import (
+    Cuda,
+    Draw,
+    End,
+    Epoch,
+    Feeder,
+    Handle,
+    Item,
+    Iteration,
+    Kept,
+    Launch,
+    Limits,
+    Loader,
+    Process,
+    Site,
+    Storages,
+    Threads,
+    Trial,
+)
+
+if TYPE_CHECKING:
+    from conftest import Recorded
+
+MIB = 1 << 20
+FORK_ONLY = {"fork": "Linux up to Python 3.13"}
+LAMBDA = "Can't pickle local object 'Records.__init__.<locals>.<lambda>'"
+LOCAL = "Can't pickle local object 'build.<locals>.Row'"
+LOCK = "cannot pickle '_thread.lock' object"
+FEW = "DataLoader worker (pid(s) 81) exited unexpectedly"
+
+
+# DLL1
+
+
+def test_workers_that_inherit_spawn(run: Recorded) -> None:
+    run.loader(method="spawn")
+    assert run.judged(run.finding("DLL101", start_methods=("spawn",))) == (
+        "confirmed",
+        "2 workers started by spawn, ready 0.5 s after they were asked for",
+    )
+
+
+def test_workers_that_were_forked_all_the_same(run: Recorded) -> None:
+    run.add(Process, 75, role="child", start_method="fork")
+    run.loader(pid=75)
+    assert run.judged(run.finding("DLL101", start_methods=("spawn",))) == ("refuted", "its workers started by fork")
+
+
+def test_a_launcher_that_this_run_went_around(run: Recorded) -> None:
+    run.loader()
+    finding = run.finding("DLL101", start_methods=("spawn",), trace=run.about_loader("DLL101").related)
+    assert run.judged(finding)[0] == "not reached"
+
+
+def test_no_guard_under_fork(run: Recorded) -> None:
+    run.loader()
+    assert run.judged(run.finding("DLL102"))[0] == "inconclusive"
+
+
+def test_no_guard_is_latent_where_a_trial_fails(run: Recorded) -> None:
+    run.loader()
+    stderr = "An attempt has been made to start before the\ncurrent process has finished its bootstrapping phase"
+    run.add(
+        Trial,
+        loader="70.1",
+        method="forkserver",
+        outcome="failed",
+        stage="crash",
+        exception="RuntimeError",
+        stderr=stderr,
+    )
+    verdict, evidence = run.judged(run.finding("DLL102"))
+    assert (verdict, "forkserver, the default on Linux from Python 3.14" in evidence) == ("latent", True)
+
+
+def test_cuda_without_a_device(run: Recorded) -> None:
+    run.loader()
+    assert run.judged(run.about_loader("DLL103"))[0] == "inconclusive"
+
+
+def test_cuda_in_a_forked_worker(run: Recorded) -> None:
+    run.loader()
+    run.add(Cuda, 80, loader="70.1", worker=0, poisoned=True, used=True, available=True, call="torch.Tensor.cuda")
+    verdict, evidence = run.judged(run.about_loader("DLL103"))
+    assert (verdict, evidence) == (
+        "confirmed",
+        "worker 0 called torch.Tensor.cuda, which its parent had used before the fork",
+    )
+
+
+def test_cuda_in_the_parent_alone(run: Recorded) -> None:
+    run.loader().add(Cuda, poisoned=True, available=True)
+    assert run.judged(run.about_loader("DLL103"))[0] == "refuted"
+
+
+def test_daemonic_processes_are_refused(run: Recorded) -> None:
+    run.loader(error="AssertionError", text="daemonic processes are not allowed to have children")
+    assert run.judged(run.finding("DLL104"))[0] == "confirmed"
+    assert run.discovered() == [("DLL104", "confirmed", 13)]
+
+
+def test_daemonic_processes_that_are_none(run: Recorded) -> None:
+    run.loader()
+    assert run.judged(run.finding("DLL104")) == ("refuted", "its workers started, in the main process")
+
+
+def test_a_method_that_was_fixed(run: Recorded) -> None:
+    site = Site(run.path, 14, 5, 14, 30)
+    run.add(End, exit=1, exception="RuntimeError", text="context has already been set", site=site, frames=(site,))
+    assert run.judged(run.finding("DLL105", run.loop_span))[0] == "confirmed"
+    assert run.judged(run.finding("DLL105"))[0] == "not reached"
+
+
+def test_threads_of_a_spawned_worker_are_its_own(run: Recorded) -> None:
+    run.loader(method="spawn")
+    assert run.judged(run.finding("DLL107"))[0] == "refuted"
+
+
+def test_a_clean_run_proves_nothing_of_locks(run: Recorded) -> None:
+    run.loader().add(Epoch, loader="70.1", batches=4)
+    assert run.judged(run.finding("DLL107"))[0] == "inconclusive"
+
+
+# DLL2
+
+
+@pytest.mark.parametrize(("code", "text"), [("DLL201", LAMBDA), ("DLL202", LOCAL), ("DLL203", LOCK)])
+def test_what_a_trial_cannot_pickle_is_latent(run: Recorded, code: str, text: str) -> None:
+    run.loader()
+    run.add(Trial, loader="70.1", method="forkserver", outcome="failed", stage="iter", exception="TypeError", text=text)
+    verdict, evidence = run.judged(run.about_loader(code))
+    assert verdict == "latent"
+    assert evidence.startswith(f"fails under forkserver, the default on Linux from Python 3.14: TypeError: {text}")
+    assert evidence.endswith("harmless under fork, which this run used")
+    assert run.discovered() == [(code, "latent", 13)]
+
+
+def test_what_this_run_could_not_pickle_is_confirmed(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LAMBDA)
+    assert run.judged(run.about_loader("DLL201")) == ("confirmed", f"iter() raised AttributeError: {LAMBDA}")
+
+
+def test_pickling_stops_at_the_first(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LAMBDA)
+    verdict, evidence = run.judged(run.about_loader("DLL203"))
+    assert (verdict, "pickling stops at something else first" in evidence) == ("inconclusive", True)
+
+
+def test_a_local_collate_function_is_told_from_the_dataset(run: Recorded) -> None:
+    text = "Can't pickle local object 'main.<locals>.collate'"
+    run.loader(
+        method="spawn", error="AttributeError", text=text, arguments={"collate_fn": "__main__.main.<locals>.collate"}
+    )
+    assert run.judged(run.finding("DLL204"))[0] == "confirmed"
+    assert run.judged(run.about_loader("DLL202"))[0] == "inconclusive"
+
+
+def test_the_counting_pickler_speaks_where_nothing_was_tried(run: Recorded) -> None:
+    run.loader().add(Storages, loader="70.1", exception="AttributeError", text=LAMBDA)
+    assert run.judged(run.about_loader("DLL201"))[0] == "latent"
+
+
+@pytest.mark.parametrize("code", ["DLL201", "DLL202", "DLL203", "DLL204", "DLL206"])
+def test_trials_that_start_refute(run: Recorded, code: str) -> None:
+    run.loader().add(Trial, loader="70.1", method="forkserver", outcome="started")
+    assert run.judged(run.about_loader(code)) == ("refuted", "the workers started by forkserver and sent batches")
+
+
+def test_nothing_tried_is_inconclusive(run: Recorded) -> None:
+    run.loader()
+    assert run.judged(run.about_loader("DLL201"))[0] == "inconclusive"
+
+
+def test_an_item_that_cannot_be_sent(run: Recorded) -> None:
+    run.loader().add(Feeder, 80, exception="AttributeError", text=LAMBDA)
+    verdict, evidence = run.judged(run.about_loader("DLL205"))
+    assert (verdict, evidence) == ("confirmed", f"worker 80 could not send an item: AttributeError: {LAMBDA}")
+
+
+def test_items_that_came(run: Recorded) -> None:
+    run.loader().add(Epoch, loader="70.1", batches=4)
+    assert run.judged(run.about_loader("DLL205")) == ("refuted", "the workers sent 4 batches")
+
+
+def test_an_exception_that_was_not_raised_may_be_another_time(run: Recorded) -> None:
+    run.loader().add(Epoch, loader="70.1", batches=4)
+    assert run.judged(run.about_loader("DLL205", text="__getitem__ raises a local class"))[0] == "inconclusive"
+
+
+def test_a_tensor_made_while_pickling(run: Recorded) -> None:
+    run.loader().add(Storages, loader="70.1", temporary=1)
+    assert run.judged(run.about_loader("DLL206"))[0] == "latent"
+    assert run.discovered() == [("DLL206", "latent", 13)]
+
+
+def test_a_worker_that_dies_in_a_trial(run: Recorded) -> None:
+    run.loader().add(
+        Trial, loader="70.1", method="spawn", outcome="failed", stage="crash", exception="RuntimeError", text=FEW
+    )
+    assert run.judged(run.about_loader("DLL206"))[0] == "latent"
+    assert run.discovered() == []
+
+
+def test_a_lambda_for_a_pool(run: Recorded) -> None:
+    site = Site(run.path, 14, 5, 14, 30)
+    run.add(End, exit=1, exception="PicklingError", text="Can't pickle <function <lambda>>", site=site, frames=(site,))
+    assert run.judged(run.finding("DLL207", run.loop_span))[0] == "confirmed"
+
+
+# DLL3 and DLL4
+
+
+def storages(run: Recorded, count: int, method: str = "fork", **values: object) -> Recorded:
+    run.loader(method=method)
+    run.add(Storages, loader="70.1", strategy="file_descriptor", storages=count, fds=count, maps=count, **values)
+    return run.add(Limits, loader="70.1", values={"nofile": 1024, "fds": 14, "max_map_count": 65530, "maps": 466})
+
+
+@pytest.mark.parametrize(
+    ("count", "verdict"),
+    [(300, "confirmed"), (196, "confirmed"), (195, "inconclusive"), (123, "inconclusive"), (122, "refuted")],
+)
+def test_storages_against_the_tightest_limit(run: Recorded, count: int, verdict: str) -> None:
+    storages(run, count)
+    told, evidence = run.judged(run.about_loader("DLL303"))
+    assert (told, evidence.split(" (")[0]) == (verdict, f"{count} storages of at most 245")
+
+
+def test_storages_under_spawn(run: Recorded) -> None:
+    storages(run, 900, method="spawn")
+    verdict, evidence = run.judged(run.about_loader("DLL303"), allowed=FORK_ONLY)
+    assert (verdict, evidence) == ("confirmed", "900 storages of at most 995 (spawn: 1024 descriptors)")
+
+
+def test_storages_of_forked_workers_alone(run: Recorded) -> None:
+    storages(run, 5000)
+    assert run.judged(run.about_loader("DLL303"), allowed=FORK_ONLY)[0] == "refuted"
+
+
+def test_storages_found_by_the_run_alone(run: Recorded) -> None:
+    assert storages(run, 300).discovered() == [("DLL303", "confirmed", 13)]
+
+
+def test_descriptors_that_a_forkserver_carries_besides(run: Recorded) -> None:
+    storages(run, 196, other_fds=20)
+    assert "of at most 225" in run.judged(run.about_loader("DLL303"))[1]
+
+
+def test_an_array_under_spawn(run: Recorded) -> None:
+    run.loader(method="spawn").add(Storages, loader="70.1", arrays=1, array_bytes=128 * MIB)
+    assert run.judged(run.about_loader("DLL301")) == (
+        "confirmed",
+        "each of 2 workers started by spawn got a copy of 128 MiB, 256 MiB in all",
+    )
+    assert run.judged(run.about_loader("DLL404"))[0] == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("mib", "verdict"), [(128, "latent"), (103, "latent"), (100, "inconclusive"), (60, "refuted"), (1, "refuted")]
+)
+def test_an_array_of_forked_workers(run: Recorded, mib: int, verdict: str) -> None:
+    run.loader().add(Storages, loader="70.1", arrays=1, array_bytes=mib * MIB)
+    assert run.judged(run.about_loader("DLL301"))[0] == verdict
+    assert run.judged(run.about_loader("DLL301"), allowed=FORK_ONLY)[0] == "refuted"
+
+
+def test_a_mapping_that_is_read_into_the_pickle(run: Recorded) -> None:
+    run.loader().add(Storages, loader="70.1", arrays=1, array_bytes=32 * MIB)
+    assert run.judged(run.about_loader("DLL404"))[0] == "latent"
+
+
+def test_a_mapping_that_stays_outside_of_the_pickle(run: Recorded) -> None:
+    run.loader().add(Storages, loader="70.1", array_bytes=800)
+    assert run.judged(run.about_loader("DLL404"))[0] == "refuted"
+
+
+def test_copy_on_write(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 53), pss_file=(9, 9), rss=(200, 248))
+    verdict, evidence = run.judged(run.about_loader("DLL302"))
+    assert verdict == "confirmed"
+    assert "a worker's own memory grew by 48 MiB" in evidence
+    assert run.discovered() == [("DLL302", "confirmed", 13)]
+
+
+def test_below_ten_mib_nothing_is_confirmed(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 12), pss_file=(9, 9), rss=(200, 207))
+    assert run.judged(run.about_loader("DLL302"))[0] == "inconclusive"
+    assert run.judged(run.about_loader("DLL304"))[0] == "inconclusive"
+    assert run.discovered() == []
+
+
+def test_a_small_list(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 6), rss=(200, 201)).add(Storages, loader="70.1", pickled=2 * MIB)
+    assert run.judged(run.about_loader("DLL302"))[0] == "refuted"
+
+
+def test_a_cache_in_spawned_workers(run: Recorded) -> None:
+    run.loader(method="spawn").grown(pss_anon=(100, 140), rss=(200, 240))
+    assert run.judged(run.about_loader("DLL304"))[0] == "confirmed"
+    assert run.discovered() == [("DLL304", "confirmed", 13)]
+
+
+def test_mapped_pages_are_accounting(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 6), pss_file=(40, 90), rss=(250, 420), pss=(50, 100))
+    verdict, evidence = run.judged(run.finding("DLL401"))
+    assert (verdict, evidence) == (
+        "confirmed",
+        "RSS of 2 workers 500 MiB → 840 MiB, PSS 100 MiB → 200 MiB, their own memory +2.0 MiB: accounting, not a leak",
+    )
+    assert run.discovered() == [("DLL401", "confirmed", 13)]
+
+
+def test_growth_of_their_own_is_no_accounting(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 105), pss_file=(40, 40), rss=(250, 350), pss=(50, 150))
+    assert run.judged(run.finding("DLL401"))[0] == "inconclusive"
+
+
+def test_kept_batches(run: Recorded) -> None:
+    run.loader().add(Limits, loader="70.1", values={"nofile": 1024})
+    run.add(Iteration, loader="70.1", site=Site(run.path, *run.loop_span), workers=2, method="fork")
+    run.add(Kept, loader="70.1", batches=16, fds_a_batch=3.0, maps_a_batch=3.0)
+    verdict, evidence = run.judged(run.about_loader("DLL306"))
+    assert verdict == "confirmed"
+    assert evidence.endswith("1,024 are allowed, so that it fails after about 341 batches")
+    assert run.discovered() == [("DLL306", "confirmed", 14)]
+
+
+def test_batches_that_are_let_go(run: Recorded) -> None:
+    run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=0.02)
+    assert run.judged(run.about_loader("DLL306"))[0] == "refuted"
+
+
+def test_a_handle_that_workers_move(run: Recorded) -> None:
+    run.loader()
+    run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=True, moved=True)
+    assert run.judged(run.about_loader("DLL402"))[0] == "confirmed"
+    assert run.discovered() == [("DLL402", "confirmed", 13)]
+
+
+def test_a_handle_that_is_read_by_position(run: Recorded) -> None:
+    run.loader()
+    run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=True, moved=False)
+    assert run.judged(run.about_loader("DLL402"))[0] == "refuted"
+    assert run.discovered() == []
+
+
+def test_a_log_file_that_workers_inherit(run: Recorded) -> None:
+    run.loader()
+    run.add(Handle, 80, loader="70.1", worker=0, path="/var/log/train.log", shared=True, used=False, moved=True)
+    assert run.judged(run.about_loader("DLL402"))[0] == "inconclusive"
+    assert run.discovered() == []
+
+
+def test_handles_of_spawned_workers(run: Recorded) -> None:
+    run.loader(method="spawn")
+    assert run.judged(run.about_loader("DLL402"))[0] == "refuted"
+
+
+# DLL5
+
+
+@pytest.fixture
+def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 32)
+
+
+@pytest.mark.usefixtures("many_cores")
+@pytest.mark.parametrize(("after", "verdict"), [(35, "confirmed"), (4, "confirmed"), (3, "refuted"), (1, "refuted")])
+def test_threads_less_the_workers_own(run: Recorded, after: int, verdict: str) -> None:
+    run.loader(method="spawn").add(Threads, 80, loader="70.1", worker=0, start=1, after=after)
+    assert run.judged(run.about_loader("DLL501"))[0] == verdict
+
+
+@pytest.mark.usefixtures("many_cores")
+def test_serial_forked_workers_refute_nothing(run: Recorded) -> None:
+    run.loader().add(Threads, 80, loader="70.1", worker=0, start=1, after=3)
+    assert run.judged(run.about_loader("DLL501"))[0] == "inconclusive"
+
+
+def test_two_cores_show_no_pool(run: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    run.loader(method="spawn").add(Threads, 80, loader="70.1", worker=0, start=1, after=3)
+    assert run.judged(run.about_loader("DLL501"))[0] == "inconclusive"
+
+
+def test_threads_found_by_the_run_alone(run: Recorded) -> None:
+    run.loader().add(Threads, 80, loader="70.1", worker=0, start=1, after=35)
+    assert run.discovered() == [("DLL501", "confirmed", 13)]
+    assert run.discovered(run.about_loader("DLL503")) == []
+
+
+# DLL6
+
+
+def delivered(run: Recorded, *by_worker: str) -> Recorded:
+    run.loader(iterable=True)
+    for worker, items in enumerate(by_worker):
+        for position, item in enumerate(items):
+            run.add(Item, 80 + worker, loader="70.1", worker=worker, position=position, digest=item)
+    return run
+
+
+def test_items_from_every_worker(run: Recorded) -> None:
+    delivered(run, "abcd", "abcd")
+    assert run.judged(run.about_loader("DLL601")) == (
+        "confirmed",
+        "4 of 4 items came from more than one of 2 workers in epoch 0: 8 for 4",
+    )
+    assert run.discovered() == [("DLL601", "confirmed", 13)]
+
+
+def test_items_that_are_split(run: Recorded) -> None:
+    delivered(run, "abcd", "efgh")
+    assert run.judged(run.about_loader("DLL601"))[0] == "refuted"
+    assert run.discovered() == []
+
+
+def test_equal_items_of_one_worker_are_its_data(run: Recorded) -> None:
+    delivered(run, "aaaa", "bb")
+    assert run.judged(run.about_loader("DLL601"))[0] == "refuted"
+
+
+def test_one_worker_has_no_one_to_share_with(run: Recorded) -> None:
+    run.loader(workers=1, iterable=True)
+    assert run.judged(run.about_loader("DLL601"))[0] == "not reached"
+
+
+def drawn(run: Recorded, *epochs: tuple[str, str], source: str = "self.rng") -> Recorded:
+    run.loader()
+    for epoch, by_worker in enumerate(epochs):
+        for worker, digests in enumerate(by_worker):
+            for index, digest in enumerate(digests):
+                values = {"epoch": epoch, "worker": worker, "index": str(index), "source": source, "digest": digest}
+                run.add(Draw, 80 + worker, loader="70.1", **values)
+    return run
+
+
+@pytest.mark.parametrize("code", ["DLL602", "DLL603"])
+def test_draws_that_workers_share(run: Recorded, code: str) -> None:
+    drawn(run, ("abcd", "abcd"))
+    assert run.judged(run.about_loader(code)) == ("confirmed", "4 of 8 draws from self.rng are distinct in 2 workers")
+
+
+@pytest.mark.parametrize("code", ["DLL602", "DLL603"])
+def test_draws_that_epochs_share(run: Recorded, code: str) -> None:
+    drawn(run, ("ab", "cd"), ("ab", "cd"))
+    assert run.judged(run.about_loader(code)) == ("confirmed", "self.rng gave the same 4 draws in every epoch")
+
+
+@pytest.mark.parametrize("code", ["DLL602", "DLL603"])
+def test_draws_that_differ(run: Recorded, code: str) -> None:
+    drawn(run, ("ab", "cd"), ("ef", "gh"))
+    assert run.judged(run.about_loader(code))[0] == "refuted"
+
+
+@pytest.mark.parametrize(("source", "code"), [("self.rng", "DLL602"), ("numpy.random", "DLL603")])
+def test_draws_found_by_the_run_alone(run: Recorded, source: str, code: str) -> None:
+    assert drawn(run, ("ab", "ab"), source=source).discovered() == [(code, "confirmed", 13)]
+
+
+def test_an_iterator_a_step(run: Recorded) -> None:
+    run.loader()
+    for number in range(4):
+        run.add(Iteration, loader="70.1", number=number, workers=2, method="fork")
+        run.add(Epoch, loader="70.1", number=number, batches=1, total=8, first=0.04)
+    assert run.judged(run.finding("DLL604")) == ("confirmed", "5 iterators gave one batch at most, 40 ms each")
+    assert run.discovered() == [("DLL604", "confirmed", 13)]
+
+
+def test_epochs_of_one_batch_are_epochs(run: Recorded) -> None:
+    run.loader()
+    for number in range(4):
+        run.add(Iteration, loader="70.1", number=number, workers=2, method="fork")
+        run.add(Epoch, loader="70.1", number=number, batches=1, total=1, natural=True)
+    assert run.judged(run.finding("DLL604"))[0] == "refuted"
+
+
+def test_an_option_that_is_refused(run: Recorded) -> None:
+    text = "ValueError: persistent_workers option needs num_workers > 0"
+    run.add(Loader, loader="70.1", site=run.site, error=text)
+    assert run.judged(run.finding("DLL605")) == ("confirmed", f"the constructor raised {text}")
+
+
+def test_an_option_that_had_workers_this_time(run: Recorded) -> None:
+    run.loader()
+    assert run.judged(run.finding("DLL605")) == ("not reached", "its loader ran with 2 workers here")
+
+
+def test_an_option_that_is_accepted(run: Recorded) -> None:
+    run.loader(workers=0)
+    assert run.judged(run.finding("DLL605"))[0] == "refuted"
+
+
+def test_workers_that_start_anew_see_changes(run: Recorded) -> None:
+    run.loader()
+    assert run.judged(run.about_loader("DLL606"))[0] == "refuted"
+
+
+def test_workers_that_live_on(run: Recorded) -> None:
+    run.loader(persistent=True)
+    assert run.judged(run.about_loader("DLL606"))[0] == "inconclusive"
+
+
+def test_an_epoch_that_is_cut_short(run: Recorded) -> None:
+    run.loader().add(Epoch, loader="70.1", batches=3, total=8, natural=True)
+    assert run.judged(run.about_loader("DLL607")) == ("confirmed", "epoch 0 ended silently after 3 of 8 batches")
+    assert run.discovered() == [("DLL607", "confirmed", 13)]
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ({"batches": 8, "natural": True}, "refuted"),
+        ({"batches": 3, "cut": True}, "inconclusive"),
+        ({"batches": 3}, "inconclusive"),
+    ],
+)
+def test_epochs_that_end_otherwise(run: Recorded, values: dict[str, object], verdict: str) -> None:
+    run.loader().add(Epoch, loader="70.1", total=8, **values)
+    assert run.judged(run.about_loader("DLL607"))[0] == verdict
+    assert run.discovered() == []
+
+
+def test_a_member_that_is_not_there(run: Recorded) -> None:
+    site = Site(run.path, 14, 5, 14, 30)
+    text = "'function' object has no attribute 'Empty'"
+    run.add(End, exit=1, exception="AttributeError", text=text, site=site, frames=(site,))
+    assert run.judged(run.finding("DLL608", run.loop_span)) == ("confirmed", f"AttributeError: {text}")
+
+
+def test_a_launch_that_costs_is_not_measured(run: Recorded) -> None:
+    run.add(Launch, api="Process", site=Site(run.path, *run.loop_span), method="spawn", child=90)
+    assert run.judged(run.finding("DLL305", run.loop_span))[0] == "inconclusive"
