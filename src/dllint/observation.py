@@ -376,6 +376,18 @@ class Item(Record, kind="item"):
 
 
 @dataclass(frozen=True)
+class Batch(Record, kind="batch"):
+    """The first batch that came from workers: its storages, their bytes, and the pages that they take in shared
+    memory."""
+
+    loader: str = ""
+    number: int = 0
+    storages: int = 0
+    bytes: int = 0
+    shm: int = 0
+
+
+@dataclass(frozen=True)
 class Kept(Record, kind="kept"):
     """How many descriptors and maps the consuming process gains a batch (least squares over `batches`)."""
 

@@ -19,7 +19,13 @@ from typing import Any
 
 from dllint.probe import recorder
 
-MEASURES: tuple[str, ...] = ()
+MEASURES: tuple[str, ...] = (
+    "dllint.probe.measures.starting",
+    "dllint.probe.measures.memory",
+    "dllint.probe.measures.handles",
+    "dllint.probe.measures.repeats",
+    "dllint.probe.measures.cuda",
+)
 """Modules that listen, by their full names."""
 
 

@@ -19,13 +19,15 @@ max_epochs: int | None = None
 deadline: float | None = None
 """When the time is up, as time.time() counts."""
 allow_saves = False
+trials: tuple[str, ...] = ()
+"""Start methods under which loaders are tried in a throwaway fork."""
 launcher = 0
 """The pid of the process that started the program."""
 
 
 def load(where: str) -> None:
     """Takes over what the launcher wrote. What cannot be read leaves the program unshortened, but instrumented."""
-    global directory, max_batches, max_epochs, deadline, allow_saves, launcher
+    global directory, max_batches, max_epochs, deadline, allow_saves, trials, launcher
     directory = where
     try:
         with open(os.path.join(where, FILE), encoding="utf-8") as file:
@@ -36,6 +38,7 @@ def load(where: str) -> None:
     max_epochs = told.get("max_epochs")
     deadline = told.get("deadline")
     allow_saves = bool(told.get("allow_saves"))
+    trials = tuple(told.get("trials") or ())
     launcher = int(told.get("launcher") or 0)
 
 

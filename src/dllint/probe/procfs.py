@@ -72,6 +72,15 @@ def threads(process: Process = "self") -> int | None:
         return None
 
 
+def thread_names() -> list[str]:
+    """Of this process, sorted: libraries rarely name theirs, so that many are the process's own name."""
+    try:
+        tasks = os.listdir("/proc/self/task")
+    except OSError:
+        return []
+    return sorted(name.strip() for task in tasks for name in _lines("self", f"task/{task}/comm"))
+
+
 def mapped_files(process: Process = "self") -> int | None:
     """Bytes of data files that the process has mapped: what page cache can add to its RSS at most.
 

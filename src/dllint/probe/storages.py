@@ -133,11 +133,11 @@ class _Counter(ForkingPickler):
             counted.storage_bytes += size
             if storage.is_shared():
                 counted.shared += 1
-                counted.shared_bytes += _pages(size)
+                counted.shared_bytes += page_bytes(size)
             else:
                 for strategy in STRATEGIES:
                     needed = size + _HEADER[strategy]
-                    counted.shm_bytes[strategy] += _pages(needed)
+                    counted.shm_bytes[strategy] += page_bytes(needed)
         # As long as what the real pickler writes for a storage.
         return _rebuild, (type(storage), self._spawning.DupFd(counted.references), size)
 
@@ -202,5 +202,6 @@ def count(objects: object) -> Storages:
     return counted
 
 
-def _pages(size: int) -> int:
+def page_bytes(size: int) -> int:
+    """A size as it counts in /dev/shm."""
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE

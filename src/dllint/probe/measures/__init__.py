@@ -1,0 +1,1 @@
+"""What is measured inside the user's processes; each module listens to `events` and writes records of its own kinds."""

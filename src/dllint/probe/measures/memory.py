@@ -1,0 +1,188 @@
+"""Memory, threads and descriptors of workers, and what the program keeps of its batches.
+
+A worker looks at itself after its first batch. At the end of an epoch the process that iterates looks at all workers
+at once while they still live, since a page's share (PSS) grows when those that shared it end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from dllint.probe import events, procfs, recorder
+from dllint.probe.storages import page_bytes
+
+_MANY_MAPS = 20_000
+_POINTS = 16
+
+
+def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
+    memory = procfs.memory(pid)
+    if memory is None:
+        return
+    recorder.record(
+        "sample",
+        **({} if pid == "self" else {"pid": pid}),
+        moment=moment,
+        loader=loader,
+        epoch=epoch,
+        worker=worker,
+        uss=memory["uss"],
+        pss=memory["pss"],
+        rss=memory["rss"],
+        pss_anon=memory.get("pss_anon"),
+        pss_file=memory.get("pss_file"),
+        shm=memory.get("pss_shmem"),
+        threads=procfs.threads(pid),
+        fds=procfs.descriptors(pid),
+        maps=procfs.maps(pid),
+        mapped_files=procfs.mapped_files(pid),
+    )
+
+
+# --- In a worker
+
+_threads_at_start = 0
+_threads_told = False
+
+
+@events.worker_started.listen
+def start(state: events.WorkerState) -> None:
+    global _threads_at_start, _threads_told
+    _threads_at_start = procfs.threads() or 0
+    _threads_told = False
+
+
+@events.fetching.listen
+def third_batch(state: events.WorkerState, index: object) -> None:
+    """Only when the first batch has been sent do the queue's feeder and torch's resource sharer run for sure."""
+    if state.batches == 2 and not _threads_told:
+        _tell_threads(state)
+
+
+@events.fetched.listen
+def first_batch(state: events.WorkerState, index: object, batch: object) -> None:
+    if state.batches == 1:
+        _sample("first batch", "self", state.loader, state.epoch, state.worker)
+
+
+@events.worker_epoch_ended.listen
+def worker_epoch_end(state: events.WorkerState) -> None:
+    if not state.batches:
+        return
+    if not _threads_told:
+        _tell_threads(state)
+    # How long an IterableDataset is, and so when its epoch ends, its worker knows alone.
+    data = sys.modules.get("torch.utils.data")
+    if data is not None and isinstance(state.dataset, data.IterableDataset):
+        _sample("epoch end", "self", state.loader, state.epoch, state.worker)
+
+
+def _tell_threads(state: events.WorkerState) -> None:
+    global _threads_told
+    _threads_told = True
+    if not _threads_at_start:
+        return
+    recorder.record(
+        "threads",
+        loader=state.loader,
+        worker=state.worker,
+        start=_threads_at_start,
+        after=procfs.threads() or 0,
+        names=procfs.thread_names(),
+    )
+
+
+# --- In the process that iterates
+
+_points: dict[int, list[tuple[int, int, int | None]]] = {}
+_looked_at: set[int] = set()
+
+
+@events.batch.listen
+def batch_came(iteration: events.Iteration, batch: object) -> None:
+    count = iteration.batches
+    if count & (count - 1) == 0 and iteration.workers:
+        _look(iteration, count)
+        if count == 1 and not iteration.number:
+            _tell_size(iteration, batch)
+    if count == iteration.total and iteration.workers:
+        _epoch_end(iteration)
+
+
+def _look(iteration: events.Iteration, count: int) -> None:
+    """Descriptors and maps after 1, 2, 4, 8, … batches."""
+    points = _points.setdefault(id(iteration), [])
+    if len(points) >= _POINTS:
+        return
+    many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
+    points.append((count, procfs.descriptors() or 0, None if many else procfs.maps()))
+
+
+def _tell_size(iteration: events.Iteration, batch: object) -> None:
+    seen: dict[int, int] = {}
+    _tensors(batch, seen, 4)
+    recorder.record(
+        "batch",
+        loader=iteration.loader,
+        number=iteration.number,
+        storages=len(seen),
+        bytes=sum(seen.values()),
+        shm=sum(page_bytes(size) for size in seen.values()),
+    )
+
+
+def _tensors(value: Any, seen: dict[int, int], depth: int) -> None:
+    torch = sys.modules.get("torch")
+    if torch is None or depth < 0:
+        return
+    if isinstance(value, torch.Tensor):
+        try:
+            storage = value.untyped_storage()
+            seen[storage._cdata] = storage.nbytes()
+        except (RuntimeError, NotImplementedError):
+            return  # Sparse and other tensors without a storage of their own.
+    elif isinstance(value, dict):
+        for one in value.values():
+            _tensors(one, seen, depth - 1)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            _tensors(one, seen, depth - 1)
+
+
+@events.epoch_ended.listen
+def epoch_ended(iteration: events.Iteration) -> None:
+    if iteration.workers and id(iteration) not in _looked_at:
+        _epoch_end(iteration)
+    _looked_at.discard(id(iteration))
+    points = _points.pop(id(iteration), [])
+    # The first batches fill what is prefetched.
+    points = [point for point in points if point[0] >= 2]
+    if len(points) > 1:
+        recorder.record(
+            "kept",
+            loader=iteration.loader,
+            number=iteration.number,
+            batches=points[-1][0],
+            fds_a_batch=_slope([(count, fds) for count, fds, _ in points]),
+            maps_a_batch=_slope([(count, maps) for count, _, maps in points if maps is not None]),
+        )
+
+
+def _epoch_end(iteration: events.Iteration) -> None:
+    _looked_at.add(id(iteration))
+    for worker, pid in enumerate(iteration.pids):
+        if pid:
+            _sample("epoch end", pid, iteration.loader, iteration.number, worker)
+    _sample("epoch end", os.getpid(), iteration.loader, iteration.number, None)
+
+
+def _slope(points: list[tuple[int, int]]) -> float:
+    """Of the line nearest to the points, by least squares."""
+    if len(points) < 2:
+        return 0.0
+    middle = sum(x for x, _ in points) / len(points)
+    height = sum(y for _, y in points) / len(points)
+    spread = sum((x - middle) ** 2 for x, _ in points)
+    return round(sum((x - middle) * (y - height) for x, y in points) / spread, 4)
