@@ -46,6 +46,13 @@ class Workers:
     def possible(self) -> bool:
         return self.kind in ("some", "unknown")
 
+    @property
+    def described(self) -> str:
+        """ "4 workers", or where the number comes from."""
+        if self.count is not None:
+            return "1 worker" if self.count == 1 else f"{self.count} workers"
+        return f"workers (as many as `{self.text}` says)"
+
 
 @dataclass(frozen=True)
 class Loader:

@@ -104,6 +104,37 @@ class Starting:
             isinstance(value, Instance) and value.file is launch.file and value.call == launch.call for value in values
         )
 
+    def daemonic(self, launch: Launch) -> bool:
+        """Whether the processes of a launch are daemons, which may not have children: those of a pool, and those that
+        are made with `daemon=True` or get it set before they start."""
+        if launch.daemonic:
+            return not self._own_context(launch)
+        given = self.world.actuals(launch.file, launch.call, launch.frame).keywords.get("daemon")
+        if given is not None and given.expr == ["const", True]:
+            return True
+        for file, store in self.world.objects.outside_stores("daemon"):
+            if store.value == ["const", True]:
+                at = (store.event.span.line, store.event.span.column)
+                site = Site(file, store.scope, store.event.region, at, None)
+                if any(
+                    isinstance(value, Instance) and value.file is launch.file and value.call == launch.call
+                    for value in self.world.values.evaluate(store.base, site)
+                ):
+                    return True
+        return False
+
+    def _own_context(self, launch: Launch) -> bool:
+        """Whether a pool is made with a context that may make other processes than daemons."""
+        func = launch.file.calls[launch.call].func
+        site = self.world.call_site(launch.file, launch.call, launch.frame)
+        for value in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+            if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+                context = self.world.actuals(value.file, value.call, value.frame).keywords.get("context")
+                if context is not None and context.expr is not None and context.site is not None:
+                    values = self.world.values.evaluate(context.expr, context.site)
+                    return not all(isinstance(one, External) for one in values)
+        return False
+
     # Loaders
 
     @cached_property

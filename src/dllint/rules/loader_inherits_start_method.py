@@ -8,7 +8,7 @@ from typing import Any
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.project import Project, Regime
 from dllint.project.conditions import render
-from dllint.project.loaders import Loader, Workers
+from dllint.project.loaders import Loader
 from dllint.project.pickling import Unpicklable
 from dllint.project.unpicklable_values import Refused, refused_by_pickle
 
@@ -31,7 +31,7 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
     launcher = origin.file.calls[_call_at(origin.file.calls, origin.span)]
     remedy = _remedy(project, loader)
     values = {
-        "workers": described(regime.workers),
+        "workers": regime.workers.described,
         "method": regime.method,
         "launcher": render(launcher.func, origin.file),
         "where": project.where(origin.file, origin.span),
@@ -74,13 +74,6 @@ def _more(place: Any, others: int) -> Any:
 
 def _call_at(calls: list[Any], span: Any) -> int:
     return next(index for index, call in enumerate(calls) if call.span == span)
-
-
-def described(workers: Workers) -> str:
-    """ "4 workers", or where the number comes from."""
-    if workers.count is not None:
-        return "1 worker" if workers.count == 1 else f"{workers.count} workers"
-    return f"workers (as many as `{workers.text}` says)"
 
 
 def _remedy(project: Project, loader: Loader) -> str:

@@ -1,0 +1,137 @@
+"""DLL104: loaders with workers in daemonic processes, and those that are in none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL104"]}
+
+HEAD = """\
+import multiprocessing
+
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+"""
+WORK = """
+def work(number=1):
+    for rows in DataLoader(torch.ones(8), num_workers=2):{}
+        print(rows)
+"""
+MARKED, PLAIN = WORK.format("  # DLL104"), WORK.format("")
+
+FOUND: dict[str, str] = {
+    "map": MARKED + "\nwith multiprocessing.Pool(2) as pool:\n    pool.map(work, [1])\n",
+    "a pool of a context": MARKED + "\npool = mp.get_context('spawn').Pool(2)\npool.apply_async(work, (1,))\n",
+    "torch's pool by another name": MARKED
+    + "\nfrom torch.multiprocessing import Pool as Workers\nWorkers(2).imap_unordered(work, [1])\n",
+    "daemon=True": MARKED + "\nmp.Process(target=work, daemon=True).start()\n",
+    "spawn": MARKED + "\nmp.spawn(work, nprocs=2, daemon=True)\n",
+    "set before the start": MARKED
+    + "\nprocesses = [mp.Process(target=work) for _ in range(2)]\nfor one in processes:\n"
+    "    one.daemon = True\n    one.start()\n",
+    "deeper": """
+def work(number):
+    return Trainer().run()
+
+class Trainer:
+    def __init__(self):
+        self.loader = DataLoader(torch.ones(8), **{"num_workers": 3})  # DLL104
+
+    def run(self):
+        return [rows for rows in self.loader]
+
+multiprocessing.Pool(2).map(work, [1])
+""",
+    "handed over": """
+loader = DataLoader(torch.ones(8), num_workers=2)  # DLL104
+
+def work(batches):
+    for rows in batches:
+        print(rows)
+
+mp.Process(target=work, args=(loader,), daemon=True).start()
+""",
+    "a worker count that is an argument": """
+def work(workers):
+    for rows in DataLoader(torch.ones(8), num_workers=workers):  # DLL104
+        print(rows)
+
+mp.Process(target=work, args=(4,), daemon=True).start()
+""",
+    "a loader of the project's own": """
+class Loader(DataLoader):
+    pass
+
+def work(number):
+    for rows in Loader(torch.ones(8), num_workers=2):  # DLL104
+        print(rows)
+
+multiprocessing.Pool(2).starmap(work, [(1,)])
+""",
+}
+
+SILENT: dict[str, str] = {
+    "no daemon": PLAIN + "\nmp.Process(target=work).start()\nmp.spawn(work, nprocs=2)\n",
+    "daemon=False": PLAIN + "\nmp.Process(target=work, daemon=False).start()\n",
+    "another process is the daemon": PLAIN
+    + "\nother = mp.Process(target=print)\nother.daemon = True\nmp.Process(target=work).start()\n",
+    "a thread": PLAIN + "\nimport threading\nthreading.Thread(target=work, daemon=True).start()\n",
+    "threads": PLAIN + "\nfrom multiprocessing.pool import ThreadPool\nThreadPool(2).map(work, [1])\n",
+    "dummy": PLAIN + "\nfrom multiprocessing.dummy import Pool\nPool(2).map(work, [1])\n",
+    "an executor": PLAIN
+    + "\nfrom concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor().submit(work, 1)\n",
+    "in the parent": PLAIN + "\nwork()\nmultiprocessing.Pool(2).map(abs, [1])\n",
+    "without workers": PLAIN.replace("num_workers=2", "num_workers=0") + "\nmultiprocessing.Pool(2).map(work, [1])\n",
+    "without workers in the pool": """
+def work(workers):
+    for rows in DataLoader(torch.ones(8), num_workers=workers):
+        print(rows)
+
+work(4)
+mp.Process(target=work, args=(0,), daemon=True).start()
+""",
+    "a context of its own": PLAIN
+    + """
+class Free(multiprocessing.Process):
+    daemon = False
+
+class FreeContext(type(multiprocessing.get_context())):
+    Process = Free
+
+multiprocessing.Pool(2, context=FreeContext()).map(work, [1])
+""",
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
+def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + source}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_silent(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+
+
+def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) -> None:
+    files = {
+        "loading.py": "from torch.utils.data import DataLoader\n\n"
+        "def build(rows, count):\n    return DataLoader(rows, num_workers=count)\n",
+        "work.py": "from loading import build\n\n"
+        "def work(rows):\n    for batch in build(rows, 2):\n        print(batch)\n",
+        "run.py": "from multiprocessing import Pool\n\nfrom work import work\n\n"
+        "if __name__ == '__main__':\n    Pool(2).map(work, [[1]])\n",
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert (relative(finding.path), finding.span.line, finding.severity) == ("loading.py", 4, "error")
+    assert [(relative(hop.path), hop.span.line) for hop in finding.trace] == [("run.py", 6)]
+    assert "2 workers in a process of the pool at run.py:6" in finding.text
