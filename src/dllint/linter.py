@@ -282,7 +282,7 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
     by_path: dict[str, list[Finding]] = {path: [] for path in run.asked}
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
-    ignored_in = _per_file_ignores(run.settings)
+    ignored_in = per_file_ignores(run.settings)
     for path, here in by_path.items():
         ignored = ignored_in(path)
 
@@ -304,7 +304,7 @@ def _concerns(finding: Finding, asked: frozenset[str]) -> bool:
     return finding.path in asked or any(place.path in asked for place in places)
 
 
-def _per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
+def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
     """For a path the codes and prefixes left out there. Patterns start from the configuration's directory."""
     if not settings.per_file_ignores:
         return lambda path: ()

@@ -11,8 +11,8 @@ from dllint.finding import Finding, Place
 RUN_VERSION = 1
 """Version of the JSON report of a run: `dllint check --with-run` reads no other."""
 
-Ending = Literal["finished", "shortened", "failed", "killed", "hung"]
-"""How the program ended: by itself, because we had seen enough, by its own failure, by a signal, or never."""
+Ending = Literal["finished", "shortened", "failed", "killed", "hung", "interrupted"]
+"""How the program ended: by itself, because we had seen enough, by its failure, by a signal, never, or by Ctrl-C."""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ def ending_line(end: Exit) -> str:
     took = f" after {end.duration_s:.1f} s"
     if end.ending == "shortened":
         return f"The program was ended{took}: enough was seen."
+    if end.ending == "interrupted":
+        return f"The program was interrupted{took}."
     if end.ending == "hung":
         return f"The program hung and was ended{took}."
     if end.ending == "killed" and end.code is not None:

@@ -1,0 +1,146 @@
+"""A run and a static check of the same project, joined into what `dllint run` reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dllint import files, linter, registry, suppressions
+from dllint.config import Settings
+from dllint.finding import Finding
+from dllint.linter import Report
+from dllint.observation import Observation, Stack
+from dllint.run_report import Ending, Exit, RunReport
+from dllint.runtime import gather, limits
+from dllint.runtime.confirm import Confirmed, confirm
+from dllint.runtime.judges.case import said
+from dllint.runtime.run import Run
+from dllint.runtime.sites import Seen, describe
+
+QUIET_ENDS = ("SystemExit", "EnoughSeen")
+
+
+def outcome(run: Run, report: Report, settings: Settings) -> RunReport:
+    """What a run gave, with a verdict for every finding of the check and findings for what only the run saw."""
+    ending = how_it_ended(run)
+    failed = ending in ("failed", "killed")
+    known = {rule.code: rule.page.preview for rule in registry.rules()}
+    judged = confirm(
+        report.findings,
+        run.observation,
+        allowed=settings.targets.default_start_methods(),
+        hung=ending == "hung",
+        failed=failed,
+        selects=lambda code: code in known and settings.selects(code, known[code]),
+    )
+    sources = {**report.sources, **_sources(judged.findings, report.sources)}
+    findings = tuple(_unsuppressed(judged.findings, settings, sources))
+    seen = Seen(run.observation, ending == "hung")
+    return RunReport(
+        command=run.command,
+        directory=os.getcwd(),
+        exit=_exit(run, ending, judged, findings, seen),
+        environment=environment(run.observation),
+        loaders=tuple(loader for loader, _ in gather.loaders(run.observation, seen)),
+        processes=gather.processes(run.observation, seen),
+        uninstrumented=tuple(
+            f"{one.pid} ({' '.join(one.command)[:120]}){f' of {describe(one.site)}' if one.site else ''}: {one.why}"
+            for one in run.uninstrumented
+        ),
+        redirected=gather.redirected(run.observation),
+        findings=findings,
+        notes=tuple(_notes(run)),
+        sources=sources,
+    )
+
+
+def how_it_ended(run: Run) -> Ending:
+    """How the program ended, by what its launcher saw."""
+    if run.ended == "interrupt":
+        return "interrupted"
+    if run.ended == "time-limit":
+        return "hung" if run.stalled else "shortened"
+    if run.ended == "max-epochs":
+        return "shortened"
+    if run.signal is not None:
+        return "killed"
+    return "failed" if run.exit else "finished"
+
+
+def environment(observation: Observation) -> dict[str, Any]:
+    """The limits of this machine, and the versions that the program ran with."""
+    versions = {
+        name: value
+        for process in observation.processes.values()
+        for name, value in (("python", process.python), ("torch", process.torch))
+        if value
+    }
+    measured = dataclasses.asdict(limits.measure())
+    return {**versions, **{name: value for name, value in measured.items() if value not in (None, {})}}
+
+
+def _exit(run: Run, ending: Ending, judged: Confirmed, findings: tuple[Finding, ...], seen: Seen) -> Exit:
+    death = judged.death
+    explained = death is not None and any(
+        (one.code, one.path, one.span) == (death.finding.code, death.finding.path, death.finding.span)
+        for one in findings
+    )
+    return Exit(
+        ending,
+        run.exit if run.signal is None else -run.signal,
+        run.seconds,
+        death.message if death is not None and death.message else _last_words(run, ending, seen),
+        death.finding.code if death is not None and explained else "",
+        f"{death.cause[:1].upper()}{death.cause[1:]}." if death is not None and explained else "",
+        _stacks(run.observation),
+    )
+
+
+def _last_words(run: Run, ending: Ending, seen: Seen) -> str:
+    if ending not in ("failed", "killed"):
+        return ""
+    for end in reversed(seen.ends):
+        if end.pid == run.main and end.exception and end.exception.rpartition(".")[2] not in QUIET_ENDS:
+            return said(end.exception, end.text)
+    return ""
+
+
+def _stacks(observation: Observation) -> dict[int, str]:
+    return {stack.pid: stack.text for stack in observation.of(Stack) if stack.text}
+
+
+def _notes(run: Run) -> Iterator[str]:
+    if run.ended == "time-limit" and not run.stalled:
+        yield "the program was ended at the time limit while it made progress: --time-limit gives it more"
+    yield from run.problems
+    if run.killed:
+        yield f"processes that the program left behind were ended: {', '.join(map(str, run.killed))}"
+    if run.scratch:
+        yield f"records and redirected checkpoints are in {run.scratch}"
+
+
+def _sources(findings: Iterable[Finding], have: Mapping[str, str]) -> dict[str, str]:
+    """Texts of the files that only findings of the run name."""
+    found: dict[str, str] = {}
+    for finding in findings:
+        if finding.origin == "runtime" and finding.path not in have and finding.path not in found:
+            try:
+                found[finding.path] = files.decode(files.read(finding.path))
+            except (files.CannotRead, files.Undecodable):
+                continue
+    return found
+
+
+def _unsuppressed(findings: Iterable[Finding], settings: Settings, sources: Mapping[str, str]) -> Iterator[Finding]:
+    """The findings without those of the run that a comment or a pattern silences, as static ones are."""
+    ignored = linter.per_file_ignores(settings)
+    for finding in findings:
+        if finding.origin == "runtime":
+            source = sources.get(finding.path, "")
+            if finding.code.startswith(ignored(finding.path) or ("-",)):
+                continue
+            if suppressions.could_suppress(source) and not suppressions.apply([finding], suppressions.read(source)):
+                continue
+        yield finding
