@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from dllint.finding import Finding
 from dllint.observation import (
+    Batch,
     Cuda,
     Draw,
     End,
@@ -52,6 +53,7 @@ class LoaderRun:
     epochs: list[Epoch] = field(default_factory=list)
     storages: Storages | None = None
     limits: Limits | None = None
+    first_batch: Batch | None = None
     trials: list[Trial] = field(default_factory=list)
     handles: list[Handle] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
@@ -181,6 +183,8 @@ def _put(run: LoaderRun, record: Record) -> None:
         run.storages = record
     elif isinstance(record, Limits):
         run.limits = record
+    elif isinstance(record, Batch):
+        run.first_batch = record
     elif record.kind in _LISTS:
         getattr(run, _LISTS[record.kind]).append(record)
 
