@@ -22,7 +22,7 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.hooks import ENTRIES, called_hooks
 from dllint.project.namesakes import Namesakes
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.span import Span
 from dllint.torch_api import canonical
 
@@ -338,7 +338,7 @@ class CallGraph:
             file, scope, wanted, check = queue.pop()
             for index in file.calls_of(scope):
                 call = file.calls[index]
-                parts = [part for argument in call.args for part in _parts(argument.value) if _last(part) in wanted]
+                parts = [part for argument in call.args for part in _parts(argument.value) if last_name(part) in wanted]
                 if not parts or (check and not any(self._is_one_of(part, keys, file, index) for part in parts)):
                     continue
                 if check:
@@ -378,10 +378,6 @@ class CallGraph:
                 for value in self.world.values.evaluate(decorator.expr, site):
                     if isinstance(value, Function) and value.key == function.key:
                         yield Caller(file, -1, self._decorating(value, file, scope, site, decorator.span))
-
-
-def _last(expr: Expr) -> str:
-    return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
 
 
 def _parts(expr: Expr) -> Iterator[Expr]:

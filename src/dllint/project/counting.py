@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Const, Display, Mapping, Site
+from dllint.project.source import last_name
 
 if TYPE_CHECKING:
     from dllint.project.mappings import Change
@@ -37,7 +38,7 @@ def iterations(world: World, expr: Expr, site: Site, depth: int = 0) -> int | No
             if len(known) < len(numbers):
                 return None
             return len(range(*known)) if len(known) < 3 or known[2] else None
-        if call.func[-1] in _SAME_LENGTH and plain:
+        if last_name(call.func) in _SAME_LENGTH and plain:
             return iterations(world, plain[0], site, depth + 1)
         return None
     values = world.values.evaluate(expr, site)

@@ -19,7 +19,7 @@ from dllint.facts.schema import Argument, Expr
 from dllint.project.abstract import Class, Const, External, Frame, Function, Instance, Pattern, Site, Value, Values
 from dllint.project.conditions import render
 from dllint.project.folding import truth
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Cuda:
 
     def _may_matter(self, func: Expr, args: list[Argument]) -> bool:
         """Without evaluating anything."""
-        if func[-1] in self._names or func[-1].endswith("Tensor"):
+        name = last_name(func)
+        if name in self._names or name.endswith("Tensor"):
             return True
         return any(argument.keyword == "device" for argument in args)
 

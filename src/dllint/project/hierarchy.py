@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Class, External, Function, Instance, Site, Value, Values
 from dllint.project.implicit import PROPERTY_DECORATORS
+from dllint.project.source import last_name
 
 if TYPE_CHECKING:
     from dllint.project.world import World
 
 MOST_OVERRIDES = 12
-
-
-def _last(expr: list[object]) -> str:
-    return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
 
 
 class Hierarchy:
@@ -124,7 +121,7 @@ class Hierarchy:
             expr = decorator.expr
             if expr[0] == "call":
                 expr = function.file.calls[expr[1]].func
-            names.append(_last(expr))
+            names.append(last_name(expr))
         return names
 
     def receiver_kind(self, function: Function) -> str:

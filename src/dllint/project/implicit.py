@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dllint.facts.schema import Call, Expr
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.span import Span
 
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
@@ -104,7 +104,7 @@ def _iterated(expr: Expr, file: SourceFile) -> Expr:
     """What `for … in enumerate(tqdm(x))` goes through in the end: x."""
     while expr[0] == "call":
         call = file.calls[expr[1]]
-        if call.func[-1] not in _PASSING or not call.args or call.args[0].keyword is not None:
+        if last_name(call.func) not in _PASSING or not call.args or call.args[0].keyword is not None:
             break
         expr = call.args[0].value
     return expr

@@ -9,7 +9,7 @@ from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Class, Frame, Function, Instance
 from dllint.project.arguments import bind
 from dllint.project.datasets import walk
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
 from dllint.record_api import PATH_CONSUMERS
 
@@ -74,7 +74,7 @@ class ItemRun:
             return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
         if tag == "call":
             call = self.file.calls[expr[1]]
-            if call.func[-1] in _CONVERSIONS:
+            if last_name(call.func) in _CONVERSIONS:
                 base = call.func[1] if call.func[0] == "attr" else ["const", None]
                 return self.derived(base, names, fields) or any(
                     self.derived(argument.value, names, fields) for argument in call.args
@@ -252,7 +252,9 @@ class ItemCode:
             for expr in run.expressions():
                 if expr[0] == "call":
                     call = run.file.calls[expr[1]]
-                    joined = call.func[-1] in PATH_CONSUMERS and any(meant(argument.value) for argument in call.args)
+                    joined = last_name(call.func) in PATH_CONSUMERS and any(
+                        meant(argument.value) for argument in call.args
+                    )
                 elif expr[0] == "binop":
                     joined = expr[1] in ("/", "+", "%") and (meant(expr[2]) or meant(expr[3]))
                 else:

@@ -162,6 +162,11 @@ class SourceFile:
         return self.scopes[scope].header
 
 
+def last_name(expr: Expr) -> str:
+    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
+    return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
+
+
 def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
     if target[0] in ("tuple", "list"):
         starred = False

@@ -27,7 +27,7 @@ from dllint.project.conditions import render
 from dllint.project.datasets import walk
 from dllint.project.known import BUILTINS
 from dllint.project.loaders import Loader
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
 from dllint.random_api import (
     DRAWING_PREFIXES,
@@ -152,7 +152,7 @@ class Splitting:
         for path, scope in self.project.datasets.init_code(cls):
             file = self.world.files[path]
             for index in file.calls_of(scope):
-                if file.calls[index].func[-1] in WORKER_INFO:
+                if last_name(file.calls[index].func) in WORKER_INFO:
                     return Place(
                         path, file.calls[index].span, "no worker is known here: `__init__` runs in the main process"
                     )

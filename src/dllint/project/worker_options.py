@@ -12,7 +12,7 @@ from dllint.project.abstract import Class, Const, Data, External, Frame, Functio
 from dllint.project.arguments import bind
 from dllint.project.conditions import render
 from dllint.project.loaders import Loader
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.torch_api import WORKER_OPTIONS, canonical
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class WorkerOptions:
         for index in file.regions(region):
             entry = file.facts.regions[index]
             context = entry.expr if entry.kind == "with" else None
-            if context is not None and context[0] == "call" and file.calls[context[1]].func[-1] in _EXPECTING:
+            if context is not None and context[0] == "call" and last_name(file.calls[context[1]].func) in _EXPECTING:
                 return True
             if entry.kind == "try":
                 for other in file.facts.regions:
