@@ -104,6 +104,9 @@ GENERATORS: dict[str, Generator] = {
 }
 """Generator objects whose state workers inherit by fork, or by pickling, alike."""
 
+NUMPY_RESEEDED = (1, 9)
+"""The first torch whose workers seed numpy's global generator (`_worker_loop` in worker.py; release notes of 1.9)."""
+
 UNDRAWING = frozenset({"get_state", "getstate", "initial_seed", "bit_generator", "device", "spawn"})
 """Members of generators that draw nothing."""
 

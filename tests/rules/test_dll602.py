@@ -1,0 +1,214 @@
+"""DLL602: which generators workers share the state of, and which not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL602"], "target_python": "3.12"}
+HEAD = """\
+import random
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, Subset, get_worker_info
+
+"""
+LOADER = "\nloader = DataLoader(Rows(), num_workers=2)\n"
+
+
+def dataset(make: str, draw: str, more: str = "") -> str:
+    return f"""
+class Rows(Dataset):
+    def __init__(self, seed=0):
+        self.seed = seed
+        self.rng = {make}
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        {draw}
+{more}"""
+
+
+RNG = dataset("np.random.default_rng(seed)  # DLL602", "return self.rng.random()")
+FOUND: dict[str, str] = {
+    "default_rng": RNG + LOADER,
+    "RandomState without a seed": dataset("np.random.RandomState()  # DLL602", "return self.rng.rand()") + LOADER,
+    "Random": dataset("random.Random(seed)  # DLL602", "return self.rng.choice([1, 2])") + LOADER,
+    "a torch generator": dataset(
+        "torch.Generator().manual_seed(3)  # DLL602", "return torch.rand(3, generator=self.rng)"
+    )
+    + LOADER,
+    "by another name": "from numpy.random import Generator as G, PCG64\n"
+    + dataset("G(PCG64(seed))  # DLL602", "rng = self.rng\n        return rng.random()")
+    + LOADER,
+    "a subclass, in a wrapper": RNG
+    + "\nclass More(Rows):\n    pass\n\nloader = DataLoader(Subset(More(), [1]), 2, num_workers=2)\n",
+    "drawn in a helper": RNG.replace("return self.rng.random()", "return self.draw()")
+    + "\n    def draw(self):\n        return self.rng.integers(3)\n"
+    + LOADER,
+    "handed to a helper": "def draw(rng):\n    return rng.random()\n"
+    + RNG.replace("return self.rng.random()", "return draw(self.rng)")
+    + LOADER,
+    "drawn by collate": """
+class Mix:
+    def __init__(self):
+        self.rng = np.random.RandomState(1)
+
+    def __call__(self, items):
+        return self.rng.permutation(items)
+
+class Rows(Dataset):
+    def __init__(self):
+        self.mix = Mix()
+
+    def __getitem__(self, index):
+        return self.mix([index])
+""".replace("RandomState(1)", "RandomState(1)  # DLL602")
+    + LOADER,
+    "made in a method of the constructor": """
+class Rows(Dataset):
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.rng = random.Random(1)  # DLL602
+
+    def __getitem__(self, index):
+        return self.rng.random()
+"""
+    + LOADER,
+}
+
+SILENT: dict[str, str] = {
+    "made for each item": dataset("None", "return np.random.default_rng((self.seed, index)).random()") + LOADER,
+    "made in the worker": dataset(
+        "np.random.default_rng(seed)",
+        "self.rng = np.random.default_rng(torch.initial_seed())\n        return self.rng.random()",
+    )
+    + LOADER,
+    "seeded for each item": dataset(
+        "np.random.RandomState(seed)", "self.rng.seed(self.seed + index)\n        return self.rng.rand()"
+    )
+    + LOADER,
+    "replaced by worker_init_fn": RNG.replace("  # DLL602", "")
+    + """
+def start(worker_id):
+    info = get_worker_info()
+    info.dataset.rng = np.random.default_rng(info.seed)
+
+loader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)
+""",
+    "a worker_init_fn that is not known": RNG.replace("  # DLL602", "")
+    + "\ndef build(start):\n    return DataLoader(Rows(), num_workers=2, worker_init_fn=start)\n",
+    "the same order in all workers to share it out": """
+from torch.utils.data import IterableDataset
+
+class Rows(IterableDataset):
+    def __init__(self):
+        self.rng = random.Random(3)
+
+    def __iter__(self):
+        rows = list(range(9))
+        self.rng.shuffle(rows)
+        info = get_worker_info()
+        yield from rows[info.id :: info.num_workers]
+"""
+    + LOADER,
+    "drawn in the constructor alone": dataset("np.random.default_rng(seed)", "return self.order[index]").replace(
+        "\n    def __len__", "\n        self.order = self.rng.permutation(8)\n\n    def __len__"
+    )
+    + LOADER,
+    "the module": dataset("random", "return self.rng.random()") + LOADER,
+    "numpy's global generator": dataset("np.random", "return self.rng.rand()") + LOADER,
+    "of a sampler": """
+class Order:
+    def __init__(self):
+        self.rng = random.Random(0)
+
+    def __iter__(self):
+        return iter(self.rng.sample(range(8), 8))
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+loader = DataLoader(Rows(), sampler=Order(), generator=torch.Generator(), num_workers=2)
+""",
+    "no workers": RNG.replace("  # DLL602", "") + "\nloader = DataLoader(Rows())\n",
+    "the operating system's": dataset("random.SystemRandom()", "return self.rng.random()") + LOADER,
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
+
+def test_in_a_file_of_its_own(findings: Callable[..., Any]) -> None:
+    files = {
+        "rows.py": HEAD + RNG,
+        "train.py": "from torch.utils.data import DataLoader\nimport rows\n\n"
+        "def build(workers):\n    return DataLoader(rows.Rows(3), num_workers=workers)\n",
+    }
+    assert findings(files, **SELECT) == {("rows.py", 10, "DLL602")}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("num_workers=2", "main"),
+        ("num_workers=2, persistent_workers=True", "lasting"),
+        ("num_workers=1", "epochs"),
+        ("num_workers=1, persistent_workers=True", None),
+    ],
+)
+def test_what_repeats(options: str, message: str | None, told: Callable[..., Any]) -> None:
+    found = told({"train.py": HEAD + RNG + f"\nloader = DataLoader(Rows(), {options})\n"}, **SELECT)
+
+    assert [one.message for one in found] == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, findings: Callable[..., Any]) -> None:
+    text = HEAD + FOUND["a torch generator"].replace("=2)", f'=2, multiprocessing_context="{method}")')
+
+    assert findings({"train.py": text}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("pins", "found"),
+    [
+        ({"requirements.txt": "torch==1.8.1\n"}, True),
+        ({"environment.yml": "dependencies:\n  - pytorch=1.4.0=py3.7_cuda\n"}, True),
+        ({"requirements.txt": "torch<=1.7\ntorchvision==0.8\n"}, True),
+        ({"requirements.txt": "torch>=1.4\n"}, False),
+        ({"requirements.txt": "torch==1.9.0\n"}, False),
+        ({"requirements.txt": "torch==1.4\n", "environment.yml": "- pytorch=2.1\n"}, False),
+        ({"requirements.txt": "torchvision==0.8\nnumpy\n"}, False),
+    ],
+)
+def test_numpy_before_torch_1_9(pins: dict[str, str], found: bool, told: Callable[..., Any]) -> None:
+    text = HEAD + dataset("None", "return np.random.rand()") + LOADER
+
+    findings = told({"train.py": text, **pins}, **SELECT)
+
+    assert [(one.message, one.span.line) for one in findings] == ([("global", 16)] if found else [])
+
+
+def test_numpy_seeded_by_worker_init_fn(findings: Callable[..., Any]) -> None:
+    text = dataset("None", "return np.random.rand()") + (
+        "\ndef start(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n"
+        "\nloader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)\n"
+    )
+    assert findings({"train.py": HEAD + text, "requirements.txt": "torch==1.4\n"}, **SELECT) == set()
