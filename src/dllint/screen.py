@@ -43,7 +43,7 @@ _NEARBY = (
     *(b".cuda(", b"torch.cuda"),
     *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
     *(b"sqlite3", b"Queue(", b"ZipFile", b"Executor", b"pyarrow", b"namedtuple(", b"lru_cache", b"decord", b"boto3"),
-    *(b"MongoClient", b"redis"),
+    *(b"MongoClient", b"redis", b"loader"),
 )
 _IMPORT = re.compile(
     rb"(?:^|[;:])[ \t\f]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*\bimport[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"

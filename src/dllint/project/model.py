@@ -22,6 +22,7 @@ from dllint.project.abstract import (
     Values,
 )
 from dllint.project.arrays import Arrays
+from dllint.project.batches import Batches
 from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
 from dllint.project.cuda_forks import CudaForks
@@ -63,6 +64,7 @@ class Project:
         self.starting = Starting(self)
         self.tensors = Tensors(world, self.datasets)
         self.cuda_forks = CudaForks(self)
+        self.batches = Batches(self)
         self.opencv = OpenCV(self)
         self.handles = Handles(self)
         self.stores = Stores(self)

@@ -20,7 +20,7 @@ from dllint.project.abstract import (
 from dllint.project.conditions import render
 from dllint.project.counting import items
 from dllint.project.datasets import Kept
-from dllint.project.source import SourceFile
+from dllint.project.source import SourceFile, last_name
 from dllint.record_api import HANDLE, LINES, OF_STRING, SAME_COLLECTION, SAME_OBJECTS, SPLITTING, TEXT, form
 from dllint.span import Span
 from dllint.torch_api import canonical
@@ -224,7 +224,7 @@ class Records:
 
     def _through_call(self, index: int, site: Site, names: _Names | None, depth: int) -> Reading | None:
         call = site.file.calls[index]
-        last = call.func[-1] if call.func[0] in ("name", "attr") else ""
+        last = last_name(call.func)
         if call.func[0] == "attr" and last in OF_STRING | SPLITTING | SAME_COLLECTION | {"get", "readlines", "read"}:
             base = self.trace(call.func[1], site, names, depth + 1)
             if base is None:

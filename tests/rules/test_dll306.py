@@ -1,0 +1,150 @@
+"""DLL306: what keeps batches of a loader with workers, and what keeps copies or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL306"]}
+
+HEAD = """\
+import copy
+import itertools
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+"""
+
+
+def loop(body: str, loader: str = "DataLoader(data, num_workers=4)", head: str = "for x, y in loader:") -> str:
+    """A function with a loop over a loader."""
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    top = f"def run(data, model, device):\n    kept = []\n    loader = {loader}\n    {head}\n"
+    return f"{HEAD}{top}{lines}    return kept\n"
+
+
+def function(body: str, before: str = "") -> str:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return f"{HEAD}{before}def run(data):\n    loader = DataLoader(data, num_workers=4)\n{lines}"
+
+
+FOUND: dict[str, str] = {
+    "a batch": loop("kept.append(batch)  # DLL306", head="for batch in loader:"),
+    "a batch with its number": loop(
+        "kept.append((i, batch))  # DLL306", head="for i, batch in enumerate(tqdm(loader)):"
+    ),
+    "an array": loop("kept.append(y.numpy())  # DLL306"),
+    "detached": loop("kept.append(y.detach())  # DLL306"),
+    "on the CPU": loop("kept.append(y.cpu().numpy())  # DLL306"),
+    "to the CPU": loop('kept.append(y.to("cpu"))  # DLL306'),
+    "contiguous": loop("kept.append(x.contiguous())  # DLL306"),
+    "a view": loop("kept.append(x.view(-1))  # DLL306"),
+    "a part": loop("first = x[0].squeeze()\nkept.append(first)  # DLL306"),
+    "a tensor, as its use shows": loop("print(y.shape)\nkept.append(y)  # DLL306"),
+    "an unpacked batch": loop("x, y = batch\nkept.append(y.numpy())  # DLL306", head="for batch in loader:"),
+    "a key of a batch": loop("kept.append(batch['label'].numpy())  # DLL306", head="for batch in loader:"),
+    "each row": loop("kept.extend(y.cpu())  # DLL306"),
+    "asarray": loop("kept.append(np.asarray(y))  # DLL306"),
+    "under no_grad": loop("with torch.no_grad():\n    kept.append(y.numpy())  # DLL306"),
+    "while the inputs move": loop("x = x.to(device)\nout = model(x)\nkept.append(y.numpy())  # DLL306"),
+    "a comparison of something else": loop("if x.shape[0] > 1:\n    print(x)\nkept.append(y.numpy())  # DLL306"),
+    "an attribute": HEAD + "class Run:\n    def __init__(self):\n        self.kept = []\n\n"
+    "    def run(self, data):\n        for batch in DataLoader(data, num_workers=2):\n"
+    "            self.kept.append(batch)  # DLL306\n",
+    "list": function("return list(loader)  # DLL306"),
+    "tuple": function("return tuple(loader)  # DLL306"),
+    "cycle": function("return itertools.cycle(loader)  # DLL306"),
+    "cycle by another name": function(
+        "return again(loader)  # DLL306", before="from itertools import cycle as again\n\n"
+    ),
+    "a comprehension": function("return [batch for batch in tqdm(loader)]  # DLL306"),
+    "joined": function("return torch.cat([y for x, y in loader])  # DLL306"),
+    "keywords of the loader": loop(
+        "kept.append(batch)  # DLL306", loader="DataLoader(data, **{'num_workers': 2})", head="for batch in loader:"
+    ),
+    "a loader class of the project": HEAD + "class Loader(DataLoader):\n    pass\n\n"
+    "def run(data):\n    return list(Loader(data, num_workers=2))  # DLL306\n",
+}
+
+SILENT: dict[str, str] = {
+    "a clone": loop("kept.append(y.clone())"),
+    "a copied array": loop("kept.append(y.numpy().copy())"),
+    "np.array": loop("kept.append(np.array(y))"),
+    "a deep copy": loop("kept.append(copy.deepcopy(batch))", head="for batch in loader:"),
+    "numbers": loop("kept.append(y.sum().item())\nkept.extend(y.tolist())"),
+    "a reduction": loop("kept.append(y.max())"),
+    "another type": loop("kept.append(y.float())"),
+    "another device": loop("y = y.to(device)\nkept.append(y)"),
+    "back from another device": loop("y = y.cuda()\nkept.append(y.cpu())"),
+    "what a model made": loop("kept.append(model(x).detach().cpu().numpy())"),
+    "file names": loop("kept.append(y)"),
+    "a list of the turn": loop("row = []\nrow.append(x.cpu())\nprint(row)"),
+    "an emptied list": loop("kept.append(x.cpu())\nif model:\n    kept.clear()"),
+    "the first ones": loop("if i > 3:\n    break\nkept.append(x.cpu())", head="for i, (x, y) in enumerate(loader):"),
+    "enough": loop("kept.append(x.cpu())\nif len(kept) >= 8:\n    break"),
+    "no workers": loop("kept.append(x.cpu())", loader="DataLoader(data)"),
+    "pinned": loop("kept.append(x.cpu())", loader="DataLoader(data, num_workers=4, pin_memory=True)"),
+    "perhaps pinned": loop("kept.append(x.cpu())", loader="DataLoader(data, num_workers=4, pin_memory=model.pin)"),
+    "no loader": loop("kept.append(x.cpu())", loader="model.batches(DataLoader(data, num_workers=4))"),
+    "shared by file": function(
+        "return list(loader)", before="torch.multiprocessing.set_sharing_strategy('file_system')\n\n"
+    ),
+    "a cycle of the project": function(
+        "return cycle(loader)", before="def cycle(loader):\n    while True:\n        yield from loader\n\n"
+    ),
+    "lengths": function("return [len(batch) for batch in loader]"),
+    "a bounded buffer": HEAD + "from collections import deque\n\ndef run(data):\n    kept = deque(maxlen=8)\n"
+    "    for x, y in DataLoader(data, num_workers=2):\n        kept.append(x.cpu())\n",
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND.keys())
+def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: str) -> None:
+    files = {"run.py": source}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(findings: Callable[..., Any], source: str) -> None:
+    assert findings({"run.py": source}, **SELECT) == set()
+
+
+def test_the_loop_may_stand_in_another_file(told: Callable[..., Any]) -> None:
+    files = {
+        "loop.py": "def labels(loader):\n    kept = []\n    for x, y in loader:\n        kept.append(y.numpy())\n",
+        "run.py": HEAD + "from loop import labels\n\ndef run(data):\n    labels(DataLoader(data, num_workers=2))\n",
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert finding.path.endswith("loop.py")
+    assert [place.message for place in finding.related] == ["this DataLoader starts the workers"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "code"),
+    [("y.numpy()", "y.numpy().copy()"), ("y.detach()", "y.detach().clone()"), ("x.cpu().T", "x.cpu().T.clone()")],
+)
+def test_a_copy_is_offered_where_what_is_kept_is_plain(told: Callable[..., Any], kept: str, code: str) -> None:
+    (finding,) = told({"run.py": loop(f"kept.append({kept})")}, **SELECT)
+
+    assert [(fix.applicability, fix.edits[0].code) for fix in finding.fixes] == [("safe", code)]
+
+
+def test_no_copy_is_offered_for_a_whole_batch(told: Callable[..., Any]) -> None:
+    (finding,) = told({"run.py": loop("kept.append(batch)", head="for batch in loader:")}, **SELECT)
+
+    assert finding.fixes == ()
+
+
+def test_functions_that_copy_can_be_named(told: Callable[..., Any]) -> None:
+    source = loop("kept.append(np.asarray(y))")
+    settings = '[tool.dllint]\nselect = ["DLL306"]\ncopying-calls = ["numpy.asarray"]\n'
+
+    assert len(told({"run.py": source}, **SELECT)) == 1
+    assert told({"run.py": source, "pyproject.toml": settings}) == ()
