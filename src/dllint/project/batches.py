@@ -92,14 +92,8 @@ class Batches:
                 continue
             joined = False
             for expr in walk(event.value, file):
-                if expr[0] == "call" and last_name(file.calls[expr[1]].func) in (
-                    "cat",
-                    "stack",
-                    "concat",
-                    "vstack",
-                    "hstack",
-                ):
-                    joined = True
+                if expr[0] == "call":
+                    joined = joined or last_name(file.calls[expr[1]].func) in _JOINING
                 if expr[0] != "comp" or expr[1] != "list" or len(expr[3]) != 1 or expr[3][0][2]:
                     continue
                 target, iterable, _ = expr[3][0]
