@@ -321,6 +321,14 @@ class Trial(Record, kind="trial"):
 
 
 @dataclass(frozen=True)
+class Throwaway(Record, kind="throwaway"):
+    """The process made a fork to count or to try something, the leader of a session of its own: nothing in that
+    session is of the program."""
+
+    session: int = -1
+
+
+@dataclass(frozen=True)
 class Cuda(Record, kind="cuda"):
     """CUDA in a process: `poisoned` where a forked child must not use it, `used` where it was used, `site` the call
     that did."""

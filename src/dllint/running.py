@@ -75,7 +75,7 @@ def execute(request: Request) -> int:
     except (LaunchError, html.CannotDraw) as error:
         print(f"error: {error}", file=sys.stderr)
         return FAILED
-    told = outcome(seen, report, settings)
+    told = outcome(seen, report, settings, request.options.epochs, request.options.workers)
     _write(request, told)
     return told.status
 

@@ -69,15 +69,16 @@ class Uncounted:
 
 
 Prepare = Callable[[], object]
+Born = Callable[[int], object]
 
 
-def counted(objects: object, seconds: float = SECONDS, prepare: Prepare | None = None) -> storages.Storages | Uncounted:
-    """`storages.count`, run where the user's objects cannot feel it."""
+def counted(objects: object, seconds: float = SECONDS, born: Born | None = None) -> storages.Storages | Uncounted:
+    """`storages.count`, run where the user's objects cannot feel it; `born` is told the pid of the fork."""
 
     def work(report: Callable[[str], None]) -> dict[str, Any]:
         return dataclasses.asdict(storages.count(objects))
 
-    ended = _in_fork(work, seconds, prepare)
+    ended = _in_fork(work, seconds, None, born)
     if ended.result is not None:
         return storages.Storages(**ended.result)
     if ended.error is not None:
@@ -85,7 +86,13 @@ def counted(objects: object, seconds: float = SECONDS, prepare: Prepare | None =
     return Uncounted("TimeoutError" if ended.late else "", ended.reason)
 
 
-def attempt(loader: Any, method: str, seconds: float = SECONDS, prepare: Prepare | None = None) -> Outcome:
+def attempt(
+    loader: Any,
+    method: str,
+    seconds: float = SECONDS,
+    prepare: Prepare | None = None,
+    born: Born | None = None,
+) -> Outcome:
     """Whether the loader would start under `method`: two indices, one worker, the loader's own functions.
 
     Args:
@@ -93,6 +100,7 @@ def attempt(loader: Any, method: str, seconds: float = SECONDS, prepare: Prepare
         method: fork, spawn or forkserver.
         seconds: when to give up.
         prepare: run first in the fork.
+        born: told the pid of the fork, which is that of its session.
     """
     began = time.monotonic()
 
@@ -105,7 +113,7 @@ def attempt(loader: Any, method: str, seconds: float = SECONDS, prepare: Prepare
             next(batches)
         return "started"
 
-    ended = _in_fork(work, seconds, prepare)
+    ended = _in_fork(work, seconds, prepare, born)
     taken = round(time.monotonic() - began, 3)
     if ended.result is not None:
         return Outcome(method, "started", stderr=ended.stderr, seconds=taken)
@@ -157,7 +165,9 @@ class _Ended:
     stderr: str = ""
 
 
-def _in_fork(work: Callable[[Callable[[str], None]], Any], seconds: float, prepare: Prepare | None) -> _Ended:
+def _in_fork(
+    work: Callable[[Callable[[str], None]], Any], seconds: float, prepare: Prepare | None, born: Born | None
+) -> _Ended:
     if not hasattr(os, "fork"):
         return _Ended(reason="this platform cannot fork")
     ended = _Ended()
@@ -176,6 +186,8 @@ def _in_fork(work: Callable[[Callable[[str], None]], Any], seconds: float, prepa
             _run(work, writing, written, prepare)
         os.close(writing)
         try:
+            if born is not None:
+                born(child)
             _listen(reading, time.monotonic() + seconds, ended)
         finally:
             os.close(reading)

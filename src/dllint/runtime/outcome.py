@@ -12,8 +12,8 @@ from dllint.config import Settings
 from dllint.finding import Finding
 from dllint.linter import Report
 from dllint.observation import Observation, Stack
-from dllint.run_report import Ending, Exit, RunReport
-from dllint.runtime import gather, limits
+from dllint.run_report import Ending, Exit, LoaderReport, RunReport
+from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
 from dllint.runtime.judges.case import said
 from dllint.runtime.run import Run
@@ -22,8 +22,13 @@ from dllint.runtime.sites import Seen, describe
 QUIET_ENDS = ("SystemExit", "EnoughSeen")
 
 
-def outcome(run: Run, report: Report, settings: Settings) -> RunReport:
-    """What a run gave, with a verdict for every finding of the check and findings for what only the run saw."""
+def outcome(
+    run: Run, report: Report, settings: Settings, epochs: int | None = None, workers: int | None = None
+) -> RunReport:
+    """What a run gave, with a verdict for every finding of the check and findings for what only the run saw.
+
+    `epochs` and `workers` are those of the real run, where it is to be predicted for others than this one's.
+    """
     ending = how_it_ended(run)
     failed = ending in ("failed", "killed")
     known = {rule.code: rule.page.preview for rule in registry.rules()}
@@ -43,7 +48,7 @@ def outcome(run: Run, report: Report, settings: Settings) -> RunReport:
         directory=os.getcwd(),
         exit=_exit(run, ending, judged, findings, seen),
         environment=environment(run.observation),
-        loaders=tuple(loader for loader, _ in gather.loaders(run.observation, seen)),
+        loaders=tuple(_predicted(run.observation, seen, settings, epochs, workers)),
         processes=gather.processes(run.observation, seen),
         uninstrumented=tuple(
             f"{one.pid} ({' '.join(one.command)[:120]}){f' of {describe(one.site)}' if one.site else ''}: {one.why}"
@@ -54,6 +59,15 @@ def outcome(run: Run, report: Report, settings: Settings) -> RunReport:
         notes=tuple(_notes(run)),
         sources=sources,
     )
+
+
+def _predicted(
+    observation: Observation, seen: Seen, settings: Settings, epochs: int | None, workers: int | None
+) -> Iterator[LoaderReport]:
+    measured, methods = limits.measure(), settings.targets.default_start_methods()
+    for loader, runs in gather.loaders(observation, seen):
+        shown = max(runs, key=lambda one: (one.storages is not None, len(one.epochs)))
+        yield dataclasses.replace(loader, predictions=predict.predictions(shown, measured, methods, epochs, workers))
 
 
 def how_it_ended(run: Run) -> Ending:

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from dllint import observation
-from dllint.observation import Launch, Observation, Process, Site
+from dllint.observation import Launch, Observation, Process, Site, Throwaway
 from dllint.probe import plan
 from dllint.runtime.launch import Command, Ended, LaunchError, Watch, Watched
 from dllint.runtime.progress import shown
@@ -160,7 +160,10 @@ def _uninstrumented(watched: Watched, seen: Observation) -> tuple[Uninstrumented
         if launch.api != "subprocess" or name.startswith(("python", "pypy")):
             command = launch.argv or (launch.target,)
             found[launch.child] = Uninstrumented(launch.child, command, _why(command), launch.site)
+    throwaway = {record.session for record in seen.of(Throwaway)}
     for member in watched.seen.values():
+        if member.session in throwaway or member.pid in throwaway:
+            continue
         if member.pid not in recorded and member.pid not in found and member.is_python and len(member.command) > 0:
             found[member.pid] = Uninstrumented(member.pid, member.command, _why(member.command))
     return tuple(found.values())

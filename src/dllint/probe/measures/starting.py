@@ -80,7 +80,7 @@ def _strategy() -> storages.Strategy:
 def _counted(objects: object, iteration: events.Iteration) -> storages.Storages | None:
     began = time.monotonic()
     with _silent():
-        counted = trials.counted(objects, COUNTING)
+        counted = trials.counted(objects, COUNTING, _born)
     seconds = time.monotonic() - began
     strategy = _strategy()
     if isinstance(counted, trials.Uncounted):
@@ -132,7 +132,7 @@ def _try(loader: Any, method: str, iteration: events.Iteration, counted: storage
         tell("not tried", text="another process of this run tries it")
         return
     with _silent(), _elsewhere() as prepare:
-        outcome = trials.attempt(loader, method, seconds, prepare)
+        outcome = trials.attempt(loader, method, seconds, prepare, _born)
     if outcome.stage == "started":
         tell("started", seconds=outcome.seconds, stderr=outcome.stderr)
         return
@@ -177,6 +177,14 @@ def _silent() -> Iterator[None]:
         yield
     finally:
         recorder.silent = before
+
+
+def _born(session: int) -> None:
+    recorder.silent = False
+    try:
+        recorder.record("throwaway", session=session)
+    finally:
+        recorder.silent = True
 
 
 @contextmanager
