@@ -283,6 +283,17 @@ def canonical(name: str) -> str:
     return (found or head) + bracket + rest
 
 
+FIXES_DEFAULT = frozenset(
+    f"multiprocessing.{name}"
+    for name in (
+        *("Queue", "JoinableQueue", "SimpleQueue", "Lock", "RLock", "Semaphore", "BoundedSemaphore", "Event"),
+        *("Condition", "Barrier", "Value", "Array", "Pool", "Manager", "set_start_method"),
+    )
+)
+"""Calls after which the default start method can no longer be set without `force`: they ask
+`DefaultContext.get_context()`, which fixes it (CPython, `multiprocessing/context.py`). `get_start_method()` and
+`get_context()` do so by their arguments; `Pipe`, `Process(…)` before its start, `RawValue` and `RawArray` do not."""
+
 _EXPORTS: dict[str, frozenset[str]] = {}
 
 
