@@ -90,6 +90,24 @@ def test_neighbours_are_read_for_what_a_dataset_could_be_given() -> None:
     ) == {"data", "augment", "train"}
 
 
+def test_short_modules_of_settings_are_read() -> None:
+    assert selected(
+        train="from settings import N\nDataLoader([], num_workers=N)",
+        settings="N = 0",
+        layers="class L: pass",
+    ) == {"train", "settings"}
+
+
+def test_what_a_package_passes_on_is_read() -> None:
+    assert selected(
+        **{
+            "train": "import kit\nDataLoader([], **kit.Options(n=3))",
+            "kit/__init__": "from .options import Options",
+            "kit/options": "class Options(dict):\n    pass",
+        }
+    ) == {"train", "kit/__init__", "kit/options"}
+
+
 def test_what_workers_run_is_read_at_any_distance() -> None:
     assert selected(
         data="import a\nclass A(Dataset): pass",

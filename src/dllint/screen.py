@@ -43,8 +43,11 @@ _NEARBY = (
     *(b".cuda(", b"torch.cuda"),
     *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
     *(b"sqlite3", b"Queue(", b"ZipFile", b"Executor", b"pyarrow", b"namedtuple(", b"lru_cache", b"decord", b"boto3"),
-    *(b"MongoClient", b"redis", b"loader"),
+    *(b"MongoClient", b"redis", b"loader", b"WORKERS", b"(dict)", b"OrderedDict)"),
 )
+_SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
+_SMALL = 2000
+"""Bytes. A module of settings that is so short costs less to read than to doubt."""
 _IMPORT = re.compile(
     rb"(?:^|[;:])[ \t\f]*(?:from[ \t]*(\.*)[ \t]*([\w.]*)[ \t]*\bimport[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
     rb"|import[ \t]+([^\r\n#;(]+))",
@@ -123,9 +126,12 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     chosen |= of_scripts
     chosen |= {other for path in mattering for other in importing.get(path, ()) if _runs_when_imported(files[other])}
     below = {other for path in mattering for other in imported[path]}
+    below.update(*(imported[path] for path in below if path.endswith("__init__.py")))
     near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
     chosen |= {path for path in near if _holds(files[path], _NEARBY)}
-    return chosen | {path for path in below - chosen if _defines_locally(files[path])}
+    chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
+    chosen |= {path for path in below - chosen if _defines_locally(files[path])}
+    return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
 
 
 def _defines_locally(data: bytes) -> bool:
