@@ -181,6 +181,19 @@ LAUNCHERS: dict[str, LauncherApi] = {
     "accelerate.debug_launcher": LauncherApi("function", ("function", "args", "num_processes"), method="fork"),
 }
 
+SIMPLE_QUEUE: dict[str, frozenset[str] | None] = {
+    "get_nowait": None,
+    "put_nowait": None,
+    "qsize": None,
+    "full": None,
+    "join": None,
+    "task_done": None,
+    "get": frozenset({"block", "timeout"}),
+    "put": frozenset({"block", "timeout"}),
+}
+"""Members that `multiprocessing.SimpleQueue` lacks (None), and arguments that those it has do not take (CPython,
+Lib/multiprocessing/queues.py: `get()`, `put(obj)`, `empty()` and `close()` are all)."""
+
 SPAWNING_STRATEGIES = {
     "ddp_spawn": "spawn",
     "ddp_spawn_find_unused_parameters_true": "spawn",

@@ -1,0 +1,97 @@
+"""DLL607: which bare `next` calls of datasets can end an epoch, and which not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL607"]}
+HEAD = "import csv, itertools\nfrom torch.utils.data import DataLoader, Dataset, IterableDataset\n\n"
+
+
+def dataset(made: str, item: str, more: str = "") -> str:
+    return (
+        "class Rows(Dataset):\n    def __init__(self, rows=()):\n        self.rows = [1, 2]\n"
+        f"        self.it = {made}\n\n    def __len__(self):\n        return 8\n\n"
+        f"    def __getitem__(self, index):\n        {item}\n{more}\nloader = DataLoader(Rows(), num_workers=2)\n"
+    )
+
+
+BARE = "return next(self.it)  # DLL607"
+FOUND: dict[str, str] = {
+    "a list": dataset("iter([1, 2])", BARE),
+    "an attribute": dataset("iter(self.rows)", BARE),
+    "enumerated and zipped": dataset("enumerate(zip(self.rows, range(3)))", BARE),
+    "a generator expression": dataset("(row + 1 for row in self.rows)", BARE),
+    "a reader": dataset("csv.reader(open('rows.csv'))", BARE),
+    "a generator of the class": dataset(
+        "self.read()", BARE, "\n    def read(self):\n        for row in self.rows:\n            yield row\n"
+    ),
+    "in a helper": dataset(
+        "iter([1])", "return self.draw()", "\n    def draw(self):\n        return next(self.it)  # DLL607\n"
+    ),
+    "a subclass": dataset("iter([1])", BARE)
+    .replace("loader =", "class More(Rows):\n    pass\n\nloader =")
+    .replace("DataLoader(Rows()", "DataLoader(More()"),
+    "caught as something else": dataset(
+        "iter([1])",
+        "try:\n            return next(self.it)  # DLL607\n        except (KeyError, OSError):\n            pass",
+    ),
+    "made later": dataset(
+        "None",
+        "if self.it is None:\n            self.it = iter(self.rows)\n        return next(self.it)  # DLL607",
+    ),
+}
+
+SILENT: dict[str, str] = {
+    "a default": dataset("iter([1])", "return next(self.it, None)"),
+    "caught": dataset(
+        "iter([1])",
+        "try:\n            return next(self.it)\n        except StopIteration:\n            return 0",
+    ),
+    "caught among others": dataset(
+        "iter([1])",
+        "try:\n            return next(self.it)\n        except (KeyError, StopIteration):\n            return 0",
+    ),
+    "caught around the helper": dataset(
+        "iter([1])",
+        "try:\n            return self.draw()\n        except Exception:\n            return 0",
+        "\n    def draw(self):\n        return next(self.it)\n",
+    ),
+    "a cycle": dataset("itertools.cycle(self.rows)", "return next(self.it)"),
+    "counting": dataset("itertools.count()", "return next(self.it)"),
+    "an endless generator": dataset(
+        "self.read()",
+        "return next(self.it)",
+        "\n    def read(self):\n        while True:\n            yield from self.rows\n",
+    ),
+    "what is not known": dataset("iter(rows)", "return next(self.it)").replace(
+        "loader = DataLoader(Rows(), num_workers=2)",
+        "def build(rows):\n    return DataLoader(Rows(rows), num_workers=2)",
+    ),
+    "the first that fits": dataset("None", "return next(row for row in self.rows if row > index)"),
+    "the only key": dataset("{1: 2}", "return next(iter(self.it))"),
+    "not read by a loader": dataset("iter([1])", "return next(self.it)").replace(
+        "loader = DataLoader(", "rows = print("
+    ),
+    "an iterable dataset": dataset("iter([1])", "return next(self.it)")
+    .replace("(Dataset)", "(IterableDataset)")
+    .replace("__getitem__(self, index)", "__iter__(self)"),
+    "outside of __getitem__": dataset(
+        "iter([1])", "return index", "\n    def peek(self):\n        return next(self.it)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
