@@ -32,6 +32,7 @@ import dataclasses
 import functools
 import json
 import os
+import stat
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
@@ -518,8 +519,11 @@ def read(directory: str) -> Observation:
 def _lines(path: str) -> list[bytes]:
     try:
         with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return []
             lines = file.read().split(b"\n")
-            changed = os.fstat(file.fileno()).st_mtime
+            changed = found.st_mtime
     except OSError:
         return []
     if path.endswith(SUFFIX):

@@ -1,0 +1,78 @@
+"""Programs that are run as a user would run them, and what was recorded of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dllint import observation
+from dllint.observation import Observation
+
+SOURCES = str(Path(__file__).parents[2] / "src")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a `dllint run` gave."""
+
+    status: int
+    out: str
+    err: str
+    seen: Observation
+    scratch: Path
+
+    @property
+    def main(self) -> observation.Process:
+        return next(one for one in self.seen.processes.values() if one.role == "main")
+
+
+Start = Callable[..., Ran]
+
+
+def _start(interpreter: str, directory: Path) -> Start:
+    """Runs a program, of which the first argument is the text; the words stand on the command line after options."""
+
+    def start(
+        program: str, *words: str, options: tuple[str, ...] = (), files: dict[str, str] | None = None, stdin: str = ""
+    ) -> Ran:
+        for name, text in {"train.py": program, **(files or {})}.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(text)
+        scratch = directory / "scratch"
+        ours = ("-m", "dllint", "run", "--isolated", "--try", "none")
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(
+            [interpreter, *ours, "--scratch", str(scratch), *options, *(words or ("train.py",))],
+            cwd=directory,
+            env={**environment, "PYTHONPATH": SOURCES},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=150,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr or "dllint/" not in done.stderr.rpartition("Traceback")[2], done.stderr
+        return Ran(done.returncode, done.stdout, done.stderr, observation.read(str(scratch / "records")), scratch)
+
+    return start
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    """Runs programs that need no torch."""
+    return _start(sys.executable, tmp_path)
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Start:
+    """Runs programs that need torch; skips where no interpreter has it."""
+    interpreter = os.environ.get("DLLINT_TORCH_PYTHON", "")
+    if not interpreter:
+        pytest.skip("DLLINT_TORCH_PYTHON names no interpreter")
+    return _start(interpreter, tmp_path)
