@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,7 @@ class Ran:
     err: str
     seen: Observation
     scratch: Path
+    report: dict[str, Any]
 
     @property
     def main(self) -> observation.Process:
@@ -45,7 +48,7 @@ def _start(interpreter: str, directory: Path) -> Start:
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_text(text)
         scratch = directory / "scratch"
-        ours = ("-m", "dllint", "run", "--isolated", "--try", "none")
+        ours = ("-m", "dllint", "run", "--isolated", "--try", "none", "--output-format", "json", "-o", "report.json")
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         done = subprocess.run(
             [interpreter, *ours, "--scratch", str(scratch), *options, *(words or ("train.py",))],
@@ -58,7 +61,10 @@ def _start(interpreter: str, directory: Path) -> Start:
             check=False,
         )
         assert "Traceback" not in done.stderr or "dllint/" not in done.stderr.rpartition("Traceback")[2], done.stderr
-        return Ran(done.returncode, done.stdout, done.stderr, observation.read(str(scratch / "records")), scratch)
+        written = directory / "report.json"
+        report = json.loads(written.read_text()) if written.exists() else {}
+        seen = observation.read(str(scratch / "records"))
+        return Ran(done.returncode, done.stdout, done.stderr, seen, scratch, report)
 
     return start
 
