@@ -75,18 +75,13 @@ class Refused:
 def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
     """What the datasets and callables of a loader hold that its workers cannot receive."""
     seen: set[tuple[str, Span]] = set()
-    for name, piece in (*project.dataset_pieces(loader), *callable_pieces(project, loader)):
-        if piece.given or not piece.initial or not _there(project, loader, piece.kept):
-            continue
+    for holder, piece in sent_pieces(project, loader):
         refusal = _refusal(project, piece.value, regime)
-        if refusal is None:
+        file, span, statement = place_of(piece) if refusal is not None else (None, None, None)
+        if refusal is None or file is None or span is None or (file.path, span) in seen:
             continue
-        file, span, statement = _place(piece)
-        if file is not None and span is not None and (file.path, span) not in seen:
-            if _made_by_worker(project, loader, piece):
-                continue
+        if not _made_by_worker(project, loader, piece):
             seen.add((file.path, span))
-            holder = f"{name}.{piece.path}" if piece.path else name
             hops = piece.kept.hops if piece.kept is not None else ()
             yield Refused("DLL203", file, span, statement, refusal, holder, piece.kept, hops)
     for value in project.dataset_objects(loader):
@@ -101,6 +96,13 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                 holder = f"{value.of.name}.{kept.attr}"
                 statement = kept.store.event.span
                 yield Refused("DLL203", kept.file, kept.span, statement, refusal, holder, kept, kept.hops)
+
+
+def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
+    """What the datasets and callables of a loader hold when its workers start, with a name for where: "Rows.file"."""
+    for name, piece in (*project.dataset_pieces(loader), *callable_pieces(project, loader)):
+        if not piece.given and piece.initial and _there(project, loader, piece.kept):
+            yield f"{name}.{piece.path}" if piece.path else name, piece
 
 
 def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
@@ -144,7 +146,7 @@ def _in_worker(project: Project, loader: Loader, kept: Kept) -> bool:
     return any(run.file is kept.file and run.scope == kept.scope for run in project.worker_runs(loader))
 
 
-def _place(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]:
+def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]:
     """Where the object is made, or where it is kept."""
     value = piece.value
     if isinstance(value, Instance) and value.file is not None and value.call >= 0:

@@ -27,7 +27,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         workers = loader.workers()
         if not regimes or (workers.count == 1 and loader.flag("persistent_workers")):
             continue
-        forks = any(regime.method == "fork" for regime in regimes)
+        decisive = [regime for regime in regimes if regime.shown] or regimes
+        forks = any(regime.method == "fork" for regime in decisive)
         for shared in generators.shared(loader):
             # A torch.Generator that is pickled to workers is DLL206's: it does not arrive at all.
             if forks or shared.api.family != "torch":
