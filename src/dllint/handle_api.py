@@ -40,6 +40,7 @@ class Opener:
         effect: what was seen then.
         mapped: "the memory map" and the like where it maps its file into memory; "" where it does not.
         array: it is an array (or table) over mapped or shared memory, so that pickling it writes all of its data.
+        ends: methods after whose call it is harmless.
         when: the condition of the row; of several rows for one name the first that holds counts.
     """
 
@@ -48,6 +49,7 @@ class Opener:
     effect: str = ""
     mapped: str = ""
     array: bool = False
+    ends: frozenset[str] = frozenset({"close"})
     when: When | None = None
 
 
@@ -82,8 +84,19 @@ OPENERS: dict[str, tuple[Opener, ...]] = {
     "tarfile.open": (_TAR,),
     "tarfile.TarFile": (_TAR,),
     "zipfile.ZipFile": (_ZIP,),
-    "PIL.Image.open": (Opener("an image that is read lazily", "warning", "now and then `image file is truncated`"),),
-    "cv2.VideoCapture": (Opener("a video capture", "error", "reading a frame hangs, or gives decoding errors"),),
+    "PIL.Image.open": (
+        Opener(
+            "an image that is read lazily",
+            "warning",
+            "now and then `image file is truncated`",
+            ends=frozenset({"close", "load"}),
+        ),
+    ),
+    "cv2.VideoCapture": (
+        Opener(
+            "a video capture", "error", "reading a frame hangs, or gives decoding errors", ends=frozenset({"release"})
+        ),
+    ),
     "decord.VideoReader": (Opener("a decord reader", "error", "reading hangs, or aborts where the parent has read"),),
     "lmdb.open": _LMDB,
     "lmdb.Environment": _LMDB,
@@ -157,8 +170,3 @@ OWN_STORE = Opener("a memory-mapped store", mapped="the store")
 
 VIEWS = frozenset({"reshape", "view", "transpose", "squeeze", "ravel", "swapaxes", "T"})
 """Methods of an array whose result lies over the same memory (ravel: where it can)."""
-
-ENDINGS = frozenset({"close", "__exit__", "shutdown"})
-"""Methods that end a handle."""
-READING = {"PIL.Image.open": frozenset({"load"})}
-"""Methods after which a lazy handle is no longer one, by opener."""

@@ -135,7 +135,7 @@ class Datasets:
                 continue
             for attr, stores in self.world.objects.own_stores(owner).items():
                 for store in stores:
-                    if self._released(owner.file, store, stores):
+                    if self.released(owner.file, store, stores):
                         continue
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
@@ -163,7 +163,7 @@ class Datasets:
         self._kept[value] = collected
         return collected
 
-    def _released(self, file: SourceFile, store: Store, stores: list[Store]) -> bool:
+    def released(self, file: SourceFile, store: Store, stores: list[Store]) -> bool:
         """Whether the same function sets the attribute to a constant, or deletes it, afterwards, on every way."""
         target = ["attr", store.base, store.key]
         return any(

@@ -23,32 +23,44 @@ if TYPE_CHECKING:
 MOST_CLASSES = 60
 
 
+class Step(NamedTuple):
+    """An attribute of `holder` on the way to a handle: `store` in the method with scope `method` of `owner`."""
+
+    holder: Instance
+    owner: Class
+    attr: str
+    store: Store
+    method: int
+
+    @property
+    def cls(self) -> Class:
+        assert isinstance(self.holder.of, Class)
+        return self.holder.of
+
+
 @dataclass(frozen=True)
 class Handle:
     """What an opener gave, kept as an attribute.
 
-    `holder` is the object that keeps it (the dataset, or one that it keeps), `owner` the class whose method, the scope
-    `method`, stores it; `file` and `call` are the opener's.
+    `steps` leads from the dataset to it, through objects that the dataset keeps; `file` and `call` are the opener's.
     """
 
     opener: Opener
-    attr: str
-    holder: Instance
-    owner: Class
-    store: Store
-    method: int
+    steps: tuple[Step, ...]
     file: SourceFile
     call: int
 
     @property
-    def span(self) -> Span:
-        return self.file.calls[self.call].span
+    def attr(self) -> str:
+        return self.steps[-1].attr
 
     @property
-    def name(self) -> str:
-        """ "Faces.env" """
-        cls = self.holder.of
-        return f"{cls.name if isinstance(cls, Class) else self.owner.name}.{self.attr}"
+    def owner(self) -> Class:
+        return self.steps[-1].owner
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
 
 
 class Copied(NamedTuple):
@@ -213,9 +225,9 @@ class Handles:
     def _find(self, value: Instance) -> Iterator[Handle]:
         seen: set[tuple[str, int, str]] = set()
         classes: set[Class] = set()
-        todo = [value]
+        todo: list[tuple[Instance, tuple[Step, ...]]] = [(value, ())]
         while todo and len(classes) < MOST_CLASSES:
-            holder = todo.pop(0)
+            holder, way = todo.pop(0)
             cls = holder.of
             if not isinstance(cls, Class) or cls in classes:
                 continue
@@ -223,14 +235,14 @@ class Handles:
             for owner, attr, store, one in self._attributes(holder, cls):
                 if not isinstance(one, Instance):
                     continue
+                steps = (*way, Step(holder, owner, attr, store, self._method_of(owner, store.scope)))
                 if isinstance(one.of, Class):
-                    todo.append(one)
+                    todo.append((one, steps))
                 elif one.file is not None and one.call >= 0 and (one.file.path, one.call, attr) not in seen:
                     opener = self.opener(one)
                     if opener is not None:
                         seen.add((one.file.path, one.call, attr))
-                        method = self._method_of(owner, store.scope)
-                        yield Handle(opener, attr, holder, owner, store, method, one.file, one.call)
+                        yield Handle(opener, steps, one.file, one.call)
 
     def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value]]:
         for owner in self.world.hierarchy.line(cls):

@@ -1,0 +1,375 @@
+"""DLL402: where forked workers share a handle that the parent opened, and where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL402"]}
+
+HEAD = """\
+from torch.utils.data import DataLoader, Dataset
+"""
+READ = """
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.file.read(index)
+"""
+TAIL = """
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="fork")
+"""
+OPEN = "class Rows(Dataset):\n    def __init__(self, path):\n        self.file = open(path, 'rb')  # DLL402\n"
+LAZY = """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.file = None
+
+    def attach(self):
+        if self.file is None:
+            self.file = open(self.path, "rb"){mark}
+        return self.file
+
+    def __len__(self):
+        return {length}
+
+    def __getitem__(self, index):
+        return self.attach().read(index)
+
+    def mean(self):
+        return sum(self[index] for index in range(9)) / 9
+"""
+TOUCHED = LAZY.format(mark="  # DLL402", length="9")
+UNTOUCHED = LAZY.format(mark="", length="9")
+
+FOUND: dict[str, dict[str, str]] = {
+    "in __init__": {"data.py": HEAD + OPEN + READ + TAIL},
+    "the default of this Python": {
+        "data.py": HEAD + OPEN + READ + TAIL.replace(', multiprocessing_context="fork"', "")
+    },
+    "imported by another name, in a helper, through a variable": {
+        "data.py": HEAD
+        + """
+from zipfile import ZipFile as Archive
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.attach(path)
+
+    def attach(self, path):
+        archive = Archive(path)  # DLL402
+        self.names = archive.namelist()
+        self.file = archive
+"""
+        + READ
+        + TAIL
+    },
+    "in a helper of another file, in a base class, loaded through Subset and a keyword dict": {
+        "opening.py": "import tarfile\n\ndef opened(path):\n    return tarfile.open(path)  # DLL402\n",
+        "base.py": """\
+from torch.utils.data import Dataset
+from opening import opened
+
+class Base(Dataset):
+    def __init__(self, path):
+        super().__init__()
+        self.file = opened(path)
+""",
+        "data.py": HEAD
+        + "from torch.utils.data import Subset\nfrom base import Base\n\nclass Rows(Base):\n"
+        + READ
+        + """
+OPTIONS = {"num_workers": 2, "multiprocessing_context": "fork"}
+
+def build(path):
+    return DataLoader(Subset(Rows(path), [0]), **OPTIONS)
+""",
+    },
+    "in an object that the dataset keeps": {
+        "data.py": HEAD
+        + """
+import h5py
+
+class Store:
+    def __init__(self, path):
+        self.table = h5py.File(path, "r")  # DLL402
+
+    def row(self, index):
+        return self.table["rows"][index]
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.store = Store(path)
+
+    def __getitem__(self, index):
+        return self.store.row(index)
+"""
+        + TAIL
+    },
+    "at the top of a module": {
+        "data.py": HEAD
+        + """
+import lmdb
+
+ENV = lmdb.open("rows.lmdb", readonly=True)  # DLL402
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+
+    def __getitem__(self, index):
+        with ENV.begin() as transaction:
+            return transaction.get(b"0")
+"""
+        + TAIL
+    },
+    "given by the caller": {
+        "data.py": HEAD
+        + "class Rows(Dataset):\n    def __init__(self, file):\n        self.file = file\n"
+        + READ
+        + """
+def build(path):
+    return DataLoader(Rows(open(path)), num_workers=4, multiprocessing_context="fork")  # DLL402
+"""
+    },
+    "an npz archive": {
+        "data.py": HEAD
+        + """
+import numpy as np
+
+class Rows(Dataset):
+    def __init__(self, root):
+        self.file = np.load(f"{root}/rows.npz")  # DLL402
+
+    def __getitem__(self, index):
+        return self.file[str(index)]
+"""
+        + TAIL
+    },
+    "in __iter__": {
+        "data.py": HEAD.replace("Dataset", "IterableDataset")
+        + OPEN.replace("(Dataset)", "(IterableDataset)")
+        + "\n    def __iter__(self):\n        for line in self.file:\n            yield line\n"
+        + TAIL
+    },
+    "lazily, and an item is read first": {
+        "data.py": HEAD
+        + TOUCHED
+        + """
+def build(path):
+    rows = Rows(path)
+    print(rows[0])
+    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")
+"""
+    },
+    "lazily, and the statistics are asked for in the caller": {
+        "data.py": HEAD
+        + TOUCHED
+        + """
+def build(rows):
+    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")
+
+def main(path):
+    rows = Rows(path)
+    print(rows.mean())
+    return build(rows)
+"""
+    },
+    "lazily, and for the length": {
+        "data.py": HEAD + LAZY.format(mark="  # DLL402", length="len(self.attach().readlines())") + TAIL
+    },
+    "lazily, in what __init__ takes the length of": {
+        "data.py": HEAD
+        + LAZY.format(mark="  # DLL402", length="len(self.attach().readlines())").replace(
+            "self.file = None\n", "self.file = None\n        self.count = len(self)\n"
+        )
+        + """
+def build(path, sampler):
+    return DataLoader(Rows(path), sampler=sampler, num_workers=4, multiprocessing_context="fork")
+"""
+    },
+}
+
+SILENT: dict[str, str] = {
+    "spawned": HEAD + OPEN + READ + TAIL.replace('"fork"', '"spawn"'),
+    "no workers": HEAD + OPEN + READ + "\ndef build(path):\n    return DataLoader(Rows(path), num_workers=0)\n",
+    "not used by workers": HEAD + OPEN + READ.replace("self.file.read(index)", "index") + TAIL,
+    "closed": HEAD + OPEN + "        self.file.close()\n" + READ + TAIL,
+    "let go": HEAD + OPEN + "        self.count = len(self.file.read())\n        self.file = None\n" + READ + TAIL,
+    "closed as a variable": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        file = open(path)
+        self.file = file
+        self.lines = file.readlines()
+        file.close()
+"""
+    + READ
+    + TAIL,
+    "with": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        with open(path) as file:
+            self.lines = file.readlines()
+
+    def __getitem__(self, index):
+        return self.lines[index]
+"""
+    + TAIL,
+    "lazily, and nothing looks first": HEAD + UNTOUCHED + TAIL,
+    "lazily, and an item is read after the loader is made": HEAD
+    + UNTOUCHED
+    + """
+def build(path):
+    rows = Rows(path)
+    loader = DataLoader(rows, num_workers=4, multiprocessing_context="fork")
+    for batch in loader:
+        print(batch)
+    print(rows[0])
+""",
+    "lazily, and another object is read first": HEAD
+    + UNTOUCHED
+    + """
+def build(path):
+    print(Rows("other")[0])
+    other = Rows("third")
+    other[0]
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="fork")
+""",
+    "guarded by the process": HEAD
+    + """
+import os
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.file = open(path, "rb")
+        self.pid = os.getpid()
+
+    def __getitem__(self, index):
+        if self.pid != os.getpid():
+            self.file = open(self.path, "rb")
+            self.pid = os.getpid()
+        return self.file.read(index)
+"""
+    + TAIL,
+    "opened anew in worker_init_fn": HEAD
+    + OPEN
+    + READ
+    + """
+from torch.utils.data import get_worker_info
+
+def attach(worker):
+    get_worker_info().dataset.file = open("rows")
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, worker_init_fn=attach, multiprocessing_context="fork")
+""",
+    "an object that is made on the first item": HEAD
+    + """
+class Store:
+    def __init__(self, path):
+        self.table = open(path)
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.store = None
+
+    def __getitem__(self, index):
+        if self.store is None:
+            self.store = Store(self.path)
+        return self.store.table.read(index)
+"""
+    + TAIL,
+    "a log that is written": HEAD + OPEN.replace("'rb'", "'a'") + READ.replace("read", "write") + TAIL,
+    "a memory map": HEAD + "import numpy as np\n" + OPEN.replace("open(path, 'rb')", "np.memmap(path)") + READ + TAIL,
+    "an array": HEAD + "import numpy as np\n" + OPEN.replace("open(path, 'rb')", "np.load(path)") + READ + TAIL,
+    "an image that is read at once": HEAD
+    + "from PIL import Image\n"
+    + OPEN.replace("open(path, 'rb')", "Image.open(path).convert('RGB')")
+    + READ
+    + TAIL,
+    "an archive that is listed only": HEAD
+    + """
+import zipfile
+
+class Rows(Dataset):
+    def __init__(self, path):
+        archive = zipfile.ZipFile(path)
+        self.file = archive.namelist()
+"""
+    + READ.replace(".read(index)", "[index]")
+    + TAIL,
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_shared_handles_are_found(
+    findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
+) -> None:
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_handles_of_one_process_are_silent(findings: Callable[..., Any], text: str) -> None:
+    assert findings({"data.py": text.replace("  # DLL402", "")}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("opener", "severity"),
+    [
+        ("open(path)", "error"),
+        ("lmdb.open(path)", "error"),
+        ("lmdb.open(path, readonly=True, lock=False)", "warning"),
+        ("sqlite3.connect(path)", "warning"),
+        ("h5py.File(path, 'r')", "info"),
+    ],
+)
+def test_the_severity_is_the_handle_s(told: Callable[..., Any], opener: str, severity: str) -> None:
+    text = HEAD + "import h5py, lmdb, sqlite3\n" + OPEN.replace("open(path, 'rb')", opener) + READ + TAIL
+
+    assert [one.severity for one in told({"data.py": text}, **SELECT)] == [severity]
+
+
+def test_the_place_where_the_parent_looks_is_named(told: Callable[..., Any]) -> None:
+    (finding,) = told(FOUND["lazily, and an item is read first"], **SELECT)
+
+    assert "that the parent opens at data.py:24" in finding.text
+    assert finding.related[0].span.line == 24
+
+
+def test_openers_of_the_configuration_count(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    text = HEAD + "import shelf\n" + OPEN.replace("open(path, 'rb')", "shelf.Reader(path)") + READ + TAIL
+    files = {"data.py": text}
+
+    assert findings(files, openers=["shelf.Reader"], **SELECT) == marks(files)
+    assert findings(files, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("opener", "fixes"),
+    [("open(self.path, mode='rb')", 1), ("open('rows.bin', 'rb')", 1), ("open(path, 'rb')", 0), ("open(name())", 0)],
+)
+def test_the_fix_needs_literals_and_attributes(told: Callable[..., Any], opener: str, fixes: int) -> None:
+    text = HEAD + OPEN.replace("open(path, 'rb')", opener) + READ + TAIL
+
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert [fix.applicability for fix in finding.fixes] == ["unsafe"] * fixes
+
+
+def test_no_fix_where_another_method_reads_the_handle(told: Callable[..., Any]) -> None:
+    text = HEAD + OPEN.replace("open(path, 'rb')", "open('rows.bin')") + READ
+    text += "\n    def size(self):\n        return len(self.file.read())\n" + TAIL
+
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert finding.fixes == ()
