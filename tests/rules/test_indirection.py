@@ -809,9 +809,42 @@ class Make:
 """,
 }
 
+CASES["an option of click is as likely as its default"] = {
+    "main.py": """\
+import click
+from torch.utils.data import DataLoader
+
+@click.command()
+@click.option("--workers", "num_workers", default=0)
+@click.option("--keep/--no-keep", default=True)
+def main(num_workers, keep):
+    DataLoader([], num_workers=num_workers, persistent_workers=True)  # DLL605
+
+if __name__ == "__main__":
+    main()
+""",
+}
+CASES["an option of typer is as likely as its default"] = {
+    "main.py": """\
+import typer
+from torch.utils.data import DataLoader
+
+app = typer.Typer()
+
+@app.command()
+def main(num_workers: int = typer.Option(0, help="processes"), others: int = 0, some: int = 2):
+    DataLoader([], num_workers=num_workers, persistent_workers=True)  # DLL605
+    DataLoader([], num_workers=others, persistent_workers=True)  # DLL605
+    DataLoader([], num_workers=some, persistent_workers=True)
+
+if __name__ == "__main__":
+    app()
+""",
+}
+
 
 @pytest.mark.parametrize("files", CASES.values(), ids=CASES)
 def test_indirection_is_seen_through(
     findings: Callable[..., Any], marks: Callable[..., Any], files: dict[str, str]
 ) -> None:
-    assert findings(files, select=["DLL101"]) == marks(files)
+    assert findings(files, select=["DLL101", "DLL605"]) == marks(files)

@@ -36,6 +36,7 @@ from dllint.project.abstract import (
     const,
 )
 from dllint.project.arguments import Actual, Actuals, bind
+from dllint.project.commands import from_command_line
 from dllint.project.folding import binary, truth, unary
 from dllint.project.source import Binding
 from dllint.torch_api import canonical
@@ -187,6 +188,9 @@ class Evaluator:
                 return (frame.receiver,)
             cls = Class(function.file, scope.parent)
             return (cls,) if receiver == "class" else (Instance(cls),)
+        commanded = from_command_line(self.world, function, name)
+        if commanded is not None:
+            return commanded
         if frame is not None and frame.actuals is not None:
             return self._or_annotated(function, name, self._from_actuals(function, name, frame.actuals, frame))
         if not self.world.memory.enter():

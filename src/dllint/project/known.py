@@ -184,6 +184,11 @@ def _environment(world: World, file: SourceFile, index: int, site: Site) -> Valu
     return tuple(dict.fromkeys((*world.values.evaluate(args[1].value, site), UNKNOWN)))
 
 
+def _option(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The default of `typer.Option(default, …)`, which the command line may replace."""
+    return tuple(dict.fromkeys((*(_first(world, file, index, site) or ()), UNKNOWN)))
+
+
 def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
     return world.values.evaluate(func[1], site) if func[0] == "attr" else None
@@ -334,6 +339,8 @@ RESULTS: dict[str, Handler] = {
     "os.environ.get": _environment,
     "os.getenv": _environment,
     "omegaconf.OmegaConf.load": _config_file,
+    "typer.Option": _option,
+    "typer.Argument": _option,
     "super": _super,
     "importlib.import_module": _import_module,
     "__import__": _import_module,
