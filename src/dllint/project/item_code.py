@@ -26,6 +26,7 @@ class ItemRun:
 
     Attributes:
         receiver: the name of `self`.
+        given: parameters that hold the index of an item.
         index: names that hold the index of an item, or what a list of keys holds under it.
         fields: the same with the fields of records among them (`path, label = self.samples[index]`).
     """
@@ -36,6 +37,7 @@ class ItemRun:
         self.scope = run.scope
         self.receiver = receiver
         self.events: list[Event] = run.file.scopes[run.scope].events
+        self.given = frozenset(index)
         self.index = self._closed(index, fields=False)
         self.fields = self._closed(index, fields=True)
 
@@ -80,6 +82,17 @@ class ItemRun:
                     self.derived(argument.value, names, fields) for argument in call.args
                 )
         return False
+
+    def direct(self, expr: Expr) -> bool:
+        """Whether an expression is the index itself, or a number worked out from it and constants."""
+        if expr[0] == "binop":
+            return all(part[0] == "const" or self.direct(part) or part[0] == "attr" for part in expr[2:]) and any(
+                self.direct(part) for part in expr[2:]
+            )
+        if expr[0] == "call":
+            call = self.file.calls[expr[1]]
+            return call.func == ["name", "int"] and len(call.args) == 1
+        return bool(expr[0] == "name" and expr[1] in self.given)
 
     def expressions(self) -> Iterator[Expr]:
         """Every expression of the method, inner ones too."""

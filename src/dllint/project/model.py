@@ -38,6 +38,7 @@ from dllint.project.programs import Programs
 from dllint.project.records import Records
 from dllint.project.regimes import Regime as Regime
 from dllint.project.regimes import find_regimes
+from dllint.project.shipping import Shipping
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Arrival, Hop, StartMethods
 from dllint.project.starting import Starting
@@ -65,6 +66,7 @@ class Project:
         self.tensors = Tensors(world, self.datasets)
         self.cuda_forks = CudaForks(self)
         self.batches = Batches(self)
+        self.shipping = Shipping(self)
         self.opencv = OpenCV(self)
         self.handles = Handles(self)
         self.stores = Stores(self)
