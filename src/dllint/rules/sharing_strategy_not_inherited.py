@@ -1,0 +1,75 @@
+"""DLL108: a sharing strategy that only the parent sets, with workers that do not inherit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from dllint.finding import Finding
+from dllint.project import Project, Regime
+from dllint.project.abstract import Const
+from dllint.project.loaders import Loader
+from dllint.project.reaching import runs_when_imported
+from dllint.project.source import SourceFile
+
+CODE = "DLL108"
+MOST_PLACES = 4
+"""Loaders that one finding names."""
+
+
+class Setting(NamedTuple):
+    """A call of `set_sharing_strategy("file_system")`."""
+
+    file: SourceFile
+    call: int
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    settings = list(_settings(project))
+    missed: dict[Setting, list[tuple[Loader, Regime]]] = {}
+    for loader in project.loaders if settings else ():
+        regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
+        if not regimes:
+            continue
+        scope = loader.file.calls[loader.call].scope
+        tops = {loader.file.path, *project.programs.above(loader.file, scope)}
+        program = project.programs.import_closure(tops)
+        own = [setting for setting in settings if setting.file.path in program]
+        runs = {(run.file.path, run.scope) for run in project.worker_runs(loader)} if own else set()
+        if not any(_reaches_workers(setting, runs) for setting in own):
+            for setting in own:
+                missed.setdefault(setting, []).append((loader, regimes[0]))
+    for setting, loaders in missed.items():
+        yield _finding(project, setting, loaders)
+
+
+def _settings(project: Project) -> Iterator[Setting]:
+    for file, index, _ in project.external_calls("set_sharing_strategy", "torch.multiprocessing"):
+        values = project.evaluate_argument(file, index, 0, "new_strategy")
+        if values and all(isinstance(value, Const) and value.value == "file_system" for value in values):
+            yield Setting(file, index)
+
+
+def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
+    """Whether workers make the call themselves: in what they run, or when they import the program's modules."""
+    call = setting.file.calls[setting.call]
+    if call.scope == 0:
+        return runs_when_imported(setting.file, call.region)
+    return (setting.file.path, call.scope) in runs
+
+
+def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Regime]]) -> Finding:
+    loaders = sorted(loaders, key=lambda pair: not pair[1].shown)
+    loader, regime = loaders[0]
+    call = setting.file.calls[setting.call]
+    return Finding(
+        CODE,
+        setting.file.path,
+        call.span,
+        "main" if regime.shown else "latent",
+        {"loader": project.where(loader.file, loader.span), "method": regime.method, "where": regime.where},
+        start_methods=tuple(dict.fromkeys(other.method for _, other in loaders)),
+        trace=project.chain(regime.arrival) if regime.arrival is not None else (),
+        related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],
+        statement=call.statement,
+    )

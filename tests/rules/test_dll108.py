@@ -1,0 +1,167 @@
+"""DLL108: sharing strategies that workers do not have, and those that they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL108"]}
+
+HEAD = """\
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+def train(**options):
+    for rows in DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn", **options):
+        print(rows)
+
+"""
+
+FOUND: dict[str, str] = {
+    "under the guard": """
+if __name__ == "__main__":
+    mp.set_sharing_strategy("file_system")  # DLL108
+    train()
+""",
+    "in a function, by another name": """
+from torch.multiprocessing import set_sharing_strategy as share
+
+def main():
+    share("file_system")  # DLL108
+    train()
+
+main()
+""",
+    "by keyword, a constant of the module": """
+STRATEGY = "file_system"
+
+def main():
+    mp.set_sharing_strategy(new_strategy=STRATEGY)  # DLL108
+    train()
+""",
+    "the dataset's __init__": """
+class Rows(Dataset):
+    def __init__(self):
+        mp.set_sharing_strategy("file_system")  # DLL108
+
+    def __getitem__(self, index):
+        return index
+
+for rows in DataLoader(Rows(), num_workers=4, multiprocessing_context="forkserver"):
+    print(rows)
+""",
+    "a program that sets spawn": """
+def other():
+    mp.set_sharing_strategy("file_system")  # DLL108
+    mp.set_start_method("spawn")
+    for rows in DataLoader(torch.ones(8), num_workers=4):
+        print(rows)
+""",
+    "another worker_init_fn": """
+def begin(worker):
+    print(worker)
+
+if __name__ == "__main__":
+    torch.multiprocessing.set_sharing_strategy("file_system")  # DLL108
+    train(worker_init_fn=begin)
+""",
+}
+
+SILENT: dict[str, str] = {
+    "at the top level": 'mp.set_sharing_strategy("file_system")\n',
+    "in both places": """
+mp.set_sharing_strategy("file_system")
+
+if __name__ == "__main__":
+    mp.set_sharing_strategy("file_system")
+    train()
+""",
+    "in worker_init_fn": """
+def begin(worker):
+    mp.set_sharing_strategy("file_system")
+
+if __name__ == "__main__":
+    mp.set_sharing_strategy("file_system")
+    train(worker_init_fn=begin)
+""",
+    "what a helper of worker_init_fn does": """
+def share():
+    mp.set_sharing_strategy("file_system")
+
+def begin(worker):
+    share()
+
+if __name__ == "__main__":
+    share()
+    train(worker_init_fn=begin)
+""",
+    "the default strategy": """
+if __name__ == "__main__":
+    mp.set_sharing_strategy("file_descriptor")
+    train()
+""",
+    "a strategy that is not known": """
+import sys
+
+if __name__ == "__main__":
+    mp.set_sharing_strategy(sys.argv[1])
+    train()
+""",
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
+def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + source}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_silent(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    "options", ["num_workers=4, multiprocessing_context='fork'", "num_workers=0", "batch_size=8", "**given"]
+)
+def test_other_workers(options: str, findings: Callable[..., Any]) -> None:
+    source = f"""\
+import torch
+import torch.multiprocessing as mp
+from somewhere import given
+
+if __name__ == "__main__":
+    mp.set_sharing_strategy("file_system")
+    for rows in torch.utils.data.DataLoader(torch.ones(8), {options}):
+        print(rows)
+"""
+    assert findings({"train.py": source}, **SELECT) == set()
+
+
+FILES = {
+    "sharing.py": "import torch.multiprocessing\n\n"
+    "def share():\n    torch.multiprocessing.set_sharing_strategy('file_system')\n",
+    "train.py": "import torch\nfrom torch.utils.data import DataLoader\n\nfrom sharing import share\n\n"
+    "def train():\n    share()\n    for rows in DataLoader(torch.ones(8), num_workers=4):\n        print(rows)\n",
+}
+
+
+def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) -> None:
+    (finding,) = told(FILES, **SELECT)
+
+    assert (relative(finding.path), finding.span.line, finding.severity) == ("sharing.py", 4, "warning")
+    assert "train.py:8 where they start by forkserver, the default on Linux from Python 3.14" in finding.text
+
+
+def test_another_program(findings: Callable[..., Any]) -> None:
+    files = {**FILES, "train.py": FILES["train.py"].replace("from sharing import share\n", "share = print\n")}
+
+    assert findings(files, **SELECT) == set()
+
+
+def test_targets_that_fork(findings: Callable[..., Any]) -> None:
+    assert findings(FILES, target_python="3.12", **SELECT) == set()
