@@ -381,6 +381,19 @@ def rule(
 
 
 @app.command()
+def doctor(
+    python: Annotated[
+        Optional[str], typer.Option("--python", metavar="FILE", help="The interpreter to ask; this one if none.")
+    ] = None,
+    output_format: Annotated[Literal["text", "json"], typer.Option("--output-format", help="text or json.")] = "text",
+) -> int:
+    """Show this machine's limits, what they mean for loaders, and what is wrong with them."""
+    from dllint.runtime import doctor
+
+    return doctor.run(python, output_format == "json")
+
+
+@app.command()
 def config(
     key: Annotated[Optional[str], typer.Argument(help="A key of [tool.dllint].")] = None,
 ) -> int:
