@@ -53,7 +53,7 @@ class Recorded:
         self.path = path
         self.time = 1000.0
         self.site = Site(path, *LOADER, function="main")
-        self.records: list[Record] = [Process(MAIN, self.time, role="main", argv=("train.py",))]
+        self.records: list[Record] = [Process(MAIN, self.time, role="main", argv=("python", path, "--epochs", "3"))]
 
     def add(self, kind: type[Record], pid: int = MAIN, **values: Any) -> Recorded:
         self.time += 0.1

@@ -239,3 +239,23 @@ def test_a_trace_place_names_the_loader_too(run: Recorded) -> None:
     run.loader(method="spawn", dataset="elsewhere.Others")
     finding = run.finding("DLL303", run.lambda_span, trace=(Place(run.path, run.loader_span, "handed on here"),))
     assert run.judged(finding)[0] != "not reached"
+
+
+@pytest.mark.parametrize(
+    ("module", "verdict"), [("train", "confirmed"), ("pkg.train", "not reached"), ("other", "not reached")]
+)
+def test_a_class_belongs_to_the_module_of_its_file(run: Recorded, module: str, verdict: str) -> None:
+    run.loader(method="spawn", dataset=f"{module}.Records", error="AttributeError", text=LOCAL)
+    assert run.judged(run.finding("DLL201", run.lambda_span))[0] == verdict
+
+
+def test_a_class_of_a_program_that_is_started_as_a_module(run: Recorded) -> None:
+    run.records = [Process(run.main_pid, 1.0, role="main", argv=("python", "-m", "train"))]
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    assert run.judged(run.finding("DLL201", run.lambda_span))[0] == "confirmed"
+
+
+def test_main_of_another_program_has_other_classes(run: Recorded) -> None:
+    run.records = [Process(run.main_pid, 1.0, role="main", argv=("python", "other.py"))]
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    assert run.judged(run.finding("DLL201", run.lambda_span))[0] == "not reached"

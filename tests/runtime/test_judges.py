@@ -44,7 +44,7 @@ def test_workers_that_inherit_spawn(run: Recorded) -> None:
     run.loader(method="spawn")
     assert run.judged(run.finding("DLL101", start_methods=("spawn",))) == (
         "confirmed",
-        "2 workers started by spawn, ready 0.5 s after they were asked for",
+        "2 workers started by spawn, ready 0.5 s later",
     )
 
 
@@ -539,3 +539,14 @@ def test_a_member_that_is_not_there(run: Recorded) -> None:
 def test_a_launch_that_costs_is_not_measured(run: Recorded) -> None:
     run.add(Launch, api="Process", site=Site(run.path, *run.loop_span), method="spawn", child=90)
     assert run.judged(run.finding("DLL305", run.loop_span))[0] == "inconclusive"
+
+
+def test_shares_that_rise_when_another_process_ends_are_no_growth(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(24, 47), uss=(9, 9), pss_file=(9, 12), rss=(200, 200))
+    assert run.judged(run.about_loader("DLL302"))[0] == "inconclusive"
+    assert run.discovered() == []
+
+
+def test_mapped_files_of_one_worker_alone_are_no_growth_of_its_own(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 6), uss=(9, 110), pss_file=(9, 110), rss=(200, 301))
+    assert run.judged(run.about_loader("DLL304"))[0] == "inconclusive"

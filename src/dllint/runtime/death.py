@@ -57,13 +57,13 @@ def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
 
 
 def _failures(seen: Seen) -> Iterator[_Failure]:
-    """What may have ended the program, by how much it says: hangs, then the main process's failure, then children's."""
+    """What may have ended the program: hangs, the main process's own failure, then those of its children, which it may
+    only have passed on as an exit code."""
     if seen.hung:
         yield from _hangs(seen)
     main = seen.main.pid if seen.main is not None else None
     ends = [end for end in seen.ends if end.exception and end.exception.rpartition(".")[2] not in ENDINGS]
     first = [end for end in reversed(ends) if end.pid == main]
-    unexplained = [end for end in seen.ends if end.pid == main and end.exit and end not in first]
     others = [end for end in reversed(ends) if end.pid != main]
     for end in first[:1]:
         text = f"{end.exception}: {end.text}\n{end.traceback}"
@@ -72,23 +72,16 @@ def _failures(seen: Seen) -> Iterator[_Failure]:
             yield failure
         elif not (worker_died(text) or "ProcessRaisedException" in text or "ProcessExitedException" in text):
             return
-    if first or unexplained or seen.hung or main is None or _child_reported(seen, main):
-        for end in others:
-            failure = _classified(
-                f"{end.exception}: {end.text}\n{end.traceback}", said(end.exception, end.text), end, seen
-            )
-            if failure is not None:
-                yield failure
+    for end in others:
+        told = said(end.exception, end.text)
+        failure = _classified(f"{end.exception}: {end.text}\n{end.traceback}", told, end, seen)
+        if failure is not None:
+            yield failure
     if first and worker_died(f"{first[0].exception}: {first[0].text}"):
         runs = tuple(run for run in seen.runs if run.storages is not None and run.storages.temporary)
         if runs:
             cause = "a tensor that was made while pickling is gone before the worker gets it"
             yield _Failure(said(first[0].exception, first[0].text), ("DLL206",), cause, first[0], runs)
-
-
-def _child_reported(seen: Seen, main: int) -> bool:
-    """Whether the main process ended by `SystemExit` with a code: it may have passed on that of a child."""
-    return any(end.pid == main and (end.exit or 0) != 0 for end in seen.ends)
 
 
 def _classified(text: str, message: str, end: End, seen: Seen) -> _Failure | None:

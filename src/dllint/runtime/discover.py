@@ -14,8 +14,8 @@ from dllint import registry
 from dllint.finding import Finding, Place
 from dllint.observation import Site
 from dllint.runtime.judges import JUDGES
-from dllint.runtime.judges.case import MIB, NOTICEABLE, Case
-from dllint.runtime.judges.memory import growth
+from dllint.runtime.judges.case import MIB, NEAR, NOTICEABLE, Case
+from dllint.runtime.judges.memory import COPIES, growth
 from dllint.runtime.judges.pickling import errors
 from dllint.runtime.judges.threads import OWN
 from dllint.runtime.sites import LoaderRun, Seen
@@ -74,7 +74,7 @@ def _inherits(run: LoaderRun) -> bool:
 
 def _grown(run: LoaderRun) -> bool:
     grown = growth(run)
-    return grown is not None and grown.most_anonymous >= NOTICEABLE
+    return grown is not None and grown.most_own >= NOTICEABLE
 
 
 def _mapped(run: LoaderRun) -> bool:
@@ -92,7 +92,7 @@ ASKED: Mapping[str, Callable[[LoaderRun], bool]] = {
     },
     "DLL205": lambda run: bool(run.feeders),
     "DLL206": lambda run: run.storages is not None and run.storages.temporary > 0,
-    "DLL301": lambda run: run.storages is not None and run.storages.array_bytes >= NOTICEABLE,
+    "DLL301": lambda run: run.storages is not None and run.storages.array_bytes * run.count >= NEAR * COPIES,
     "DLL302": lambda run: run.forked and _grown(run),
     "DLL303": lambda run: run.storages is not None and run.storages.storages > 0,
     "DLL304": lambda run: not run.forked and _grown(run),

@@ -140,8 +140,34 @@ class Seen:
         found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
         if found:
             return found
-        classes = {name for path, span in places for name in _classes_around(path, span)}
-        return [run for run in self.runs if _short(run.loader.dataset) in classes]
+        classes = [(path, name) for path, span in places for name in _classes_around(path, span)]
+        return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
+
+    def _is_class(self, run: LoaderRun, path: str, name: str) -> bool:
+        """Whether the loader's dataset is of a class with this name that a file defines."""
+        qualified = run.loader.dataset
+        if qualified.rpartition(".")[2] != name:
+            return False
+        if qualified.startswith(("__main__.", "__mp_main__.")):
+            return any(same_file(script, path) for script in self._scripts) or _is_module(path, self._modules)
+        return _is_module(path, [qualified.rpartition(".")[0], qualified.partition(".<locals>.")[0].rpartition(".")[0]])
+
+    @functools.cached_property
+    def _scripts(self) -> list[str]:
+        """The files that ran as `__main__`, by the command lines of the processes."""
+        return [
+            os.path.join(one.cwd, word) for one in self.processes.values() for word in one.argv if word.endswith(".py")
+        ]
+
+    @functools.cached_property
+    def _modules(self) -> list[str]:
+        """The modules that ran as `__main__`, with `-m`."""
+        return [
+            name
+            for one in self.processes.values()
+            for option, name in zip(one.argv, one.argv[1:], strict=False)
+            if option == "-m"
+        ]
 
     def at(self, path: str, span: Span) -> list[LoaderRun]:
         """The loader runs that were built by the call at a place."""
@@ -204,14 +230,18 @@ def touches(site: Site | None, finding: Finding) -> bool:
     return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
 
 
+def _is_module(path: str, names: Iterable[str]) -> bool:
+    """Whether a file can be one of the modules, by the end of its path: "…/pkg/data.py" is `data` and `pkg.data`."""
+    words = os.path.splitext(path)[0].split(os.sep)
+    if words[-1] in ("__init__", "__main__"):
+        words.pop()
+    whole = "." + ".".join(words)
+    return any(name and whole.endswith(f".{name}") for name in names)
+
+
 @functools.lru_cache(maxsize=4096)
 def same_file(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
-
-
-def _short(qualified: str) -> str:
-    """The class's own name: "data.build.<locals>.Rows" → "Rows"."""
-    return qualified.rpartition(".")[2]
 
 
 def _classes_around(path: str, span: Span) -> Iterator[str]:

@@ -75,7 +75,7 @@ def mib(size: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{'es' if noun == 'batch' else 's'}"
 
 
 def said(exception: str | None, text: str) -> str:

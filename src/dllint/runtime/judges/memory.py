@@ -1,7 +1,9 @@
 """DLL3 and DLL401, DLL404: memory, descriptors and maps.
 
-`Pss_Anon` is what a worker really takes (copied pages, what it allocated), `Pss_File` its share of mapped files. Both
-are read from smaps_rollup. RSS counts a shared page once in each process: what an RSS-summing scheduler sees.
+What a worker takes for itself is told by two figures together. USS alone counts mapped files that no other process has
+mapped; `Pss_Anon` alone rises for a worker when another process that shares its pages ends. What both have gained is
+its own: copied pages, and what it allocated. RSS counts a shared page in each process, which is what a scheduler sees
+that sums RSS.
 """
 
 from __future__ import annotations
@@ -38,16 +40,19 @@ A_BATCH = 0.5
 
 @dataclass(frozen=True)
 class Growth:
-    """How a loader's workers grew, from the first sample of each after it had work to its last: bytes, summed."""
+    """How a loader's workers grew, from the first sample of each after it had work to its last: bytes, summed.
+
+    `own` is what they took for themselves, `most_own` the most that one of them did.
+    """
 
     workers: int
-    anonymous: int
+    own: int
     file: int
     rss_first: int
     rss_last: int
     pss_first: int
     pss_last: int
-    most_anonymous: int
+    most_own: int
 
 
 def growth(run: LoaderRun) -> Growth | None:
@@ -63,7 +68,7 @@ def growth(run: LoaderRun) -> Growth | None:
     ]
     if not pairs:
         return None
-    gained = [(last.pss_anon or 0) - (first.pss_anon or 0) for first, last in pairs]
+    gained = [_own(first, last) for first, last in pairs]
     return Growth(
         len(pairs),
         sum(gained),
@@ -76,8 +81,13 @@ def growth(run: LoaderRun) -> Growth | None:
     )
 
 
+def _own(first: Sample, last: Sample) -> int:
+    anonymous = (last.pss_anon or 0) - (first.pss_anon or 0)
+    return anonymous if first.uss is None or last.uss is None else min(anonymous, last.uss - first.uss)
+
+
 def _largest(case: Case) -> Growth | None:
-    return max(filter(None, map(growth, case.runs)), key=lambda one: one.most_anonymous, default=None)
+    return max(filter(None, map(growth, case.runs)), key=lambda one: one.most_own, default=None)
 
 
 def private_growth(case: Case) -> Judgement:
@@ -85,10 +95,10 @@ def private_growth(case: Case) -> Judgement:
     grown = _largest(case)
     if grown is None:
         return inconclusive("no worker lived long enough to be measured twice")
-    of = f"a worker's own memory grew by {mib(max(grown.most_anonymous, 0))} in {_span(case)}"
-    if grown.most_anonymous >= NOTICEABLE:
-        total = f", {mib(grown.anonymous)} in {counted(grown.workers, 'worker')}" if grown.workers > 1 else ""
-        return confirmed(f"{of}{total} (Pss_Anon; mapped files {mib(max(grown.file, 0))})")
+    of = f"a worker's own memory grew by {mib(max(grown.most_own, 0))} in {_span(case)}"
+    if grown.most_own >= NOTICEABLE:
+        total = f", {mib(grown.own)} in {counted(grown.workers, 'worker')}" if grown.workers > 1 else ""
+        return confirmed(f"{of}{total} (mapped files: {mib(max(grown.file, 0))})")
     small = max(
         (run.storages.pickled for run in case.runs if run.storages and not run.storages.exception), default=None
     )
@@ -227,8 +237,8 @@ def accounting(case: Case) -> Judgement:
         return inconclusive("no worker lived long enough to be measured twice")
     rss = grown.rss_last - grown.rss_first
     series = f"RSS of {counted(grown.workers, 'worker')} {mib(grown.rss_first)} → {mib(grown.rss_last)}"
-    own = f"their own memory {'+' if grown.anonymous >= 0 else '-'}{mib(abs(grown.anonymous))}"
-    if rss >= NOTICEABLE and grown.anonymous < max(NOTICEABLE, rss / 4):
+    own = f"their own memory {'+' if grown.own >= 0 else '-'}{mib(abs(grown.own))}"
+    if rss >= NOTICEABLE and grown.own < max(NOTICEABLE, rss / 4):
         pss = f"PSS {mib(grown.pss_first)} → {mib(grown.pss_last)}"
         return confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
     if rss >= NOTICEABLE:

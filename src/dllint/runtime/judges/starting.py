@@ -51,7 +51,7 @@ def inherited(case: Case) -> Judgement:
     if bad:
         run = max(bad, key=start_seconds)
         seconds = start_seconds(run)
-        took = f", ready {seconds:.1f} s after they were asked for" if seconds else ""
+        took = f", ready {seconds:.1f} s later" if seconds else ""
         fresh = sum(one.fresh for one in run.iterations)
         again = f", {fresh} times in this run" if fresh > 1 else ""
         return confirmed(f"{counted(run.count, 'worker')} started by {run.method}{took}{again}")
