@@ -130,7 +130,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
     chosen |= {path for path in near if _holds(files[path], _NEARBY)}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
-    chosen |= {path for path in below - chosen if _defines_locally(files[path])}
+    chosen |= {path for path in near - chosen if _defines_locally(files[path])}
     return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
 
 

@@ -165,6 +165,7 @@ LAUNCHERS: dict[str, LauncherApi] = {
     "multiprocessing.Pool().imap_unordered": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
     "multiprocessing.Pool().map_async": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
     "multiprocessing.Pool().starmap": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
+    "multiprocessing.Pool().starmap_async": LauncherApi("func", ("func",), args="each", method="pool", daemonic=True),
     "multiprocessing.Pool().apply": LauncherApi(
         "func", ("func", "args", "kwds"), kwargs="kwds", method="pool", daemonic=True
     ),

@@ -42,7 +42,7 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
         "where": regime.where,
         "start": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
     }
-    fix = _fix(project, one)
+    fix = hoisting(project, one)
     if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
         values["factory"] = fix.edits[-1].code
         values["remedy"] = "default"
@@ -65,11 +65,12 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
         trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(hops)),
         related=tuple(dict.fromkeys(related)),
         fixes=(fix,) if fix is not None else (),
-        statement=_statement(one),
+        statement=statement_of(one),
     )
 
 
-def _statement(one: Unpicklable) -> Span | None:
+def statement_of(one: Unpicklable) -> Span | None:
+    """The statement that holds the function."""
     at = one.file.scopes[one.scope]
     for event in one.file.scopes[at.parent].events if at.parent >= 0 else ():
         if event.span.covers(at.header):
@@ -77,7 +78,7 @@ def _statement(one: Unpicklable) -> Span | None:
     return None
 
 
-def _fix(project: Project, one: Unpicklable) -> Fix | None:
+def hoisting(project: Project, one: Unpicklable) -> Fix | None:
     """`int` for `defaultdict(lambda: 0)`, a module-level function where the function uses no local name."""
     file, scope = one.file, one.scope
     if one.is_lambda:
@@ -124,7 +125,7 @@ def _place_name(one: Unpicklable) -> str | None:
         named = event.target is not None and event.target[0] in ("name", "attr")
         if event.kind == "assign" and named and event.target is not None and event.span.covers(one.span):
             found.append((event.span, str(event.target[-1])))
-    if one.code == "DLL204" or not found:
+    if one.code in ("DLL204", "DLL207") or not found:
         return None
     return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower()
 

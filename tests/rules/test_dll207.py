@@ -1,0 +1,179 @@
+"""DLL207: which functions pools and processes cannot pickle, and which they can or need not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL207"]}
+
+FOUND: dict[str, dict[str, str]] = {
+    **{
+        f"lambda for {method}": {
+            "work.py": f"""\
+import multiprocessing
+
+def work(rows):
+    pool = multiprocessing.Pool(2)
+    return pool.{method}(lambda row: row, rows)  # DLL207
+"""
+        }
+        for method in ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async")
+    },
+    "keyword, of torch's pool, partial": {
+        "work.py": """\
+from functools import partial
+from torch.multiprocessing import Pool
+
+def work(rows):
+    def scale(factor, row):  # DLL207
+        return factor * row
+
+    with Pool() as pool:
+        pool.map(func=partial(scale, 2), iterable=rows)
+"""
+    },
+    "submitted to an executor kept on an object": {
+        "work.py": """\
+import concurrent.futures as cf
+
+class Runner:
+    def __init__(self):
+        self.executor = cf.ProcessPoolExecutor(2)
+
+    def run(self, rows):
+        scale = lambda row: row  # DLL207
+        return [self.executor.submit(scale, row) for row in rows]
+"""
+    },
+    "pool of a context of fork": {
+        "work.py": """\
+from multiprocessing import get_context
+
+def work(rows):
+    with get_context("fork").Pool(2) as pool:
+        return pool.map(lambda row: row, rows)  # DLL207
+"""
+    },
+    "target of a process of a spawn context": {
+        "work.py": """\
+import multiprocessing as mp
+
+def work():
+    mp.get_context("spawn").Process(target=lambda: print(1)).start()  # DLL207
+"""
+    },
+    "launched through a function of another file": {
+        "launch.py": """\
+import torch.multiprocessing as mp
+
+def launch(main, count):
+    mp.spawn(main, nprocs=count)
+""",
+        "train.py": """\
+from launch import launch
+
+def train(model):
+    def main(rank):  # DLL207
+        print(rank, model)
+
+    launch(main, 2)
+""",
+    },
+}
+
+SILENT: dict[str, str] = {
+    "threads": """\
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+from multiprocessing import Process
+
+def work(rows):
+    ThreadPool(2).map(lambda row: row, rows)
+    return ThreadPoolExecutor().submit(lambda: 1)
+""",
+    "threads or processes": """\
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+def work(rows, threads):
+    pool = ThreadPoolExecutor() if threads else ProcessPoolExecutor()
+    return pool.map(lambda row: row, rows)
+""",
+    "callbacks": """\
+from multiprocessing import Pool
+
+def square(row):
+    return row * row
+
+def work(rows):
+    with Pool() as pool:
+        pool.map_async(square, rows, callback=lambda rows: print(rows)).wait()
+""",
+    "dill": """\
+from multiprocess import Pool
+
+def work(rows):
+    with Pool() as pool:
+        return pool.map(lambda row: row, rows)
+""",
+    "forked process": """\
+import multiprocessing
+
+def work():
+    multiprocessing.get_context("fork").Process(target=lambda: print(1)).start()
+""",
+    "function and method of the module": """\
+from multiprocessing import Pool
+
+class Work:
+    def one(self, row):
+        return row
+
+    def all(self, rows):
+        with Pool() as pool:
+            return pool.map(self.one, rows) + pool.map(len, rows)
+""",
+    "map of something else": """\
+import multiprocessing
+
+def work(table, rows):
+    table.map(lambda row: row)
+    return list(map(lambda row: row, rows))
+""",
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_found(
+    files: dict[str, str], findings: Callable[..., set[tuple[str, int, str]]], marks: Callable[..., Any]
+) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., set[tuple[str, int, str]]]) -> None:
+    assert findings({"work.py": text}, **SELECT) == set()
+
+
+PROCESS = """\
+from multiprocessing import Process
+
+def work():
+    Process(target=lambda: print(1)).start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "severity"),
+    [({}, ["warning"]), ({"target_platform": "windows"}, ["error"]), ({"target_python": "3.13"}, [])],
+)
+def test_a_process_of_the_default(settings: dict[str, Any], severity: list[str], told: Callable[..., Any]) -> None:
+    assert [one.severity for one in told({"work.py": PROCESS}, **SELECT, **settings)] == severity
+
+
+def test_a_program_that_spawns(told: Callable[..., Any]) -> None:
+    text = PROCESS.replace("import Process", "import Process, set_start_method")
+    text += '\nif __name__ == "__main__":\n    set_start_method("spawn")\n    work()\n'
+    assert [one.severity for one in told({"work.py": text}, **SELECT)] == ["error"]
