@@ -86,16 +86,16 @@ class WorkerOptions:
             return None
         if not zeros:
             return Clash(options, True, "", None, caller)
-        written = self._written(loader)
-        if written is None:
+        count = written(loader, "num_workers")
+        if count is None:
             return Clash(options, workers.kind == "none", "`num_workers` on some ways", None, caller)
         site = self.world.call_site(loader.file, loader.call, frame)
-        origin = self._origin(written, site, DEEPEST)
+        origin = self._origin(count, site, DEEPEST)
         if origin is not None:
             return Clash(options, False, origin[0], origin[1], caller)
         if workers.kind != "none":
             # Some way leads to 0 that is not a default: it is named by the expression alone.
-            return Clash(options, False, f"`{render(written, loader.file)}` on some ways", None, caller)
+            return Clash(options, False, f"`{render(count, loader.file)}` on some ways", None, caller)
         return Clash(options, True, "", None, caller)
 
     def _given(self, loader: Loader, option: str, frame: Frame | None) -> bool:
@@ -118,17 +118,17 @@ class WorkerOptions:
     def _guarded(self, loader: Loader) -> bool:
         """Whether the loader is made only under a condition on the number of workers."""
         file, call = loader.file, loader.file.calls[loader.call]
-        written = self._written(loader)
-        if written is None:
+        count = written(loader, "num_workers")
+        if count is None:
             return False
-        words = _leaves(written, file)
+        words = leaves(count, file)
         for index in file.regions(call.region):
             region = file.facts.regions[index]
             tested = region.expr if region.kind in ("if", "while", "case") else None
-            if tested is not None and words & _leaves(tested, file):
+            if tested is not None and words & leaves(tested, file):
                 return True
         return any(
-            event.kind == "assert" and event.value is not None and words & _leaves(event.value, file)
+            event.kind == "assert" and event.value is not None and words & leaves(event.value, file)
             for event in file.scopes[call.scope].events
         )
 
@@ -142,22 +142,12 @@ class WorkerOptions:
             if entry.kind == "try":
                 for other in file.facts.regions:
                     if other.kind == "handler" and other.parent == entry.parent and other.span > entry.span:
-                        if other.expr is None or _CAUGHT & _leaves(other.expr, file):
+                        if other.expr is None or _CAUGHT & leaves(other.expr, file):
                             return True
                         break
         return False
 
     # Where a 0 comes from
-
-    @staticmethod
-    def _written(loader: Loader) -> Expr | None:
-        name = loader.api.names.get("num_workers", "num_workers")
-        for argument in loader.file.calls[loader.call].args:
-            if argument.keyword == name:
-                return argument.value
-        position = loader.api.params.index(name) if name in loader.api.params else -1
-        plain = [argument for argument in loader.file.calls[loader.call].args if argument.keyword is None]
-        return plain[position].value if loader.cls is None and 0 <= position < len(plain) else None
 
     def _origin(self, expr: Expr, site: Site, left: int) -> tuple[str, Place | None] | None:
         """The default that an expression's 0 is: of an option, a parameter or a configuration entry. None where the
@@ -263,11 +253,23 @@ class WorkerOptions:
         return None
 
 
+def written(loader: Loader, option: str) -> Expr | None:
+    """The expression that the loader's own call gives for an option; None where it comes another way."""
+    name = loader.api.names.get(option, option)
+    arguments = loader.file.calls[loader.call].args
+    for argument in arguments:
+        if argument.keyword == name:
+            return argument.value
+    position = loader.api.params.index(name) if name in loader.api.params else -1
+    plain = [argument for argument in arguments if argument.keyword is None]
+    return plain[position].value if loader.cls is None and 0 <= position < len(plain) else None
+
+
 def _holds_zero(values: tuple[Value, ...]) -> bool:
     return any(isinstance(value, Const) and value.value == 0 and value.kind == "int" for value in values)
 
 
-def _leaves(expr: Expr, file: SourceFile) -> set[str]:
+def leaves(expr: Expr, file: SourceFile) -> set[str]:
     """The names, attribute names and text keys of an expression, without the objects that attributes are read from."""
     tag = expr[0]
     if tag == "name":
@@ -277,11 +279,11 @@ def _leaves(expr: Expr, file: SourceFile) -> set[str]:
     if tag == "item":
         return {str(expr[2][1])} if expr[2][0] == "const" else set()
     if tag == "call":
-        return set().union(*(_leaves(argument.value, file) for argument in file.calls[expr[1]].args))
+        return set().union(*(leaves(argument.value, file) for argument in file.calls[expr[1]].args))
     if tag == "compare":
-        return _leaves(expr[1], file).union(*(_leaves(right, file) for _, right in expr[2]))
+        return leaves(expr[1], file).union(*(leaves(right, file) for _, right in expr[2]))
     if tag in ("and", "or", "tuple", "list"):
-        return set().union(*(_leaves(part, file) for part in expr[1]))
+        return set().union(*(leaves(part, file) for part in expr[1]))
     if tag in ("not", "binop", "unary", "ifexp"):
-        return set().union(*(_leaves(part, file) for part in expr[1:] if isinstance(part, list)))
+        return set().union(*(leaves(part, file) for part in expr[1:] if isinstance(part, list)))
     return set()

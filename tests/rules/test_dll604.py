@@ -1,0 +1,98 @@
+"""DLL604: which loaders begin anew in each turn of a loop for nothing, and which not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL604"]}
+HEAD = "from torch.utils.data import DataLoader, Subset\n\n"
+MADE = HEAD + "loader = DataLoader(rows, num_workers=2)\n"
+
+FOUND: dict[str, str] = {
+    "for": MADE + "for i in range(9):\n    batch = next(iter(loader))  # DLL604\n",
+    "while, inside of an expression": MADE
+    + "while True:\n    x, y = [t.cuda() for t in next(iter(loader))]  # DLL604\n",
+    "an attribute": HEAD
+    + "class Task:\n    def __init__(self, rows):\n        self.loader = DataLoader(rows, 4, num_workers=2)\n\n"
+    "    def fit(self):\n        for step in range(9):\n            with self.timer():\n"
+    "                print(next(iter(self.loader)))  # DLL604\n",
+    "an argument": HEAD
+    + "def fit(batches):\n    for step in range(9):\n        print(next(iter(batches)))  # DLL604\n\n"
+    "def main(rows):\n    fit(DataLoader(rows, num_workers=4))\n",
+    "a factory": "import torch.utils.data as d\n\ndef make(a):\n    return d.DataLoader(a, num_workers=4)\n"
+    "def fit(rows):\n    it = make(rows)\n    for step in range(9):\n        print(next(iter(it)))  # DLL604\n",
+    "the same batch without workers": HEAD
+    + "loader = DataLoader(rows, 4)\nfor i in range(9):\n    batch = next(iter(loader))  # DLL604\n",
+    "built in each step": HEAD + "for step in range(9):\n    loader = DataLoader(rows, num_workers=2)  # DLL604\n"
+    "    for batch in loader:\n        print(batch)\n",
+    "built in each iteration of a while": HEAD
+    + "def fit(rows, limit):\n    iteration = 0\n    while iteration < limit:\n"
+    "        for batch in DataLoader(rows, num_workers=2):  # DLL604\n            iteration += 1\n",
+    "built in each epoch": HEAD + "for epoch in range(9):\n"
+    "    for batch in DataLoader(rows, num_workers=2, shuffle=True):  # DLL604\n        print(batch)\n",
+}
+
+SILENT: dict[str, str] = {
+    "no loop": MADE + "batch = next(iter(loader))\n",
+    "an iterator": MADE + "it = iter(loader)\nfor i in range(9):\n    batch = next(it)\n",
+    "of each loader": HEAD + "loaders = [DataLoader(a, num_workers=2), DataLoader(b, num_workers=2)]\n"
+    "for loader in loaders:\n    print(next(iter(loader)))\n",
+    "of each split": HEAD + "loaders = {'a': DataLoader(a, num_workers=2), 'b': DataLoader(b, num_workers=2)}\n"
+    "for split in ['a', 'b']:\n    print(next(iter(loaders[split])))\n",
+    "in a comprehension": HEAD
+    + "loaders = [DataLoader(a, num_workers=2)]\nfirst = [next(iter(one)) for one in loaders]\n",
+    "under a condition": MADE + "for i in range(9):\n    if i % 100 == 0:\n        print(next(iter(loader)))\n",
+    "after the end": MADE + "it = iter(loader)\nfor i in range(9):\n    try:\n        b = next(it)\n"
+    "    except StopIteration:\n        b = next(iter(loader))\n",
+    "once an epoch": MADE
+    + "for epoch in range(9):\n    print(next(iter(loader)))\n    for batch in loader:\n        print(batch)\n",
+    "at random, without workers": HEAD
+    + "loader = DataLoader(rows, 4, shuffle=True)\nfor i in range(9):\n    batch = next(iter(loader))\n",
+    "no loader": "import torch.utils.data\nrows = {1: 2}\nfor i in range(9):\n    print(next(iter(rows)))\n",
+    "what is not known": HEAD + "def fit(rows):\n    for i in range(9):\n        print(next(iter(rows)))\n",
+    "folds": HEAD + "for fold in range(5):\n    loader = DataLoader(rows, num_workers=2)\n",
+    "a split of each epoch": HEAD
+    + "for epoch in range(5):\n    part = parts[epoch]\n    DataLoader(part, num_workers=2)\n",
+    "a sampler of each epoch": HEAD
+    + "for epoch in range(5):\n    DataLoader(rows, sampler=make(epoch), num_workers=2)\n",
+    "another dataset in each epoch": HEAD + "class Task:\n    def draw(self):\n        self.rows = list(range(9))\n\n"
+    "    def fit(self):\n        for epoch in range(5):\n            self.draw()\n"
+    "            loader = DataLoader(self.rows, num_workers=2)\n",
+    "built once in a while": HEAD
+    + "for epoch in range(5):\n    if epoch == 3:\n        l = DataLoader(rows, num_workers=2)\n",
+    "built without workers": HEAD + "for step in range(5):\n    l = DataLoader(rows)\n",
+    "a sweep": HEAD + "for epochs in [5, 10]:\n    for rate in rates:\n        l = DataLoader(rows, num_workers=2)\n",
+    "in a function called in a loop": HEAD + "def make(rows):\n    return DataLoader(rows, num_workers=2)\n\n"
+    "for epoch in range(5):\n    make(rows)\n",
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": text}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_silent(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": text}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("loop", "options", "message", "severity"),
+    [
+        ("epoch", "", "epoch", "info"),
+        ("epoch", ", persistent_workers=True", "persistent", "warning"),
+        ("step", "", "step", "warning"),
+    ],
+)
+def test_what_it_costs(loop: str, options: str, message: str, severity: str, told: Callable[..., Any]) -> None:
+    text = HEAD + f"for {loop} in range(9):\n    loader = DataLoader(rows, num_workers=2{options})\n"
+
+    (found,) = told({"train.py": text}, **SELECT)
+
+    assert (found.message, found.severity) == (message, severity)
