@@ -60,6 +60,16 @@ def other():
     for rows in DataLoader(torch.ones(8), num_workers=4):
         print(rows)
 """,
+    "in worker_init_fn of another loader": """
+def begin(worker):
+    mp.set_sharing_strategy("file_system")
+
+if __name__ == "__main__":
+    mp.set_sharing_strategy("file_system")  # DLL108
+    train()
+    for rows in DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn", worker_init_fn=begin):
+        print(rows)
+""",
     "another worker_init_fn": """
 def begin(worker):
     print(worker)

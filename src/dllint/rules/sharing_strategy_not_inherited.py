@@ -27,6 +27,7 @@ class Setting(NamedTuple):
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     settings = list(_settings(project))
     missed: dict[Setting, list[tuple[Loader, Regime]]] = {}
+    in_workers: set[Setting] = set()
     for loader in project.loaders if settings else ():
         regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
         if not regimes:
@@ -36,11 +37,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         program = project.programs.import_closure(tops)
         own = [setting for setting in settings if setting.file.path in program]
         runs = {(run.file.path, run.scope) for run in project.worker_runs(loader)} if own else set()
-        if not any(_reaches_workers(setting, runs) for setting in own):
-            for setting in own:
-                missed.setdefault(setting, []).append((loader, regimes[0]))
+        reaching = {setting for setting in own if _reaches_workers(setting, runs)}
+        in_workers |= reaching
+        for setting in own if not reaching else ():
+            missed.setdefault(setting, []).append((loader, regimes[0]))
     for setting, loaders in missed.items():
-        yield _finding(project, setting, loaders)
+        if setting not in in_workers:
+            yield _finding(project, setting, loaders)
 
 
 def _settings(project: Project) -> Iterator[Setting]:
