@@ -46,6 +46,7 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
         "Further functions that start processes, as `torch.multiprocessing.spawn` does.",
     ),
     "mmap-stores": ("[]", '["mypackage.open_store"]', "Further functions that open a memory-mapped store."),
+    "openers": ("[]", '["mypackage.Reader"]', "Further functions that open what forked processes must not share."),
     "cache-dir": (
         "`$XDG_CACHE_HOME/dllint` or the usual place of the platform",
         '"/tmp/dllint"',

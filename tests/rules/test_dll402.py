@@ -157,6 +157,31 @@ class Rows(Dataset):
         + "\n    def __iter__(self):\n        for line in self.file:\n            yield line\n"
         + TAIL
     },
+    "several, in a list and by a property": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.files = []
+        for path in paths:
+            self.files.append(open(path))  # DLL402
+        self.index = None
+        self.count = len(self.table.read())
+
+    @property
+    def table(self):
+        if self.index is None:
+            self.index = open("index")  # DLL402
+        return self.index
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        return self.files[index].read() + self.table.read()
+"""
+        + TAIL
+    },
     "lazily, and an item is read first": {
         "data.py": HEAD
         + TOUCHED
@@ -287,6 +312,24 @@ class Rows(Dataset):
         if self.store is None:
             self.store = Store(self.path)
         return self.store.table.read(index)
+"""
+    + TAIL,
+    "a dict of handles by process": HEAD
+    + """
+import os
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.files = {}
+
+    def attach(self):
+        if os.getpid() not in self.files:
+            self.files[os.getpid()] = open(self.path)
+        return self.files[os.getpid()]
+
+    def __getitem__(self, index):
+        return self.attach().read(index)
 """
     + TAIL,
     "a log that is written": HEAD + OPEN.replace("'rb'", "'a'") + READ.replace("read", "write") + TAIL,

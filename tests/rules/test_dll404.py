@@ -213,6 +213,19 @@ class Rows(Dataset):
         return self.rows[index]
 """
     + TAIL,
+    "kept in a dict from the first item on": HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.rows = {}
+
+    def __getitem__(self, index):
+        if index not in self.rows:
+            self.rows[index] = np.load(self.paths[index], mmap_mode="r")
+        return self.rows[index]
+"""
+    + TAIL,
     "set to None before the end of __init__": HEAD
     + """
 class Rows(Dataset):

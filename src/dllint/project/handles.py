@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Call
 from dllint.handle_api import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
-from dllint.project.abstract import Class, Const, External, Instance, Partial, Pattern, Value, Values
+from dllint.project.abstract import (
+    Class,
+    Const,
+    Display,
+    External,
+    Instance,
+    Mapping,
+    Partial,
+    Pattern,
+    Value,
+    Values,
+)
 from dllint.project.datasets import Kept
 from dllint.project.holding import bound_by, flattened
 from dllint.project.launches import Launch
@@ -24,13 +35,17 @@ MOST_CLASSES = 60
 
 
 class Step(NamedTuple):
-    """An attribute of `holder` on the way to a handle: `store` in the method with scope `method` of `owner`."""
+    """An attribute of `holder` on the way to a handle: `store` in the method with scope `method` of `owner`.
+
+    With `later`, the attribute is a list or dict, which gets it after the holder is made.
+    """
 
     holder: Instance
     owner: Class
     attr: str
     store: Store
     method: int
+    later: bool = False
 
     @property
     def cls(self) -> Class:
@@ -171,7 +186,7 @@ class Handles:
             opener = self.opener(piece.value)
             if opener is None or not opener.array or not isinstance(piece.value, Instance):
                 continue
-            if piece.kept is None or self._kept_from_the_start(piece.kept):
+            if piece.kept is None or self._kept_from_the_start(piece.kept, piece.value):
                 kept = piece.kept
                 label = f"{name}.{piece.path}" if piece.path else name
                 if kept is not None and kept.owner is not None and "." in piece.path:
@@ -182,12 +197,13 @@ class Handles:
                 if isinstance(given, Partial):
                     yield from self._among(bound_by(self.world, given), f"{argument}'s partial")
 
-    def _kept_from_the_start(self, kept: Kept) -> bool:
-        """Whether an attribute is set while its object is made, or from outside."""
+    def _kept_from_the_start(self, kept: Kept, value: Value) -> bool:
+        """Whether an attribute holds a value since its object was made, or gets it from outside."""
         if kept.owner is None:
             return True
         return any(
             (kept.file.path, kept.scope) in self.project.datasets.init_code(cls)
+            and not any(value in self._put_later(one, cls) for one in kept.values)
             for cls in (kept.owner, *self.world.hierarchy.subclasses(kept.owner))
         )
 
@@ -232,10 +248,10 @@ class Handles:
             if not isinstance(cls, Class) or cls in classes:
                 continue
             classes.add(cls)
-            for owner, attr, store, one in self._attributes(holder, cls):
+            for owner, attr, store, one, later in self._attributes(holder, cls):
                 if not isinstance(one, Instance):
                     continue
-                steps = (*way, Step(holder, owner, attr, store, self._method_of(owner, store.scope)))
+                steps = (*way, Step(holder, owner, attr, store, self._method_of(owner, store.scope), later))
                 if isinstance(one.of, Class):
                     todo.append((one, steps))
                 elif one.file is not None and one.call >= 0 and (one.file.path, one.call, attr) not in seen:
@@ -244,7 +260,8 @@ class Handles:
                         seen.add((one.file.path, one.call, attr))
                         yield Handle(opener, steps, one.file, one.call)
 
-    def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value]]:
+    def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value, bool]]:
+        """The values of all attributes, each with whether a container gets it after the object is made."""
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
@@ -253,8 +270,23 @@ class Handles:
                     site = self.world.objects.store_site(value, owner, store)
                     values = self.world.values.evaluate(store.value, site)
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
+                        later = self._put_later(one, cls)
                         for part in flattened(self.world, one):
-                            yield owner, attr, store, part
+                            yield owner, attr, store, part, part in later
+
+    def _put_later(self, container: Value, cls: Class) -> set[Value]:
+        """What a list or dict of an object gets from code that does not run while the object is made."""
+        if not isinstance(container, (Display, Mapping)) or container.owner is None:
+            return set()
+        early = self.project.datasets.init_code(cls)
+        site = container.written.site
+        return {
+            part
+            for file, change in self.world.mappings.owned_changes(site.file, container.owner)
+            if change.value is not None and (file.path, change.scope) not in early
+            for value in self.world.values.evaluate(change.value, self.world.mappings.changed_at(file, change, site))
+            for part in flattened(self.world, value)
+        }
 
     @staticmethod
     def _method_of(owner: Class, scope: int) -> int:

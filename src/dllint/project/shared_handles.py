@@ -67,6 +67,8 @@ class _Case:
         self.last = handle.steps[-1]
 
     def shared(self) -> Shared | None:
+        if any(step.later for step in self.handle.steps):
+            return None
         if not self._used() or self._reopened() or self._in_with():
             return None
         early = [self._init_hops(step) for step in self.handle.steps]
