@@ -60,7 +60,8 @@ def _start(interpreter: str, directory: Path) -> Start:
             timeout=150,
             check=False,
         )
-        assert "Traceback" not in done.stderr or "dllint/" not in done.stderr.rpartition("Traceback")[2], done.stderr
+        # No traceback of ours, nor our frames in the program's; Python 3.10 cannot hide those.
+        assert "/dllint/" not in done.stderr or sys.version_info < (3, 11), done.stderr
         written = directory / "report.json"
         report = json.loads(written.read_text()) if written.exists() else {}
         seen = observation.read(str(scratch / "records"))

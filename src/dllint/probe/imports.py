@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
 
-from dllint.probe import recorder
+from dllint.probe import recorder, sites
 
 Hook = Callable[[ModuleType], None]
 
@@ -57,7 +57,11 @@ def _extend(name: str, spec: importlib.machinery.ModuleSpec) -> None:
         return
 
     def exec_module(module: ModuleType) -> None:
-        original(module)
+        try:
+            original(module)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
         loader.__dict__.pop("exec_module", None)
         for hook in _hooks.pop(name, ()):
             _call(name, hook, module)

@@ -90,7 +90,7 @@ def _building(original: Callable[..., None]) -> Callable[..., None]:
         try:
             original(self, *args, **kwargs)
         except BaseException as raised:
-            error = raised
+            error = sites.unseen(raised)
             raise
         finally:
             _watched(_built, self, signature, args, kwargs, error)
@@ -175,8 +175,8 @@ def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
             iteration = _begin(self, sys._getframe(1))
         except EnoughSeen:
             raise
-        except Exception as error:
-            recorder.trouble("iter", error)
+        except Exception as failure:
+            recorder.trouble("iter", failure)
         if iteration is None:
             return original(self)
         starting.iteration = iteration
@@ -184,7 +184,7 @@ def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             iterator = original(self)
         except BaseException as error:
-            _watched(_begun, self, iteration, None, clock() - since, error)
+            _watched(_begun, self, iteration, None, clock() - since, sites.unseen(error))
             raise
         finally:
             starting.iteration = None
@@ -214,11 +214,18 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
     iteration.fresh = iteration.workers > 0 and not (iteration.persistent and state.get("_iterator") is not None)
     iteration.method = (_named(loader.multiprocessing_context) or _default()) if iteration.workers else None
     iteration.total = _length(loader)
-    iteration._cut_at = plan.max_batches if plan.max_batches else -1
+    iteration._cut_at = _cut_at(count)
     iteration._deadline = float("inf") if plan.deadline is None else clock() + plan.deadline - time.time()
     _open.add(iteration)
     events.iterating(loader, iteration)
     return iteration
+
+
+def _cut_at(count: Count) -> int:
+    """After how many batches an epoch ends: at once, when the loader has had its epochs and waits for another one."""
+    if not plan.max_batches:
+        return -1
+    return 1 if plan.max_epochs and count.seen >= plan.max_epochs * plan.max_batches else plan.max_batches
 
 
 def _is_enough(count: Count) -> bool:
@@ -230,7 +237,7 @@ def _is_enough(count: Count) -> bool:
     if count.begun >= plan.max_epochs * max(epoch, 16):
         return True
     others = (one for one in list(_open) if one.open and one.counter is not count)
-    return all(one.counter.begun >= plan.max_epochs for one in others)
+    return all(one.counter.seen >= plan.max_epochs * epoch for one in others)
 
 
 def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, error: BaseException | None) -> None:
@@ -290,7 +297,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             _watched(_close, iteration, True)
             raise
         except BaseException as error:
-            _watched(_close, iteration, False, False, error)
+            _watched(_close, iteration, False, False, sites.unseen(error))
             raise
         got = iteration._got = clock()
         wait = got - now

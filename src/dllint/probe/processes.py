@@ -51,7 +51,7 @@ def hook_process(module: ModuleType) -> None:
         try:
             start(self)
         except BaseException as raised:
-            error = raised
+            error = sites.unseen(raised)
             raise
         finally:
             self.__dict__.pop(_TOLD, None)
@@ -136,7 +136,7 @@ def _arrived(process: Any) -> None:
             result = run()
         except BaseException as error:
             _closed()
-            ending.tell_failure(error)
+            ending.tell_failure(sites.unseen(error))
             raise
         _closed()
         recorder.record("end", exit=0, by="itself")
@@ -201,7 +201,11 @@ def hook_subprocess(module: ModuleType) -> None:
     @functools.wraps(original)
     def __init__(self: Any, args: Any, *more: Any, **options: Any) -> None:
         since = time.time()
-        original(self, args, *more, **options)
+        try:
+            original(self, args, *more, **options)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
         if recorder.silent:
             return
         try:
@@ -237,7 +241,11 @@ def hook_fork() -> None:
     @functools.wraps(original)
     def fork() -> int:
         since = time.time()
-        child: int = original()
+        try:
+            child: int = original()
+        except OSError as error:
+            sites.unseen(error)
+            raise
         if child and not recorder.silent:
             frame = sys._getframe(1)
             if sites.is_users(frame.f_code.co_filename):

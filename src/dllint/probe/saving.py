@@ -110,7 +110,11 @@ def _saving(original: Callable[..., Any], api: str, position: int, keyword: str 
             args = (*args[:position], to_write(args[position], api), *args[position + 1 :])
         elif keyword in kwargs:
             kwargs[keyword] = to_write(kwargs[keyword], api)
-        return original(*args, **kwargs)
+        try:
+            return original(*args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return save
 
@@ -122,7 +126,11 @@ def _reading(original: Callable[..., Any], position: int, keyword: str = "f") ->
             args = (*args[:position], to_read(args[position]), *args[position + 1 :])
         elif keyword in kwargs:
             kwargs[keyword] = to_read(kwargs[keyword])
-        return original(*args, **kwargs)
+        try:
+            return original(*args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return load
 
@@ -137,7 +145,11 @@ def _hook_safetensors(module: Any) -> None:
 
     @functools.wraps(original, updated=())
     def safe_open(filename: Any, *args: Any, **kwargs: Any) -> Any:
-        return original(to_read(filename), *args, **kwargs)
+        try:
+            return original(to_read(filename), *args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     module.safe_open = safe_open
 
@@ -191,21 +203,27 @@ def _hook_old_paths() -> None:
 def _opening() -> Any:
     @functools.wraps(_open)
     def open(file: Any, mode: Any = "r", *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, int):
-            return _open(file, mode, *args, **kwargs)
-        if not isinstance(mode, str) or _WRITING.isdisjoint(mode):
-            return _open(to_read(file, True), mode, *args, **kwargs)
-        place = place_of(file)
-        if place is None or not is_checkpoint(place):
-            return _open(file, mode, *args, **kwargs)
-        target = to_write(file, "open")
-        if "w" not in mode and "x" not in mode and target != file and not _exists(target) and _exists(place):
-            _copied(place, target)
-        if "x" in mode and target != file and _exists(place):
-            raise FileExistsError(17, "File exists", file)
-        return _open(target, mode, *args, **kwargs)
+        target = file
+        if isinstance(mode, str) and not isinstance(file, int):
+            target = to_read(file, True) if _WRITING.isdisjoint(mode) else _to_open(file, mode)
+        try:
+            return _open(target, mode, *args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return open
+
+
+def _to_open(file: Any, mode: str) -> Any:
+    """What is opened for writing in the place of a file: a checkpoint's redirected one."""
+    place = place_of(file)
+    if place is None or not is_checkpoint(place) or recorder.silent or ("x" in mode and _exists(place)):
+        return file
+    target = to_write(file, "open", 3)
+    if "w" not in mode and "x" not in mode and target != file and not _exists(target) and _exists(place):
+        _copied(place, target)
+    return target
 
 
 def _copied(place: str, target: str) -> None:
@@ -221,9 +239,22 @@ def _looking() -> Any:
             return _stat(path, *args, **kwargs)
         if kwargs.get("dir_fd") is None:
             path = to_read(path, True)
-        return _stat(path, *args, **kwargs)
+        try:
+            return _stat(path, *args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return stat
+
+
+def _to_rename(src: Any, dst: Any, api: str) -> tuple[Any, Any]:
+    """What is renamed to what: something redirected stays so, and what becomes a checkpoint is redirected."""
+    source, place = to_read(src, True), place_of(dst)
+    redirected = place is not None and not inside(place) and (source is not src or is_checkpoint(place))
+    if not redirected or os.path.isdir(source) or not _exists(source):
+        return src, dst
+    return source, to_write(dst, api, 3)
 
 
 def _renaming(name: str) -> Any:
@@ -231,20 +262,17 @@ def _renaming(name: str) -> Any:
 
     @functools.wraps(original)
     def rename(src: Any, dst: Any, **kwargs: Any) -> Any:
-        if any(one is not None for one in kwargs.values()):
-            return original(src, dst, **kwargs)
-        source, place = to_read(src, True), place_of(dst)
-        moved = place is not None and not inside(place) and (source is not src or is_checkpoint(place))
-        if not moved or os.path.isdir(source):
-            return original(src, dst)
-        target = to_write(dst, f"os.{name}")
+        source, target = src, dst
+        if all(one is None for one in kwargs.values()):
+            source, target = _to_rename(src, dst, f"os.{name}")
         try:
-            return original(source, target)
-        except OSError:
-            if not _exists(source):
+            return original(source, target, **kwargs)
+        except OSError as error:
+            if target is dst or not _exists(source) or os.path.isdir(source):
+                sites.unseen(error)
                 raise
-            _copied(source, target)
-            return _remove(source)
+        _copied(source, target)
+        return _remove(source)
 
     return rename
 
@@ -264,7 +292,11 @@ def _removing(name: str) -> Any:
             if is_checkpoint(place) and _exists(place):
                 recorder.record("save", api=f"os.{name}", path=place, to="", site=sites.caller(sys._getframe(1)))
                 return None
-        return original(path, **kwargs)
+        try:
+            return original(path, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return remove
 
@@ -278,7 +310,11 @@ def _removing_trees(original: Any) -> Any:
             if any(is_checkpoint(file) for _, _, files in os.walk(place) for file in files):
                 recorder.record("save", api="shutil.rmtree", path=place, to="", site=sites.caller(sys._getframe(1)))
                 return None
-        return original(path, *args, **kwargs)
+        try:
+            return original(path, *args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return rmtree
 
@@ -290,6 +326,10 @@ def _copying(original: Any) -> Any:
         if source is not src and place is not None and not is_checkpoint(place):
             original(source, to_write(dst, "shutil.copyfile"), **kwargs)
             return dst
-        return original(src, dst, **kwargs)
+        try:
+            return original(src, dst, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return copyfile

@@ -10,11 +10,13 @@ import os
 import sys
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 _STDLIB = os.path.dirname(os.__file__) + os.sep
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MOST = 24
+
+Failure = TypeVar("Failure", bound=BaseException)
 
 _users: dict[str, bool] = {}
 
@@ -98,3 +100,14 @@ def _code_points(path: str, line: int, count: int) -> int:
     if text.isascii():
         return count
     return len(text.encode("utf-8", "surrogatepass")[:count].decode("utf-8", "replace"))
+
+
+def unseen(error: Failure) -> Failure:
+    """Takes the frame of the function that caught an exception out of its traceback, before a bare `raise`.
+
+    A program's traceback is its own: what stands between its calls is none of its business. Python 3.10 puts the frame
+    back.
+    """
+    if error.__traceback__ is not None:
+        error.__traceback__ = error.__traceback__.tb_next
+    return error

@@ -8,7 +8,7 @@ import time
 from types import ModuleType
 from typing import Any
 
-from dllint.probe import events, processes, recorder
+from dllint.probe import events, processes, recorder, sites
 
 state: events.WorkerState | None = None
 """Of this process, if it is a worker."""
@@ -77,7 +77,11 @@ def hook_fetch(module: ModuleType) -> None:
                 state.epoch += 1
             if events.collating.listeners:
                 collate_fn = _collating(collate_fn)
-        build(self, dataset, auto_collation, collate_fn, *args, **kwargs)
+        try:
+            build(self, dataset, auto_collation, collate_fn, *args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     base.__init__ = __init__
     for name in ("_IterableDatasetFetcher", "_MapDatasetFetcher"):
@@ -90,9 +94,17 @@ def _hook_fetcher(cls: Any) -> None:
     @functools.wraps(original)
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
         if state is None:
-            return original(self, possibly_batched_index)
+            try:
+                return original(self, possibly_batched_index)
+            except BaseException as error:
+                sites.unseen(error)
+                raise
         events.fetching(state, possibly_batched_index)
-        batch = original(self, possibly_batched_index)
+        try:
+            batch = original(self, possibly_batched_index)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
         state.batches += 1
         events.fetched(state, possibly_batched_index, batch)
         return batch
@@ -105,6 +117,10 @@ def _collating(collate: Any) -> Any:
         if state is not None:
             state.items += len(items) if isinstance(items, (list, tuple)) else 1
             events.collating(state, items)
-        return collate(items)
+        try:
+            return collate(items)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
 
     return collated
