@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dllint.observation import (
+    Batch,
     Cuda,
     Draw,
     End,
@@ -237,7 +238,7 @@ def test_storages_against_the_tightest_limit(run: Recorded, count: int, verdict:
 def test_storages_under_spawn(run: Recorded) -> None:
     storages(run, 900, method="spawn")
     verdict, evidence = run.judged(run.about_loader("DLL303"), allowed=FORK_ONLY)
-    assert (verdict, evidence) == ("confirmed", "900 storages of at most 995 (spawn: 1024 descriptors)")
+    assert (verdict, evidence) == ("confirmed", "900 storages of at most 995 (spawn: RLIMIT_NOFILE)")
 
 
 def test_storages_of_forked_workers_alone(run: Recorded) -> None:
@@ -336,6 +337,15 @@ def test_kept_batches(run: Recorded) -> None:
 def test_batches_that_are_let_go(run: Recorded) -> None:
     run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=0.02)
     assert run.judged(run.about_loader("DLL306"))[0] == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("mib", "verdict"), [(16, "confirmed"), (13, "confirmed"), (10, "inconclusive"), (1, "refuted")]
+)
+def test_a_row_that_takes_the_whole_tensor_along(run: Recorded, mib: int, verdict: str) -> None:
+    run.loader().add(Storages, loader="70.1", storages=1, storage_bytes=16 * MIB)
+    run.add(Batch, loader="70.1", storages=1, bytes=mib * MIB, shm=mib * MIB)
+    assert run.judged(run.about_loader("DLL307"))[0] == verdict
 
 
 def test_a_handle_that_workers_move(run: Recorded) -> None:

@@ -97,6 +97,7 @@ ASKED: Mapping[str, Callable[[LoaderRun], bool]] = {
     "DLL303": lambda run: run.storages is not None and run.storages.storages > 0,
     "DLL304": lambda run: not run.forked and _grown(run),
     "DLL306": lambda run: bool(run.kept),
+    "DLL307": lambda run: run.loader.arguments.get("batch_size", 1) is None and run.first_batch is not None,
     "DLL401": _mapped,
     "DLL402": lambda run: any(one.shared and one.moved and one.used for one in run.handles),
     "DLL501": lambda run: any(one.after - one.start - OWN >= MANY_THREADS for one in run.threads),

@@ -29,11 +29,13 @@ from dllint.runtime.judges.case import (
     refuted,
 )
 from dllint.runtime.judges.starting import failed_iterations
-from dllint.runtime.limits import forkserver_storages
+from dllint.runtime.predict import STRATEGIES, storages_sent, walls
 from dllint.runtime.sites import LoaderRun, methods
 
 COPIES = 256 * MIB
 """Copies in all workers together that are worth a word."""
+BOUNDING = ("nofile", "fds", "max_map_count", "maps")
+"""What bounds storages, by its name in the records."""
 A_BATCH = 0.5
 """Descriptors gained a batch from which on batches are being kept."""
 
@@ -167,47 +169,37 @@ def many_tensors(case: Case) -> Judgement:
     """DLL303: how near is the count of storages to the tightest limit of the targets?"""
     failed = failed_iterations(case.runs, "DLL303")
     counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
-    bounds = [(limit, run) for run in counted_runs for limit in limits(case, run)]
+    bounds = [(*bound, run) for run in counted_runs for bound in bounds_of(case, run)]
     if failed and not bounds:
         return confirmed(failed[0])
     if not bounds:
         if not counted_runs:
             return inconclusive("the storages were not counted")
         return refuted("forked workers are sent no storages, and no target starts workers in another way")
-    (limit, why), run = max(bounds, key=lambda one: _storages(one[1]) / max(one[0][0], 1))
-    have = _storages(run)
-    both = f"{counted(have, 'storage')} of at most {limit:,} ({why})"
+    have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
+    both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
     if failed:
         return confirmed(f"{both}: {failed[0]}")
-    if have >= NEAR * limit:
+    if have >= NEAR * most:
         trial = next((one for one in run.trials if one.outcome == "failed"), None)
         tried = (f"a trial under {trial.method} failed",) if trial is not None else ()
         return confirmed(both, *tried)
-    return refuted(both) if have < FAR * limit else inconclusive(both)
+    return refuted(both) if have < FAR * most else inconclusive(both)
 
 
-def _storages(run: LoaderRun) -> int:
-    return run.storages.storages if run.storages is not None else 0
-
-
-def limits(case: Case, run: LoaderRun) -> list[tuple[int, str]]:
-    """How many storages a loader can send, under the method of this run and those that the targets allow."""
+def bounds_of(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
+    """What a loader sends, how much it can, and under what: for the method of this run and those of the targets."""
     storages = run.storages
     if storages is None:
         return []
-    under = {*case.allowed, run.method or ""}
-    descriptors = storages.strategy != "file_system"
-    found: list[tuple[int, str]] = []
-    if "forkserver" in under and descriptors:
-        found.append((forkserver_storages(storages.other_fds), f"{case.where('forkserver')}: SCM_MAX_FD"))
     values = run.limits.values if run.limits is not None else {}
-    nofile, fds = values.get("nofile"), values.get("fds")
-    if "spawn" in under and descriptors and isinstance(nofile, int) and isinstance(fds, int):
-        found.append((nofile - fds - 7 - 4 * run.count, f"{case.where('spawn')}: {nofile} descriptors"))
-    most, maps = values.get("max_map_count"), values.get("maps")
-    if under - {"fork", ""} and isinstance(most, int) and isinstance(maps, int):
-        found.append((most - maps - 64, "vm.max_map_count"))
-    return found
+    known = {name: value if isinstance(value := values.get(name), int) else None for name in BOUNDING}
+    strategy = storages.strategy or STRATEGIES[0]
+    return [
+        (storages_sent(storages, strategy, wall.limit), wall.most, f"{case.where(method)}: {wall.limit}")
+        for method in dict.fromkeys([*([run.method] if run.method else []), *case.allowed])
+        for wall in walls(storages, method, strategy, workers=run.count, **known)
+    ]
 
 
 def kept_batches(case: Case) -> Judgement:
@@ -246,8 +238,23 @@ def accounting(case: Case) -> Judgement:
     return inconclusive(f"{series} in {_span(case)}: too little to be seen in a short run")
 
 
+def whole_storage(case: Case) -> Judgement:
+    """DLL307: does a batch take the whole dataset along?"""
+    pairs = [(run.first_batch, run.storages) for run in case.runs if run.first_batch is not None and run.storages]
+    known = [
+        (batch.bytes, storages.storage_bytes) for batch, storages in pairs if batch and storages.storage_bytes >= MIB
+    ]
+    if not known:
+        return inconclusive("the dataset's tensors, or its batches, were not measured")
+    shipped, whole = max(known, key=lambda one: one[0] / one[1])
+    both = f"the first batch took {mib(shipped)} of shared memory; the tensors of the dataset are {mib(whole)}"
+    if shipped >= NEAR * whole:
+        return confirmed(both)
+    return refuted(both) if shipped < FAR * whole else inconclusive(both)
+
+
 def unseen(case: Case) -> Judgement:
-    """DLL305, DLL307, DLL403: what a run does not measure."""
+    """DLL305, DLL403: what a run does not measure."""
     return inconclusive(f"it ran by {listed(methods(case.runs)) or 'no start method'}; its cost was not measured")
 
 
@@ -258,7 +265,7 @@ JUDGES: Mapping[str, Judge] = {
     "DLL304": private_growth,
     "DLL305": unseen,
     "DLL306": kept_batches,
-    "DLL307": unseen,
+    "DLL307": whole_storage,
     "DLL401": accounting,
     "DLL403": unseen,
     "DLL404": mapped_copied,
