@@ -29,7 +29,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
 RUNS = [
     pytest.param(case, run, id=" ".join([case.name, *run["arguments"]]))
     for case in CASES
-    for run in EXPECTED[case.name]["runs"]
+    for run in EXPECTED[case.name].get("runs", [])
 ]
 TORCH_PYTHON = os.environ.get("DLLINT_TORCH_PYTHON", "")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dllint.finding import Place
-from dllint.observation import End, Feeder, Iteration, Loader, Process, Site
+from dllint.observation import End, Epoch, Feeder, Iteration, Loader, Process, Site
 from dllint.runtime.judges import JUDGES
 from dllint.span import Span
 
@@ -259,3 +259,13 @@ def test_main_of_another_program_has_other_classes(run: Recorded) -> None:
     run.records = [Process(run.main_pid, 1.0, role="main", argv=("python", "other.py"))]
     run.loader(method="spawn", error="AttributeError", text=LOCAL)
     assert run.judged(run.finding("DLL201", run.lambda_span))[0] == "not reached"
+
+
+def test_a_loader_that_gives_up_would_have_hung(run: Recorded) -> None:
+    text = "DataLoader timed out after 3 seconds"
+    run.loader().add(Epoch, loader="70.1", error="RuntimeError", text=text)
+    died(run, "RuntimeError", text)
+    done = run.confirm(run.finding("DLL107"), failed=True)
+    assert done.death is not None
+    assert (done.death.finding.code, done.death.message) == ("DLL107", f"RuntimeError: {text}")
+    assert run.confirm(failed=True).death is None

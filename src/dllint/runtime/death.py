@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dllint.finding import Finding
 from dllint.observation import End
 from dllint.runtime.discover import found_by_run
-from dllint.runtime.failures import is_pickling, meaning, pickling_code, worker_died
+from dllint.runtime.failures import is_pickling, meaning, pickling_code, timed_out, worker_died
 from dllint.runtime.judges.case import said
 from dllint.runtime.judges.pickling import KIND
 from dllint.runtime.sites import LoaderRun, Seen, describe, touches
@@ -59,16 +59,18 @@ def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
 def _failures(seen: Seen) -> Iterator[_Failure]:
     """What may have ended the program: hangs, the main process's own failure, then those of its children, which it may
     only have passed on as an exit code."""
-    if seen.hung:
-        yield from _hangs(seen)
     main = seen.main.pid if seen.main is not None else None
     ends = [end for end in seen.ends if end.exception and end.exception.rpartition(".")[2] not in ENDINGS]
     first = [end for end in reversed(ends) if end.pid == main]
     others = [end for end in reversed(ends) if end.pid != main]
+    if seen.hung:
+        yield from _hangs(seen, "")
     for end in first[:1]:
         text = f"{end.exception}: {end.text}\n{end.traceback}"
         failure = _classified(text, said(end.exception, end.text), end, seen)
-        if failure is not None:
+        if timed_out(text):
+            yield from _hangs(seen, said(end.exception, end.text))
+        elif failure is not None:
             yield failure
         elif not (worker_died(text) or "ProcessRaisedException" in text or "ProcessExitedException" in text):
             return
@@ -97,7 +99,8 @@ def _classified(text: str, message: str, end: End, seen: Seen) -> _Failure | Non
     return _Failure(message, ("DLL207",), "a function that is sent to a process cannot be pickled", end, ())
 
 
-def _hangs(seen: Seen) -> Iterator[_Failure]:
+def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
+    """What may have made the program wait; `message` is what it said when it gave up, if it did."""
     for run in seen.runs:
         for feeder in run.feeders:
             yield _Failure(said(feeder.exception, feeder.text), ("DLL205",), NO_ITEM, None, (run,))
@@ -105,11 +108,11 @@ def _hangs(seen: Seen) -> Iterator[_Failure]:
     if stuck:
         where = describe(stuck[0].loader.site)
         cause = f"the forked workers of {where} wait for a thread or a lock that only their parent had"
-        yield _Failure("", ("DLL107", "DLL402", "DLL205"), cause, None, stuck)
+        yield _Failure(message, ("DLL107", "DLL402", "DLL205"), cause, None, stuck)
     crowded = tuple(run for run in seen.runs if run.iterated and run.count and not run.forked)
     if crowded:
         cause = "near the limit of descriptors, sending a storage to a worker fails in a thread that nobody waits for"
-        yield _Failure("", ("DLL303",), cause, None, crowded)
+        yield _Failure(message, ("DLL303",), cause, None, crowded)
 
 
 def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:

@@ -103,6 +103,14 @@ _PICKLING = re.compile(
 _WORKER_DIED = re.compile(r"DataLoader worker \(pid(?:\(s\))? [\d, ]+\) (?:exited unexpectedly|is killed by signal)")
 
 
+_TIMED_OUT = re.compile(r"DataLoader timed out after [\d.]+ seconds")
+
+
+def timed_out(text: str) -> bool:
+    """Whether a loader gave up waiting, which without its `timeout` would have been a hang."""
+    return bool(_TIMED_OUT.search(text))
+
+
 def is_pickling(text: str) -> bool:
     """Whether a failure is one of pickling."""
     return bool(_PICKLING.search(text))

@@ -11,7 +11,7 @@ from dllint import files, linter, registry, suppressions
 from dllint.config import Settings
 from dllint.finding import Finding
 from dllint.linter import Report
-from dllint.observation import Observation, Stack
+from dllint.observation import Feeder, Observation, Stack
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
@@ -71,11 +71,12 @@ def _predicted(
 
 
 def how_it_ended(run: Run) -> Ending:
-    """How the program ended, by what its launcher saw."""
+    """How the program ended, by what its launcher saw; who waits for an item that could not be sent waits for ever."""
     if run.ended == "interrupt":
         return "interrupted"
     if run.ended == "time-limit":
-        return "hung" if run.stalled else "shortened"
+        lost = any(run.observation.of(Feeder))
+        return "hung" if run.stalled or lost else "shortened"
     if run.ended == "max-epochs":
         return "shortened"
     if run.signal is not None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 
 from dllint.runtime.judges.case import Case, Judge, Judgement, confirmed, counted, inconclusive, refuted
-from dllint.runtime.judges.starting import ended_by, failed_iterations
+from dllint.runtime.judges.starting import ended_by, failed_iterations, gave_up
 
 
 def shared_handle(case: Case) -> Judgement:
@@ -29,7 +29,7 @@ def shared_handle(case: Case) -> Judgement:
         name = f"{one.attribute} " if one.attribute else ""
         workers = counted(len({each.worker for each in moved}), "worker")
         return confirmed(f"{workers} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened")
-    if case.seen.hung and any(not run.batches for run in forked):
+    if any(not run.batches and (case.seen.hung or gave_up(run)) for run in forked):
         return confirmed("the program hung: no batch came from the forked workers")
     shared = [one for one in handles if one.shared]
     if shared and all(one.moved is False for one in shared):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dllint.observation import End
-from dllint.runtime.failures import Signature, meaning
+from dllint.runtime.failures import Signature, meaning, timed_out
 from dllint.runtime.judges.case import (
     Case,
     Judge,
@@ -128,14 +128,18 @@ def method_set(case: Case) -> Judgement:
     return inconclusive("a call that changes nothing leaves no trace in a run")
 
 
+def gave_up(run: LoaderRun) -> bool:
+    """Whether a loader waited for as long as its `timeout` says."""
+    return any(timed_out(text) for _, text in run.failures)
+
+
 def live_threads(case: Case) -> Judgement:
     """DLL107: did forked workers wait for ever?"""
     forked = [run for run in case.runs if run.forked]
-    if case.seen.hung and any(not run.batches for run in forked):
-        stuck = next(run for run in forked if not run.batches)
-        return confirmed(
-            f"the program hung: {counted(stuck.count, 'forked worker')} of {describe(stuck.loader.site)} sent no batch"
-        )
+    stuck = [run for run in forked if not run.batches and (case.seen.hung or gave_up(run))]
+    if stuck:
+        where = describe(stuck[0].loader.site)
+        return confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
     if not forked:
         return refuted(f"its workers started by {listed(methods(case.runs))}, which carries no threads or locks over")
     return inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")

@@ -1,0 +1,139 @@
+"""Given a run and the check of its project, what is reported: how it ended, which findings stand, the exit code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dllint.config import Settings
+from dllint.linter import Report
+from dllint.observation import End, Observation, Process, Save, Stack
+from dllint.run_report import RunReport
+from dllint.runtime.outcome import outcome
+from dllint.runtime.run import Run, Uninstrumented
+
+if TYPE_CHECKING:
+    from conftest import Recorded
+
+LAMBDA = "Can't pickle local object 'Records.__init__.<locals>.<lambda>'"
+
+
+def told(run: Recorded, settings: Settings | None = None, findings: tuple[Any, ...] = (), **ended: Any) -> RunReport:
+    records = tuple(sorted(run.records, key=lambda record: record.t))
+    values: dict[str, Any] = {"exit": 0, "signal": None, "ended": "itself", "seconds": 2.5, **ended}
+    seen = Run(("python", run.path), Observation(records), run.main_pid, **values)
+    sources = {run.path: Path(run.path).read_text()}
+    return outcome(seen, Report(findings, sources=sources), settings or Settings(root=str(Path(run.path).parent)))
+
+
+@pytest.mark.parametrize(
+    ("ended", "ending", "code", "status"),
+    [
+        ({}, "finished", 0, 0),
+        ({"exit": 2}, "failed", 2, 3),
+        ({"exit": None, "signal": 9}, "killed", -9, 3),
+        ({"ended": "max-epochs"}, "shortened", 0, 0),
+        ({"ended": "time-limit", "exit": None, "signal": 15}, "shortened", -15, 0),
+        ({"ended": "time-limit", "exit": None, "signal": 15, "stalled": True}, "hung", -15, 3),
+        ({"ended": "interrupt", "exit": None, "signal": 2}, "interrupted", -2, 0),
+    ],
+)
+def test_how_it_ended(run: Recorded, ended: dict[str, Any], ending: str, code: int, status: int) -> None:
+    report = told(run, **ended)
+    assert (report.exit.ending, report.exit.code, report.status) == (ending, code, status)
+
+
+def test_a_programs_own_mistake_keeps_its_words(run: Recorded) -> None:
+    run.loader().add(End, exit=1, exception="KeyError", text="'missing'")
+    report = told(run, exit=1)
+    assert (report.exit.message, report.exit.explained, report.status) == ("KeyError: 'missing'", "", 3)
+
+
+def test_a_death_that_a_finding_explains(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LAMBDA)
+    run.add(End, exit=1, exception="AttributeError", text=LAMBDA, site=run.site, frames=(run.site,))
+    report = told(run, findings=(run.about_loader("DLL201"),), exit=1)
+    assert (report.exit.explained, report.exit.cause) == (
+        "DLL201",
+        "An object that workers are sent cannot be pickled.",
+    )
+    assert report.status == 1
+
+
+def lambda_seen(run: Recorded) -> Recorded:
+    return run.loader(method="spawn", error="AttributeError", text=LAMBDA)
+
+
+def test_what_only_the_run_saw_has_its_source(run: Recorded) -> None:
+    report = told(lambda_seen(run))
+    assert [(one.code, one.origin) for one in report.findings] == [("DLL201", "runtime")]
+    assert run.path in report.sources
+
+
+@pytest.mark.parametrize("comment", ["# dllint: ignore[DLL201]", "# noqa: DLL201", "# dllint: ignore-file"])
+def test_a_comment_silences_what_the_run_saw(run: Recorded, comment: str) -> None:
+    path = Path(run.path)
+    path.write_text(path.read_text().replace("num_workers=2)", f"num_workers=2)  {comment}"))
+    assert told(lambda_seen(run)).findings == ()
+
+
+@pytest.mark.parametrize(
+    "values", [{"ignore": ("DLL2",)}, {"select": ("DLL1",)}, {"per_file_ignores": {"*.py": ("DLL201",)}}]
+)
+def test_settings_silence_what_the_run_saw(run: Recorded, values: dict[str, Any]) -> None:
+    settings = replace(Settings(root=str(Path(run.path).parent)), **values)
+    assert told(lambda_seen(run), settings).findings == ()
+
+
+def test_a_silenced_cause_explains_nothing(run: Recorded) -> None:
+    path = Path(run.path)
+    path.write_text(path.read_text().replace("num_workers=2)", "num_workers=2)  # dllint: ignore"))
+    lambda_seen(run).add(End, exit=1, exception="AttributeError", text=LAMBDA, site=run.site, frames=(run.site,))
+    report = told(run, exit=1)
+    assert (report.exit.explained, report.status) == ("", 3)
+
+
+def test_what_was_not_watched_is_said_with_its_place(run: Recorded) -> None:
+    child = Uninstrumented(
+        90, ("python", "-I", "tool.py"), "started with -I, which keeps the instrumentation out", run.site
+    )
+    report = told(run, uninstrumented=(child,))
+    assert report.uninstrumented == (
+        "90 (python -I tool.py) of train.py:13: started with -I, which keeps the instrumentation out",
+    )
+
+
+def test_saves_and_stacks_are_passed_on(run: Recorded) -> None:
+    run.add(Save, api="torch.save", path="/home/me/a.pt", to="/tmp/x/a.pt").add(Save, path="/home/me/b.pt")
+    run.add(Stack, 80, text="Thread 0x1 (most recent call first):\n  File ...")
+    report = told(run)
+    assert report.redirected == {"/home/me/a.pt": "/tmp/x/a.pt"}
+    assert report.exit.stacks == {80: "Thread 0x1 (most recent call first):\n  File ..."}
+
+
+def test_processes_are_named_by_what_started_them(run: Recorded) -> None:
+    run.loader()
+    for worker in range(2):
+        run.add(Process, run.first_worker + worker, role="worker", start_method="fork", parent=run.main_pid)
+    names = [(one.pid, one.name, one.method) for one in told(run).processes]
+    assert names == [(70, "main", ""), (80, "worker 0 of train.py:13", "fork"), (81, "worker 1 of train.py:13", "fork")]
+
+
+def test_versions_and_limits_are_the_environment(run: Recorded) -> None:
+    run.records = [Process(run.main_pid, 1.0, role="main", python="3.11.7", torch="2.13.0")]
+    environment = told(run).environment
+    assert (environment["python"], environment["torch"]) == ("3.11.7", "2.13.0")
+    assert environment["cores"] >= 1
+
+
+def test_time_that_ran_out_is_a_note(run: Recorded) -> None:
+    report = told(run, ended="time-limit", exit=0, killed=(91,), problems=("a problem",), scratch="/tmp/kept")
+    assert [line.split(":")[0] for line in report.notes] == [
+        "the program was ended at the time limit while it made progress",
+        "a problem",
+        "processes that the program left behind were ended",
+        "records and redirected checkpoints are in /tmp/kept",
+    ]
