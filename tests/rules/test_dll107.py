@@ -1,0 +1,210 @@
+"""DLL107: what forked workers wait for in vain, and what serves them well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL107"]}
+
+HEAD = """\
+import multiprocessing
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+"""
+READ = """
+def main():
+    for rows in DataLoader(Rows(), num_workers=2):
+        print(rows)
+"""
+EXECUTOR = """
+class Rows(Dataset):
+    def __init__(self):
+        self.pool = ThreadPoolExecutor(2){mark}
+        {use}
+
+    def __getitem__(self, index):
+        return self.pool.submit(abs, index).result()
+"""
+THREADS = """
+def begin(worker):
+    torch.set_num_threads({count}){mark}
+
+def main():
+    loader = DataLoader(torch.ones(8), num_workers=2, worker_init_fn=begin{options})
+    for rows in loader:
+        rows.sum().backward()
+"""
+MARK = "  # DLL107"
+
+FOUND: dict[str, str] = {
+    "an executor used by submit": EXECUTOR.format(mark=MARK, use="self.pool.submit(print)") + READ,
+    "an executor used by a helper": EXECUTOR.format(mark=MARK, use="self.warm()")
+    + "\n    def warm(self):\n        return list(self.pool.map(abs, [1]))\n"
+    + READ,
+    "another name, a base class": """
+from concurrent.futures import ThreadPoolExecutor as Threads
+
+class Base(Dataset):
+    def __init__(self):
+        self.pool = Threads()  # DLL107
+        self.sizes = self.pool.map(abs, [1])
+
+class Rows(Base):
+    def __getitem__(self, index):
+        return list(self.pool.map(abs, [index]))
+"""
+    + READ,
+    "a pool of processes": """
+class Rows(Dataset):
+    def __init__(self):
+        self.pool = multiprocessing.Pool(2)  # DLL107
+
+    def __getitem__(self, index):
+        return self.pool.map(abs, [index])
+"""
+    + READ,
+    "a pool of threads, used in a helper": """
+from multiprocessing.pool import ThreadPool
+
+class Rows(Dataset):
+    def __init__(self):
+        self.pool = ThreadPool(2)  # DLL107
+
+    def __getitem__(self, index):
+        return self.read(index)
+
+    def read(self, index):
+        return self.pool.apply(abs, (index,))
+"""
+    + READ,
+    "a lock that is held": """
+class Rows(Dataset):
+    def __init__(self):
+        self.lock = threading.Lock()  # DLL107
+
+    def __getitem__(self, index):
+        with self.lock:
+            return index
+
+def main():
+    rows = Rows()
+    loader = DataLoader(rows, **{"num_workers": 2})
+    with rows.lock:
+        for batch in loader:
+            print(batch)
+""",
+    "more threads": THREADS.format(count=4, mark=MARK, options=""),
+    "more threads, a constant": "\nCOUNT = 2\n" + THREADS.format(count="COUNT", mark=MARK, options=""),
+}
+
+SILENT: dict[str, str] = {
+    "an executor not used yet": EXECUTOR.format(mark="", use="print(self.pool)") + READ,
+    "an executor for the parent alone": """
+class Rows(Dataset):
+    def __init__(self):
+        self.pool = ThreadPoolExecutor(2)
+        self.sizes = list(self.pool.map(abs, [1]))
+
+    def __getitem__(self, index):
+        return self.sizes[index]
+"""
+    + READ,
+    "an executor that is done": """
+class Rows(Dataset):
+    def __init__(self):
+        with ThreadPoolExecutor(2) as pool:
+            self.sizes = list(pool.map(abs, [1]))
+
+    def __getitem__(self, index):
+        return self.sizes[index]
+"""
+    + READ,
+    "a pool of each item": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        with multiprocessing.Pool(2) as pool:
+            return pool.map(abs, [index])
+"""
+    + READ,
+    "a pool made when a worker needs it": """
+class Rows(Dataset):
+    def __init__(self):
+        self.pool = None
+
+    def __getitem__(self, index):
+        if self.pool is None:
+            self.open()
+        return self.pool.map(abs, [index])
+
+    def open(self):
+        self.pool = multiprocessing.Pool(2)
+"""
+    + READ,
+    "a lock that is free": """
+class Rows(Dataset):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __getitem__(self, index):
+        with self.lock:
+            return index
+
+def main():
+    rows = Rows()
+    with rows.lock:
+        print(len(rows))
+    for batch in DataLoader(rows, num_workers=2):
+        print(batch)
+""",
+    "no workers": EXECUTOR.format(mark="", use="self.pool.submit(print)")
+    + READ.replace("num_workers=2", "num_workers=0"),
+    "spawned": EXECUTOR.format(mark="", use="self.pool.submit(print)")
+    + READ.replace("num_workers=2", "num_workers=2, multiprocessing_context='spawn'"),
+    "one thread": THREADS.format(count=1, mark="", options=""),
+    "a number of threads that is not known": "\nfrom somewhere import count\n"
+    + THREADS.format(count="count", mark="", options=""),
+    "workers that stay": THREADS.format(count=4, mark="", options=", persistent_workers=True"),
+    "a program that does not train": THREADS.format(count=4, mark="", options="").replace(".backward()", ""),
+    "threads of the parent": """
+def main():
+    torch.set_num_threads(8)
+    for rows in DataLoader(torch.ones(8), num_workers=2):
+        rows.sum().backward()
+""",
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
+def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + source}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_silent(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+
+
+def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) -> None:
+    files = {
+        "rows.py": HEAD + EXECUTOR.format(mark="", use="self.pool.submit(print)"),
+        "train.py": "from torch.utils.data import DataLoader\n\nfrom rows import Rows\n" + READ,
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert (relative(finding.path), finding.span.line, finding.severity) == ("rows.py", 10, "error")
+    assert [(relative(place.path), place.span.line) for place in finding.related] == [("rows.py", 11), ("train.py", 6)]
+
+
+def test_targets_that_never_fork(findings: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + FOUND["a pool of processes"]}
+
+    assert findings(files, target_python="3.14", **SELECT) == set()
