@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.schema import Call
+from dllint.facts.schema import Call, Expr
 from dllint.handle_api import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
 from dllint.project.abstract import (
     Class,
@@ -20,7 +20,7 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
-from dllint.project.datasets import Kept
+from dllint.project.datasets import Kept, walk
 from dllint.project.holding import bound_by, flattened
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -92,6 +92,15 @@ class Copied(NamedTuple):
         return self.value.file.calls[self.value.call]
 
 
+def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
+    """Everything that a function reads, the tests of its branches aside."""
+    for event in file.scopes[scope].events:
+        if event.value is not None:
+            yield from walk(event.value, file)
+    for index in file.calls_of(scope):
+        yield from walk(["call", index], file)
+
+
 class Handles:
     """Answers about handles for one project."""
 
@@ -100,6 +109,16 @@ class Handles:
         self.world = project.world
         self._kept: dict[Class, list[Handle]] = {}
         self._openers: dict[Instance, Opener | None] = {}
+        self._read: dict[tuple[str, int], frozenset[str]] = {}
+
+    def names_read(self, file: SourceFile, scope: int) -> frozenset[str]:
+        """The names and attribute names that a function reads, the tests of its branches aside."""
+        found = self._read.get((file.path, scope))
+        if found is None:
+            parts = expressions(file, scope)
+            found = frozenset(str(part[-1]) for part in parts if part[0] in ("name", "attr"))
+            self._read[file.path, scope] = found
+        return found
 
     # What is opened
 

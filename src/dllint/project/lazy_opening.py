@@ -8,8 +8,8 @@ from dllint.facts.schema import Call, Event, Expr
 from dllint.finding import AddImport, Fix, InsertStatement, ReplaceExpression
 from dllint.project.abstract import Class
 from dllint.project.conditions import render
-from dllint.project.handles import Step
-from dllint.project.shared_handles import Shared, expressions
+from dllint.project.handles import Step, expressions
+from dllint.project.shared_handles import Shared
 from dllint.project.source import SourceFile
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from dllint.facts.schema import Expr
 from dllint.handle_api import Opener
 from dllint.project.abstract import Class, Instance
 from dllint.project.conditions import Atom, path_atoms
-from dllint.project.datasets import walk
-from dllint.project.handles import Handle, Step
+from dllint.project.handles import Handle, Step, expressions
 from dllint.project.loaders import Loader
 from dllint.project.parent_touches import ParentTouches
 from dllint.project.source import SourceFile
@@ -111,7 +110,7 @@ class _Case:
         return any(
             part[0] == "attr" and part[2] == self.last.attr and self._may_be(run, part[1])
             for run in self.runs
-            if run.entry != "worker_init_fn"
+            if run.entry != "worker_init_fn" and self.last.attr in self.project.handles.names_read(run.file, run.scope)
             for part in expressions(run.file, run.scope)
         )
 
@@ -197,28 +196,22 @@ class _Case:
         return None
 
 
-def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
-    """Everything that a function reads, the tests of its branches aside."""
-    for event in file.scopes[scope].events:
-        if event.value is not None:
-            yield from walk(event.value, file)
-    for index in file.calls_of(scope):
-        yield from walk(["call", index], file)
-
-
 def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterator[Shared]:
     """Handles that a module opens at its top level and worker code reads by name."""
     seen: set[tuple[str, str]] = set()
+    opened: dict[str, dict[str, int]] = {}
     for run in runs:
-        names = {
-            name: binding.expr[1]
-            for name, bindings in run.file.bindings(0).items()
-            for binding in bindings
-            if binding.kind == "value" and binding.expr is not None and binding.expr[0] == "call"
-        }
-        if not names or run.entry == "worker_init_fn":
+        if run.entry == "worker_init_fn":
             continue
-        read = {str(part[1]) for part in expressions(run.file, run.scope) if part[0] == "name"}
+        names = opened.get(run.file.path)
+        if names is None:
+            names = opened[run.file.path] = {
+                name: binding.expr[1]
+                for name, bindings in run.file.bindings(0).items()
+                for binding in bindings
+                if binding.kind == "value" and binding.expr is not None and binding.expr[0] == "call"
+            }
+        read = project.handles.names_read(run.file, run.scope) if names else frozenset()
         for name in sorted(read & names.keys() - run.file.bindings(run.scope).keys()):
             if (run.file.path, name) in seen:
                 continue

@@ -55,13 +55,18 @@ class WorkerCode:
         return found
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
-        """All functions that calling a method of an object of the project runs."""
+        """All functions that calling a method of an object of the project runs. Objects of one class count as one."""
         assert isinstance(value.of, Class)
-        method = self.world.hierarchy.method(value.of, name)
-        if method is None:
-            return []
-        bound = Function(method.file, method.scope, value)
-        return list(self._reach([(bound, self.world.receiver_frame(value), name)]))
+        key = ("method", value.of, name)
+        found = self._of_dataset.get(key)
+        if found is None:
+            method = self.world.hierarchy.method(value.of, name)
+            starts: list[tuple[Function, Frame | None, str]] = []
+            if method is not None:
+                bound = Function(method.file, method.scope, value)
+                starts.append((bound, self.world.receiver_frame(value), name))
+            found = self._of_dataset[key] = list(self._reach(starts))
+        return found
 
     def of_callable(self, value: Value, entry: str) -> list[WorkerRun]:
         """All functions that calling the value (a collate_fn, a worker_init_fn) runs."""
