@@ -23,6 +23,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arrays import Arrays
 from dllint.project.batches import Batches
+from dllint.project.caches import Caches
 from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
 from dllint.project.cuda_forks import CudaForks
@@ -66,6 +67,7 @@ class Project:
         self.tensors = Tensors(world, self.datasets)
         self.cuda_forks = CudaForks(self)
         self.batches = Batches(self)
+        self.caches = Caches(self)
         self.shipping = Shipping(self)
         self.opencv = OpenCV(self)
         self.handles = Handles(self)

@@ -1,0 +1,129 @@
+"""DLL304: which caches grow in workers, and which are bounded, emptied or no caches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL304"]}
+
+HEAD = """\
+import functools
+import os
+from collections import OrderedDict, defaultdict, deque
+
+import numpy as np
+from torch.utils.data import ConcatDataset, DataLoader, Dataset, get_worker_info
+"""
+
+
+def dataset(
+    item: str, cache: str = "{}", extra: str = "", loader: str = "DataLoader(Rows(paths), num_workers=4)"
+) -> str:
+    """A module with a dataset whose `__getitem__` has the lines `item`."""
+    body = "".join(f"        {line}\n" for line in item.splitlines())
+    return (
+        f"{HEAD}\nclass Rows(Dataset):\n    def __init__(self, paths):\n        self.paths = paths\n"
+        f"        self.cache = {cache}\n\n    def __getitem__(self, index):\n{body}{extra}\n"
+        f"def build(paths):\n    return {loader}\n"
+    )
+
+
+FOUND: dict[str, str] = {
+    "by index": dataset("self.cache[index] = np.load(self.paths[index])  # DLL304"),
+    "by path": dataset("path = self.paths[index]\nself.cache[path] = np.load(path)  # DLL304"),
+    "by a field": dataset("name, label = self.paths[index]\nself.cache[name] = np.load(name)  # DLL304"),
+    "by a joined path": dataset("p = os.path.join('a', self.paths[index])\nself.cache[p] = np.load(p)  # DLL304"),
+    "under not in": dataset("if index not in self.cache:\n    self.cache[index] = read(index)  # DLL304"),
+    "setdefault": dataset("return self.cache.setdefault(index, np.load(self.paths[index]))  # DLL304"),
+    "an ordered dict": dataset("self.cache[index] = np.load(self.paths[index])  # DLL304", cache="OrderedDict()"),
+    "a default dict": dataset("self.cache[index] = np.load(self.paths[index])  # DLL304", cache="defaultdict(list)"),
+    "a place an item": dataset("self.cache[index] = np.load('a')  # DLL304", cache="[None] * len(paths)"),
+    "a list": dataset("self.cache.append(np.load(self.paths[index]))  # DLL304", cache="[]"),
+    "made on the first item": dataset(
+        "if self.cache is None:\n    self.cache = {}\nself.cache[index] = np.load('a')  # DLL304", cache="None"
+    ).replace("        self.cache = None\n", "        self.cache = None\n        self.cache = {}\n"),
+    "in a helper": dataset(
+        "return self.load(self.paths[index])",
+        extra="\n    def load(self, path):\n        self.cache[path] = np.load(path)  # DLL304\n"
+        "        return self.cache[path]\n",
+    ),
+    "functools.cache": dataset(
+        "return self.load(self.paths[index])",
+        extra="\n    @functools.cache\n    def load(self, path):  # DLL304\n        return np.load(path)\n",
+    ),
+    "lru_cache without a bound": dataset(
+        "return self.load(index)",
+        extra="\n    @functools.lru_cache(maxsize=None)\n    def load(self, index):  # DLL304\n        return 1\n",
+    ),
+    "in a base class": HEAD + "\nclass Base(Dataset):\n    def __init__(self, paths):\n        self.cache = {}\n\n"
+    "    def __getitem__(self, index):\n        self.cache[index] = np.load(str(index))  # DLL304\n\n"
+    "class Rows(Base):\n    pass\n\ndef build(paths):\n    return DataLoader(Rows(paths), num_workers=2)\n",
+    "inside a wrapper": dataset(
+        "self.cache[index] = np.load(self.paths[index])  # DLL304",
+        loader="DataLoader(ConcatDataset([Rows(paths)]), **{'num_workers': 2})",
+    ),
+}
+
+SILENT: dict[str, str] = {
+    "a key for each process": dataset("pid = os.getpid()\nself.cache[pid] = np.load('a')"),
+    "a key for each worker": dataset("self.cache[get_worker_info().id] = np.load('a')"),
+    "a ring": dataset("self.cache[index % 8] = np.load(self.paths[index])"),
+    "a handle": dataset("self.cache[self.paths[index]] = open(self.paths[index])"),
+    "a bounded deque": dataset("self.cache.append(np.load('a'))", cache="deque(maxlen=8)"),
+    "an array": dataset("self.cache[index] = np.load('a')", cache="np.zeros((100, 3))"),
+    "a limit": dataset("if len(self.cache) < 100:\n    self.cache[index] = np.load('a')"),
+    "taken out": dataset("self.cache[index] = np.load('a')\nself.cache.pop(index - 1, None)"),
+    "deleted": dataset("self.cache[index] = np.load('a')\nif index > 9:\n    del self.cache[index - 9]"),
+    "started anew": dataset("self.cache = {}\nself.cache[index] = np.load('a')"),
+    "lru_cache": dataset(
+        "return self.load(index)",
+        extra="\n    @functools.lru_cache(maxsize=8)\n    def load(self, index):\n        return np.load('a')\n",
+    ),
+    "counted": dataset("self.cache[index] += 1", cache="defaultdict(int)"),
+    "flagged": dataset("self.cache[index] = True"),
+    "by class": dataset("label = np.load('a').argmax()\nself.cache[label] = np.load('b')"),
+    "a local dict": dataset("cache = {}\ncache[index] = np.load('a')\nreturn cache"),
+    "filled before": dataset("return self.cache[index]", cache="{path: np.load(path) for path in paths}"),
+    "of an unknown class": dataset("self.cache[index] = np.load('a')", cache="Cache(8)"),
+    "no workers": dataset("self.cache[index] = np.load('a')", loader="DataLoader(Rows(paths))"),
+    "not in workers": dataset(
+        "return self.paths[index]", extra="\n    def put(self, index, value):\n        self.cache[index] = value\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND.keys())
+def test_found(findings: Callable[..., Any], marks: Callable[..., Any], source: str) -> None:
+    files = {"data.py": source}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(findings: Callable[..., Any], source: str) -> None:
+    assert findings({"data.py": source}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [("", "thrown away with it when the epoch ends"), (", persistent_workers=True", "grows in each worker")],
+)
+def test_what_becomes_of_it_depends_on_how_long_workers_live(told: Callable[..., Any], options: str, text: str) -> None:
+    source = dataset("self.cache[index] = np.load('a')", loader=f"DataLoader(Rows(paths), num_workers=4{options})")
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert text in finding.text
+
+
+def test_one_cache_of_two_loaders_is_one_finding_of_the_worse_kind(told: Callable[..., Any]) -> None:
+    source = dataset("self.cache[index] = np.load('a')")
+    source += "\ndef more(paths):\n    return DataLoader(Rows(paths), num_workers=2, persistent_workers=True)\n"
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert "grows in each worker" in finding.text
+    assert len(finding.related) == 2
