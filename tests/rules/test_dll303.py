@@ -89,6 +89,10 @@ SILENT: dict[str, str] = {
         "self.rows = [torch.load(path) for path in paths]",
         extra=READ + "\n    def __getstate__(self):\n        return {**self.__dict__, 'rows': None}\n",
     ),
+    "filled by workers": dataset(
+        "self.rows = {}",
+        extra="\n    def __getitem__(self, index):\n        self.rows[index] = torch.zeros(3)\n        return 1\n",
+    ),
     "local": dataset("rows = [torch.load(path) for path in paths]\nself.rows = torch.cat(rows)"),
     "one of two kinds that a parameter may be": dataset(
         "self.rows = rows",

@@ -10,6 +10,7 @@ from dllint.project.abstract import Const, Display, Mapping, Site
 from dllint.project.source import last_name
 
 if TYPE_CHECKING:
+    from dllint.project.datasets import Datasets
     from dllint.project.mappings import Change
     from dllint.project.world import World
 
@@ -25,7 +26,7 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
     return None
 
 
-def iterations(world: World, expr: Expr, site: Site, depth: int = 0) -> int | None:
+def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:
     """How many elements iterating an expression gives."""
     if depth > 4:
         return None
@@ -33,27 +34,27 @@ def iterations(world: World, expr: Expr, site: Site, depth: int = 0) -> int | No
         call = site.file.calls[expr[1]]
         plain = [argument.value for argument in call.args if argument.keyword is None]
         if call.func[-1] in ("range", "trange") and plain:
-            numbers = [whole_number(world, one, site) for one in plain[:3]]
+            numbers = [whole_number(datasets.world, one, site) for one in plain[:3]]
             known = [number for number in numbers if number is not None]
             if len(known) < len(numbers):
                 return None
             return len(range(*known)) if len(known) < 3 or known[2] else None
         if last_name(call.func) in _SAME_LENGTH and plain:
-            return iterations(world, plain[0], site, depth + 1)
+            return iterations(datasets, plain[0], site, depth + 1)
         return None
-    values = world.values.evaluate(expr, site)
+    values = datasets.world.values.evaluate(expr, site)
     if len(values) == 1 and isinstance(values[0], (Display, Mapping)):
-        return items(world, values[0], depth + 1)
+        return items(datasets, values[0], depth + 1)
     return None
 
 
-def items(world: World, value: Display | Mapping, depth: int = 0) -> int | None:
+def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int | None:
     """How many elements a display or mapping holds when it is filled; None where that is not known."""
     expr, site = value.written.expr, value.written.site
     if depth > 4:
         return None
     if expr[0] == "comp":
-        total = _generated(world, expr, site, depth)
+        total = _generated(datasets, expr, site, depth)
     elif expr[0] in ("list", "tuple", "set"):
         total = None if any(one[0] == "star" for one in expr[1]) else len(expr[1])
     elif expr[0] == "dict":
@@ -62,30 +63,30 @@ def items(world: World, value: Display | Mapping, depth: int = 0) -> int | None:
         total = 0
     else:
         total = None
-    for file, change in world.mappings.owned_changes(site.file, value.owner):
+    for file, change in datasets.filling(value):
         if total is None:
             return None
-        added = _added(world, change, world.mappings.changed_at(file, change, site), depth)
+        added = _added(datasets, change, datasets.world.mappings.changed_at(file, change, site), depth)
         total = None if added is None else total + added
     return total
 
 
-def _generated(world: World, expr: Expr, site: Site, depth: int) -> int | None:
+def _generated(datasets: Datasets, expr: Expr, site: Site, depth: int) -> int | None:
     total = 1
     for _, iterable, tests in expr[3]:
-        count = None if tests else iterations(world, iterable, site, depth + 1)
+        count = None if tests else iterations(datasets, iterable, site, depth + 1)
         if count is None:
             return None
         total *= count
     return total
 
 
-def _added(world: World, change: Change, here: Site, depth: int) -> int | None:
+def _added(datasets: Datasets, change: Change, here: Site, depth: int) -> int | None:
     """How many elements all runs of a change, which stands at `here`, add: one, or as many as it extends by, in each
     turn of its loops."""
     total: int | None = 1
     if change.kind == "extend" and change.value is not None:
-        total = iterations(world, change.value, here, depth + 1)
+        total = iterations(datasets, change.value, here, depth + 1)
     elif change.kind == "merge":
         return None
     for index in here.file.regions(change.region):
@@ -94,6 +95,6 @@ def _added(world: World, change: Change, here: Site, depth: int) -> int | None:
             return None
         if region.kind == "for" and region.expr is not None:
             where = Site(here.file, change.scope, region.parent, (region.span.line, region.span.column), here.frame)
-            count = iterations(world, region.expr, where, depth + 1)
+            count = iterations(datasets, region.expr, where, depth + 1)
             total = None if count is None else total * count
     return total

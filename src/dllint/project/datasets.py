@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Class, Display, External, Function, Instance, Partial, Site, Value, Values
+from dllint.project.abstract import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.project.holding import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
@@ -16,6 +16,7 @@ from dllint.span import Span
 from dllint.torch_api import DATASET_BASES, WRAPPERS, canonical
 
 if TYPE_CHECKING:
+    from dllint.project.mappings import Change
     from dllint.project.world import World
 
 DEEPEST = 5
@@ -230,6 +231,18 @@ class Datasets:
             self._outside_table: dict[tuple[str, int], list[tuple[str, SourceFile, Store]]] = table
         found: list[tuple[str, SourceFile, Store]] = table.get(owner.key, [])
         return found
+
+    def filling(self, value: Display | Mapping) -> Iterator[tuple[SourceFile, Change]]:
+        """The changes of a container that are made before workers start: those of an attribute in what `__init__`
+        runs."""
+        site, owner = value.written.site, value.owner
+        for file, change in self.world.mappings.owned_changes(site.file, owner):
+            if owner is not None and site.file.scopes[owner[0]].kind == "class":
+                made = self.init_code(Class(site.file, owner[0]))
+                below = file is not site.file and file.scopes[change.scope].name == "__init__"
+                if not below and (file.path, change.scope) not in made:
+                    continue
+            yield file, change
 
     def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
         """The functions of the project that run while an object of the class is made, each with the calls that lead

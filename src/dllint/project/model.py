@@ -62,7 +62,7 @@ class Project:
         self.item_code = ItemCode(world, self.workers)
         self.arrays = Arrays(world)
         self.cuda = Cuda(world)
-        self.records = Records(world)
+        self.records = Records(world, self.datasets)
         self.starting = Starting(self)
         self.tensors = Tensors(world, self.datasets)
         self.cuda_forks = CudaForks(self)

@@ -19,7 +19,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.conditions import render
 from dllint.project.counting import items
-from dllint.project.datasets import Kept
+from dllint.project.datasets import Datasets, Kept
 from dllint.project.source import SourceFile, last_name
 from dllint.record_api import HANDLE, LINES, OF_STRING, SAME_COLLECTION, SAME_OBJECTS, SPLITTING, TEXT, form
 from dllint.span import Span
@@ -78,8 +78,9 @@ _Names = dict[str, Expr]
 class Records:
     """Recognises collections of Python objects among kept values."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, datasets: Datasets) -> None:
         self.world = world
+        self.datasets = datasets
 
     def kept(self, kept: Kept) -> Held | None:
         """The many Python objects that an attribute keeps, if it does."""
@@ -138,7 +139,7 @@ class Records:
                 if traced is not None and traced.level == 0 and traced.kind not in (HANDLE, TEXT):
                     return Held(traced, None)
         mappings = self.world.mappings
-        for file, change in islice(mappings.owned_changes(site.file, value.owner), _MOST_CHANGES):
+        for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
             if change.value is None:
                 continue
             where = mappings.changed_at(file, change, site)
@@ -270,7 +271,7 @@ class Records:
         """An estimate for what a comprehension over known numbers makes; None where its elements are no objects, or
         their number is not known."""
         each = _object_bytes(element)
-        if each is None or (count := items(self.world, value)) is None:
+        if each is None or (count := items(self.datasets, value)) is None:
             return None
         return count * (each + _POINTER)
 

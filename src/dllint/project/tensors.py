@@ -72,7 +72,7 @@ class Tensors:
             each = [self._of_expression(one, where, depth) for one, where in self._elements(value)]
             if all(one == 0 for one in each):
                 return 0
-            number = items(self.world, value)
+            number = items(self.datasets, value)
             if number is None or any(one is None for one in each):
                 return None
             return number * max(one for one in each if one is not None)
@@ -89,15 +89,14 @@ class Tensors:
         return max((count for count in counts if count is not None), default=0)
 
     def _is_filled(self, value: Display | Mapping) -> bool:
-        changes = self.world.mappings.owned_changes(value.written.site.file, value.owner)
-        return next(changes, None) is not None
+        return next(self.datasets.filling(value), None) is not None
 
     def _elements(self, value: Display | Mapping) -> list[tuple[Expr, Site]]:
         """The expressions of a comprehension's element and of what is added afterwards."""
         expr, site = value.written.expr, value.written.site
         found: list[tuple[Expr, Site]] = [(expr[2][-1], site)] if expr[0] == "comp" else []
         mappings = self.world.mappings
-        for file, change in islice(mappings.owned_changes(site.file, value.owner), _MOST_CHANGES):
+        for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
             if change.kind in ("add", "set", "default") and change.value is not None:
                 found.append((change.value, mappings.changed_at(file, change, site)))
         return found

@@ -12,6 +12,7 @@ from dllint.project import Project
 from dllint.project.abstract import Const
 from dllint.project.batches import KeptBatch
 from dllint.project.conditions import render
+from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile, last_name
 from dllint.span import Span
 
@@ -23,8 +24,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for kept in project.batches.kept():
         if not project.regimes(kept.loader) or kept.loader.flag("pin_memory") is not False:
             continue
-        if _shares_by_file(project):
-            return
+        if _shares_by_file(project, kept.loader):
+            continue
         place = project.loader_place(kept.loader)
         key = (kept.file.path, kept.span)
         if key in found:
@@ -35,10 +36,15 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     yield from found.values()
 
 
-def _shares_by_file(project: Project) -> bool:
-    """Whether the program changes to the strategy that takes no descriptor a storage."""
-    for file, index, _ in project.external_calls("set_sharing_strategy", ""):
-        given = project.evaluate_argument(file, index, 0, "new_strategy")
+def _shares_by_file(project: Project, loader: Loader) -> bool:
+    """Whether the loader's program changes to the strategy that takes no descriptor a storage."""
+    calls = list(project.external_calls("set_sharing_strategy", ""))
+    if not calls:
+        return False
+    scope = loader.file.calls[loader.call].scope
+    around = project.programs.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    for file, index, _ in calls:
+        given = project.evaluate_argument(file, index, 0, "new_strategy") if file.path in around else None
         if given and any(isinstance(value, Const) and value.value == "file_system" for value in given):
             return True
     return False
