@@ -43,7 +43,7 @@ _NEARBY = (
     *(b".cuda(", b"torch.cuda"),
     *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
     *(b"sqlite3", b"Queue(", b"ZipFile", b"Executor", b"pyarrow", b"namedtuple(", b"lru_cache", b"decord", b"boto3"),
-    *(b"MongoClient", b"redis", b"loader", b"WORKERS", b"(dict)", b"OrderedDict)"),
+    *(b"MongoClient", b"redis", b"zip(*", b"loader", b"WORKERS", b"(dict)", b"OrderedDict)"),
 )
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _SMALL = 2000

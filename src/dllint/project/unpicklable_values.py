@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.pickle_api import (
     CACHED,
@@ -76,7 +77,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
     """What the datasets and callables of a loader hold that its workers cannot receive."""
     seen: set[tuple[str, Span]] = set()
     for holder, piece in sent_pieces(project, loader):
-        refusal = _refusal(project, piece.value, regime)
+        refusal = refusal_of(project, piece.value, regime)
         file, span, statement = place_of(piece) if refusal is not None else (None, None, None)
         if refusal is None or file is None or span is None or (file.path, span) in seen:
             continue
@@ -157,7 +158,7 @@ def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]
     return None, None, None
 
 
-def _refusal(project: Project, value: Value, regime: Regime) -> Refusal | None:
+def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None:
     """What pickle has against a value."""
     if isinstance(value, Display):
         return GENERATOR if value.kind == "generator" else None
@@ -277,16 +278,18 @@ def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
             for binding, _ in found
         ):
             return MODULE
-    return NON_LEAF if expr[0] == "binop" and _needs_gradient(project, expr, kept) else None
+    return NON_LEAF if needs_gradient(project, expr, kept.site) else None
 
 
-def _needs_gradient(project: Project, expr: list[object], kept: Kept) -> bool:
+def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
     """`torch.zeros(3, requires_grad=True) * 2`: an operation on a tensor that was made with gradients."""
+    if expr[0] != "binop" or _without_gradients(site):
+        return False
     sides = [side for side in expr[2:] if isinstance(side, list)]
     for side in sides:
-        if side[0] == "binop" and _needs_gradient(project, side, kept):
+        if side[0] == "binop" and needs_gradient(project, side, site):
             return True
-        for value in project.world.values.evaluate(side, kept.site):
+        for value in project.world.values.evaluate(side, site):
             if isinstance(value, Instance) and isinstance(value.of, External) and value.file is not None:
                 if value.of.name == "torch.nn.Parameter":
                     return True
@@ -298,3 +301,12 @@ def _needs_gradient(project: Project, expr: list[object], kept: Kept) -> bool:
                 if given and all(isinstance(one, Const) and one.value is True for one in given):
                     return True
     return False
+
+
+def _without_gradients(site: Site) -> bool:
+    """Whether the place stands in a `with torch.no_grad()` or its like."""
+    entries = (site.file.facts.regions[index] for index in site.file.regions(site.region))
+    contexts = (entry.expr for entry in entries if entry.kind == "with" and entry.expr is not None)
+    return any(
+        expr[0] == "call" and site.file.calls[expr[1]].func[-1] in ("no_grad", "inference_mode") for expr in contexts
+    )
