@@ -61,9 +61,10 @@ class Recorded:
         return self
 
     def loader(self, method: str | None = "fork", workers: int = 2, pid: int = MAIN, **values: Any) -> Recorded:
-        """A loader that is built and iterated once, with its workers."""
+        """A loader that is built and iterated once, with its workers; `given` is an explicit start method."""
         iteration = {one: values.pop(one) for one in ("error", "text", "persistent") if one in values}
         values = {"dataset": "__main__.Records", "cls": "torch.utils.data.DataLoader", **values}
+        values.setdefault("method", values.pop("given", None))
         self.add(Loader, pid, loader="70.1", site=self.site, workers=workers, **values)
         self.add(Iteration, pid, loader="70.1", method=method if workers else None, workers=workers, **iteration)
         if not iteration.get("error"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dllint.finding import Place
-from dllint.observation import End, Epoch, Feeder, Iteration, Loader, Process, Site
+from dllint.observation import End, Epoch, Feeder, Iteration, Loader, Process, Site, Storages
 from dllint.runtime.judges import JUDGES
 from dllint.span import Span
 
@@ -269,3 +269,12 @@ def test_a_loader_that_gives_up_would_have_hung(run: Recorded) -> None:
     assert done.death is not None
     assert (done.death.finding.code, done.death.message) == ("DLL107", f"RuntimeError: {text}")
     assert run.confirm(failed=True).death is None
+
+
+def test_a_death_keeps_the_numbers_behind_it(run: Recorded) -> None:
+    run.loader(method="forkserver", error="ValueError", text="too many fds")
+    run.add(Storages, loader="70.1", storages=300, fds=300)
+    died(run, "ValueError", "too many fds")
+    (found,) = run.confirm(run.about_loader("DLL303"), failed=True).findings
+    assert found.evidence[0] == "the program died: ValueError: too many fds"
+    assert found.evidence[1].startswith("300 storages of at most 245")

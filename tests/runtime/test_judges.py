@@ -219,8 +219,8 @@ def test_a_lambda_for_a_pool(run: Recorded) -> None:
 # DLL3 and DLL4
 
 
-def storages(run: Recorded, count: int, method: str = "fork", **values: object) -> Recorded:
-    run.loader(method=method)
+def storages(run: Recorded, count: int, method: str = "fork", pid: int = 70, **values: object) -> Recorded:
+    run.loader(method=method, pid=pid)
     run.add(Storages, loader="70.1", strategy="file_descriptor", storages=count, fds=count, maps=count, **values)
     return run.add(Limits, loader="70.1", values={"nofile": 1024, "fds": 14, "max_map_count": 65530, "maps": 466})
 
@@ -560,3 +560,27 @@ def test_shares_that_rise_when_another_process_ends_are_no_growth(run: Recorded)
 def test_mapped_files_of_one_worker_alone_are_no_growth_of_its_own(run: Recorded) -> None:
     run.loader().grown(pss_anon=(5, 6), uss=(9, 110), pss_file=(9, 110), rss=(200, 301))
     assert run.judged(run.about_loader("DLL304"))[0] == "inconclusive"
+
+
+# Loaders whose start method is given
+
+
+@pytest.mark.parametrize("code", ["DLL201", "DLL203", "DLL206", "DLL301", "DLL303", "DLL404"])
+def test_defaults_of_the_targets_do_not_concern_a_loader_with_a_context(run: Recorded, code: str) -> None:
+    run.loader(given="fork")
+    run.add(Storages, loader="70.1", exception="TypeError", text=LOCK, storages=300, array_bytes=300 * MIB, temporary=1)
+    run.add(Trial, loader="70.1", method="forkserver", outcome="failed", stage="iter", exception="TypeError", text=LOCK)
+    assert run.judged(run.about_loader(code))[0] in ("refuted", "inconclusive")
+    assert run.discovered() == []
+
+
+def test_a_trial_that_was_asked_for_counts_all_the_same(run: Recorded) -> None:
+    run.loader(given="fork")
+    run.add(Trial, loader="70.1", method="spawn", outcome="failed", stage="iter", exception="TypeError", text=LOCK)
+    assert run.judged(run.about_loader("DLL203"))[0] == "latent"
+
+
+def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
+    run.add(Process, 75, role="child", start_method="spawn")
+    storages(run, 300, method="spawn", pid=75)
+    assert "RLIMIT_NOFILE" in run.judged(run.about_loader("DLL303"))[1]

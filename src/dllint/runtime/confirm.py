@@ -48,7 +48,7 @@ def confirm(
         failed: the program ended with a failure, or was killed.
         selects: whether a rule is asked for; what only the run saw is reported for these.
     """
-    seen = Seen(observation, hung)
+    seen = Seen(observation, hung, allowed)
     judged = [_told(finding, judge(finding, seen, allowed)) for finding in findings]
     judged += [one for one in discover(seen, judged, allowed) if selects(one.code)]
     death = explain(seen, judged) if hung or failed else None
@@ -93,6 +93,11 @@ def _told(finding: Finding, judgement: Judgement) -> Finding:
     return replace(finding, verdict=judgement.verdict, evidence=judgement.evidence)
 
 
+def _adds(evidence: str, death: Death) -> bool:
+    """Whether a line says more than the exception that the program died of."""
+    return evidence.replace(death.message, "").strip() not in ("", "iter() raised", "the constructor raised")
+
+
 def _blamed(findings: Iterable[Finding], death: Death) -> Iterator[Finding]:
     """The findings with the one that the program died of confirmed by that; it may be a new one."""
     line = f"the program {death.how}: {death.message}" if death.message else f"the program {death.how}"
@@ -100,8 +105,8 @@ def _blamed(findings: Iterable[Finding], death: Death) -> Iterator[Finding]:
     for finding in findings:
         if finding is death.finding:
             met = True
-            others = tuple(one for one in finding.evidence if finding.verdict in DECIDED and death.message not in one)
-            yield replace(finding, verdict="confirmed", evidence=(line, *others))
+            more = finding.evidence if finding.verdict in DECIDED else ()
+            yield replace(finding, verdict="confirmed", evidence=(line, *(one for one in more if _adds(one, death))))
         else:
             yield finding
     if not met:

@@ -43,10 +43,15 @@ from dllint.span import Span
 
 @dataclass
 class LoaderRun:
-    """All that the records say of one DataLoader object; `process` is the one that iterated it."""
+    """All that the records say of one DataLoader object.
+
+    `process` is the one that iterated it; `others` are the start methods that its workers may have elsewhere, by the
+    defaults of the targets: none where the loader or a launcher says which one it is.
+    """
 
     loader: Loader
     process: Process | None = None
+    others: tuple[str, ...] = ()
     iterations: list[Iteration] = field(default_factory=list)
     workers: list[Worker] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
@@ -83,6 +88,12 @@ class LoaderRun:
         return self.method == "fork"
 
     @property
+    def fixed(self) -> bool:
+        """Whether its start method is given, by its own argument or by the launcher of its process."""
+        launched = self.process.start_method if self.process is not None else None
+        return self.loader.method is not None or launched in ("spawn", "forkserver")
+
+    @property
     def failures(self) -> list[tuple[str, str]]:
         """What iter() raised and what epochs ended with: exception and text."""
         raised = [(one.error, one.text) for one in self.iterations if one.error]
@@ -100,9 +111,12 @@ class Seen:
         runs: every loader that was built, oldest first.
         main: the user's program itself, `None` where nothing was recorded.
         hung: the run was ended at the time limit while no batch came any more.
+
+    Trials of a loader with a fixed start method count where they were asked for, and not where they were made only
+    because the start method is a default in the targets, which are `allowed`.
     """
 
-    def __init__(self, observation: Observation, hung: bool = False) -> None:
+    def __init__(self, observation: Observation, hung: bool = False, allowed: Iterable[str] = ()) -> None:
         self.observation = observation
         self.hung = hung
         self.processes: Mapping[int, Process] = observation.processes
@@ -115,6 +129,12 @@ class Seen:
             by_name.setdefault(loader.loader, LoaderRun(loader))
         self._join(by_name)
         self.runs = list(by_name.values())
+        defaults = tuple(allowed)
+        for run in self.runs:
+            if run.fixed:
+                run.trials = [trial for trial in run.trials if trial.method not in defaults]
+            else:
+                run.others = tuple(method for method in defaults if method != run.method)
 
     def _join(self, runs: dict[str, LoaderRun]) -> None:
         of_worker: dict[int, LoaderRun] = {}

@@ -129,7 +129,7 @@ def array_copies(case: Case) -> Judgement:
     if not run.forked:
         each = f"each of {counted(run.count, 'worker')} started by {run.method}"
         return confirmed(f"{each} got a copy of {mib(size)}, {mib(total)} in all")
-    others = [method for method in case.allowed if method != "fork"]
+    others = [method for method in run.others if method != "fork"]
     if others and total >= NEAR * COPIES:
         where = case.where(others[0])
         return latent(
@@ -156,7 +156,7 @@ def mapped_copied(case: Case) -> Judgement:
         return refuted(f"pickling for a worker copies {mib(size)} of arrays")
     if not run.forked:
         return confirmed(f"{mib(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
-    others = [method for method in case.allowed if method != "fork"]
+    others = [method for method in run.others if method != "fork"]
     if others:
         return latent(
             f"under {case.where(others[0])}, {mib(size)} are read into the pickle for each worker",
@@ -197,7 +197,7 @@ def bounds_of(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
     strategy = storages.strategy or STRATEGIES[0]
     return [
         (storages_sent(storages, strategy, wall.limit), wall.most, f"{case.where(method)}: {wall.limit}")
-        for method in dict.fromkeys([*([run.method] if run.method else []), *case.allowed])
+        for method in [*([run.method] if run.method else []), *run.others]
         for wall in walls(storages, method, strategy, workers=run.count, **known)
     ]
 

@@ -52,10 +52,10 @@ def errors(run: LoaderRun) -> Iterator[Error]:
         whole = f"{trial.exception}: {trial.text}"
         if trial.outcome == "failed" and trial.exception and is_pickling(whole):
             yield Error(trial.method, trial.exception, trial.text, pickling_code(trial.text, run.loader))
-    counted_error = run.storages.exception if run.storages else None
-    if run.storages and counted_error and is_pickling(f"{counted_error}: {run.storages.text}"):
-        text = run.storages.text
-        yield Error("spawn", counted_error, text, pickling_code(text, run.loader))
+    storages = run.storages
+    others = [method for method in run.others if method != "fork"]
+    if others and storages and storages.exception and is_pickling(f"{storages.exception}: {storages.text}"):
+        yield Error(others[0], storages.exception, storages.text, pickling_code(storages.text, run.loader))
 
 
 def unpicklable(case: Case) -> Judgement:
@@ -126,7 +126,8 @@ def made_while_pickling(case: Case) -> Judgement:
             if trial.outcome == "failed" and _died_of_it(f"{trial.exception}: {trial.text}\n{trial.stderr}"):
                 why = said(trial.exception, trial.text)
                 return latent(f"fails under {case.where(trial.method)}: {why}", *_harmless(case))
-    temporary = max((run.storages.temporary for run in case.runs if run.storages), default=0)
+    sent = [run for run in case.runs if any(method != "fork" for method in (run.method, *run.others))]
+    temporary = max((run.storages.temporary for run in sent if run.storages), default=0)
     if temporary:
         noun = counted(temporary, "storage")
         return latent(f"pickling makes {noun} that are gone before a worker gets them", *_harmless(case))
