@@ -143,6 +143,53 @@ def build(paths):
     return DataLoader(Lines(paths), num_workers=2, multiprocessing_context="spawn")
 """
     },
+    "opened by a method that the parent asks for the length": {
+        "data.py": """\
+import h5py
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.store = None
+
+    def _open(self):
+        if self.store is None:
+            self.store = h5py.File(self.path)  # DLL203
+
+    def __len__(self):
+        self._open()
+        return len(self.store["rows"])
+
+    def __getitem__(self, index):
+        self._open()
+        return self.store["rows"][index]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=2, multiprocessing_context="spawn", shuffle=True)
+"""
+    },
+    "opened in __getitem__, of which the parent reads an item": {
+        "data.py": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.environment = None
+
+    def __getitem__(self, index):
+        if self.environment is None:
+            self.environment = lmdb.open("rows")  # DLL203
+        return self.environment
+
+def build():
+    rows = Rows()
+    shape = rows[0].shape
+    print(shape)
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+"""
+    },
     "a dataset that workers of mp.spawn send on": {
         "train.py": """\
 import torch.multiprocessing as mp
@@ -262,6 +309,46 @@ class Rows(Dataset):
 }
 
 LOOKALIKES = {
+    "opened lazily, touched by the parent, left out of the pickle": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.environment = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "environment": None}
+
+    def __getitem__(self, index):
+        if self.environment is None:
+            self.environment = lmdb.open("rows")
+        return self.environment
+
+def build():
+    rows = Rows()
+    print(rows[0])
+    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+""",
+    "read by the parent after the epoch": """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.environment = None
+
+    def __getitem__(self, index):
+        if self.environment is None:
+            self.environment = lmdb.open("rows")
+        return self.environment
+
+def run():
+    rows = Rows()
+    for row in DataLoader(rows, num_workers=2, multiprocessing_context="spawn"):
+        print(row)
+    print(rows[0])
+""",
     "no workers": """\
 import threading
 from torch.utils.data import DataLoader, Dataset

@@ -43,6 +43,7 @@ from dllint.project.datasets import Kept, Piece
 from dllint.project.holding import bound_by
 from dllint.project.launches import context_of
 from dllint.project.loaders import Loader
+from dllint.project.parent_touches import ParentTouches
 from dllint.project.regimes import Regime
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Hop
@@ -85,6 +86,10 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
             seen.add((file.path, span))
             hops = piece.kept.hops if piece.kept is not None else ()
             yield Refused("DLL203", file, span, statement, refusal, holder, piece.kept, hops)
+    for one in _opened_lazily(project, loader, regime):
+        if (one.file.path, one.span) not in seen:
+            seen.add((one.file.path, one.span))
+            yield one
     for value in project.dataset_objects(loader):
         assert isinstance(value.of, Class)
         dropped = project.datasets.dropped(value)
@@ -97,6 +102,32 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                 holder = f"{value.of.name}.{kept.attr}"
                 statement = kept.store.event.span
                 yield Refused("DLL203", kept.file, kept.span, statement, refusal, holder, kept, kept.hops)
+
+
+def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
+    """What methods of the datasets set that the parent calls before the workers start."""
+    for value in project.dataset_objects(loader):
+        assert isinstance(value.of, Class)
+        touches = ParentTouches(project, loader, value)
+        initial = project.datasets.init_code(value.of)
+        for owner in project.world.hierarchy.line(value.of):
+            if not isinstance(owner, Class):
+                continue
+            for attr, stores in project.world.objects.own_stores(owner).items():
+                for store in stores:
+                    method = owner.file.path, store.scope
+                    if method in initial or store.value is None or store.value[0] == "const":
+                        continue
+                    site = project.world.objects.store_site(value, owner, store)
+                    values = project.world.values.evaluate(store.value, site)
+                    refusal = next((row for one in values if (row := refusal_of(project, one, regime))), None)
+                    hop = touches.of({method}) if refusal is not None else None
+                    if refusal is None or hop is None or attr in project.datasets.dropped(value):
+                        continue
+                    event = store.event
+                    span = event.value_span or event.span
+                    holder = f"{value.of.name}.{attr}"
+                    yield Refused("DLL203", owner.file, span, event.span, refusal, holder, None, (hop,))
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
