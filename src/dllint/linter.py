@@ -23,6 +23,7 @@ from dllint.parsing import Unreadable, is_plainly_valid, parse_all
 from dllint.project.model import Project
 from dllint.registry import Rule
 from dllint.span import Span
+from dllint.survival import Survival, judge
 
 UNREADABLE = "DLL001"
 FRAMES = 4000
@@ -62,6 +63,7 @@ class Report:
         problems: what could not be checked and is no finding, one line each.
         warnings: what a person should know and is no failure, one line each.
         sources: texts of the files that findings, their traces and their fixes name.
+        survival: what becomes of the project under forkserver, where that is the only default of the targets.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -70,6 +72,7 @@ class Report:
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    survival: Survival | None = None
 
     @property
     def incomplete(self) -> bool:
@@ -217,7 +220,8 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
 def _check(run: _Run, execution: Execution) -> Report:
     with _room():
         project = _linked(run, execution)
-        return _report(run, _reported(run, _findings(run, project)))
+        report = _report(run, _reported(run, _findings(run, project)))
+        return replace(report, survival=judge(project, report.findings))
 
 
 @contextmanager

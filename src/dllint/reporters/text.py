@@ -14,6 +14,7 @@ from dllint.reporters.source import counted, shown_path, split_lines, visible
 
 if TYPE_CHECKING:
     from dllint.linter import Report
+    from dllint.survival import Survival
 
 MOST_RELATED = 6
 """Related places that are shown; a cause may have dozens."""
@@ -104,12 +105,33 @@ def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint,
             yield f"{indent}  {paint.dim(f'and {len(lines) - MOST_CHANGED} more lines')}"
 
 
+def _survival(survival: Survival | None) -> Iterable[str]:
+    """Will the project get along with the default of Python 3.14?"""
+    if survival is None or not survival.loaders:
+        return
+    loaders = counted(survival.loaders, "DataLoader")
+    verb = "starts its" if survival.following == 1 else "start their"
+    follow = f"{survival.following} {verb} workers by forkserver, the default on Linux from Python 3.14"
+    yield f"Of {loaders} that can have workers, {follow}."
+    if survival.failing:
+        yield f"This project fails there: {_listed(survival.failing)}."
+    else:
+        yield "No finding says that it fails there."
+    if survival.costing:
+        yield f"It costs memory or time there: {_listed(survival.costing)}."
+
+
+def _listed(codes: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{code} at {counted(number, 'place')}" for code, number in codes)
+
+
 def _footer(report: Report, style: Style) -> Iterable[str]:
     paint = Paint(style.color)
     files = counted(report.files_checked, "file")
     skipped = f", {report.files_skipped} skipped" if report.files_skipped else ""
     if not report.findings:
         yield f"No findings in {files}{skipped}."
+        yield from _survival(report.survival)
         return
     by_severity = Counter(finding.severity for finding in report.findings)
     severities = ", ".join(
@@ -118,6 +140,7 @@ def _footer(report: Report, style: Style) -> Iterable[str]:
         if by_severity[severity]
     )
     yield f"{counted(len(report.findings), 'finding')} in {files}{skipped}: {severities}."
+    yield from _survival(report.survival)
     offered = sum(fixable(finding, style.unsafe_fixes) for finding in report.findings)
     hidden = sum(fixable(finding, True) for finding in report.findings) - offered
     if offered:

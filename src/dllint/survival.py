@@ -1,0 +1,47 @@
+"""Whether a project gets along with forkserver as its default: what a check for Python 3.14 says in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dllint.finding import Finding
+from dllint.project.model import Project
+
+METHOD = "forkserver"
+"""The default on Linux from Python 3.14 (docs.python.org, multiprocessing, "Contexts and start methods")."""
+
+
+@dataclass(frozen=True)
+class Survival:
+    """
+    Attributes:
+        loaders: DataLoaders that can have workers.
+        following: those of them whose workers start by the target's default.
+        failing: codes of the findings of what then fails, each with their number.
+        costing: the same for what then costs memory or time.
+    """
+
+    loaders: int
+    following: int
+    failing: tuple[tuple[str, int], ...]
+    costing: tuple[tuple[str, int], ...]
+
+
+def judge(project: Project, findings: Iterable[Finding]) -> Survival | None:
+    """The answer for targets that have forkserver as their only default on Linux; None for others."""
+    if list(project.targets.default_start_methods()) != [METHOD]:
+        return None
+    loaders = [regimes for loader in project.loaders if (regimes := project.regimes(loader))]
+    concerned = [one for one in findings if METHOD in one.start_methods]
+    return Survival(
+        len(loaders),
+        sum(any(regime.source == "default" for regime in regimes) for regimes in loaders),
+        _counted(one for one in concerned if one.severity == "error"),
+        _counted(one for one in concerned if one.severity == "warning"),
+    )
+
+
+def _counted(findings: Iterable[Finding]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(one.code for one in findings).items()))

@@ -1,0 +1,62 @@
+"""What a check for Python 3.14 says in the end: does the project get along with forkserver?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from dllint import config, linter
+from dllint.config import Settings, Targets
+from dllint.reporters import Style
+from dllint.reporters.text import render
+from dllint.survival import Survival
+
+LOADER = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.scale = {scale}
+    def __getitem__(self, index):
+        return self.scale(index)
+
+def main():
+    for batch in DataLoader(Rows(), num_workers=4{context}):
+        print(batch)
+    DataLoader(Rows(), num_workers=0)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def check(files: Mapping[str, str], pythons: tuple[tuple[int, int], ...] = ((3, 14),)) -> linter.Report:
+    return linter.check_sources(files, Settings(root="", targets=Targets(pythons=pythons)))
+
+
+@pytest.mark.parametrize(
+    ("scale", "context", "expected"),
+    [
+        ("lambda row: row", "", Survival(1, 1, (("DLL201", 1),), ())),
+        ("lambda row: row", ', multiprocessing_context="fork"', Survival(1, 0, (), ())),
+        ("abs", "", Survival(1, 1, (), ())),
+    ],
+)
+def test_loaders_that_follow_the_default_are_judged(scale: str, context: str, expected: Survival) -> None:
+    assert check({"train.py": LOADER.format(scale=scale, context=context)}).survival == expected
+
+
+@pytest.mark.parametrize("pythons", [config.PYTHONS, ((3, 13),), ((3, 13), (3, 14))])
+def test_targets_with_another_default_are_not_asked(pythons: tuple[tuple[int, int], ...]) -> None:
+    assert check({"train.py": LOADER.format(scale="abs", context="")}, pythons).survival is None
+
+
+def test_the_text_answers_the_question() -> None:
+    style = Style(directory="", color=False)
+
+    failing = render(check({"train.py": LOADER.format(scale="lambda row: row", context="")}), style)
+    assert "Of 1 DataLoader that can have workers, 1 starts its workers by forkserver" in failing
+    assert "This project fails there: DLL201 at 1 place." in failing
+    healthy = render(check({"train.py": LOADER.format(scale="abs", context="")}), style)
+    assert "No finding says that it fails there." in healthy
