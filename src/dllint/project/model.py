@@ -35,6 +35,7 @@ from dllint.project.loaders import Loader, find_loaders
 from dllint.project.local_objects import unpicklable_in
 from dllint.project.opencv import OpenCV
 from dllint.project.pickling import Unpicklable
+from dllint.project.process_arguments import ProcessArguments
 from dllint.project.programs import Programs
 from dllint.project.records import Records
 from dllint.project.regimes import Regime as Regime
@@ -68,6 +69,7 @@ class Project:
         self.cuda_forks = CudaForks(self)
         self.batches = Batches(self)
         self.caches = Caches(self)
+        self.process_arguments = ProcessArguments(self)
         self.shipping = Shipping(self)
         self.opencv = OpenCV(self)
         self.handles = Handles(self)
