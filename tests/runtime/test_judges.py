@@ -284,10 +284,11 @@ def test_a_mapping_that_stays_outside_of_the_pickle(run: Recorded) -> None:
 
 
 def test_copy_on_write(run: Recorded) -> None:
-    run.loader().grown(pss_anon=(5, 53), pss_file=(9, 9), rss=(200, 248))
+    run.loader().grown(pss_anon=(5, 53), pss_file=(9, 9), rss=(200, 201))
     verdict, evidence = run.judged(run.about_loader("DLL302"))
     assert verdict == "confirmed"
     assert "a worker's own memory grew by 48 MiB" in evidence
+    assert run.judged(run.about_loader("DLL304"))[0] == "inconclusive"
     assert run.discovered() == [("DLL302", "confirmed", 13)]
 
 
@@ -303,8 +304,10 @@ def test_a_small_list(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL302"))[0] == "refuted"
 
 
-def test_a_cache_in_spawned_workers(run: Recorded) -> None:
-    run.loader(method="spawn").grown(pss_anon=(100, 140), rss=(200, 240))
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_a_cache_in_workers(run: Recorded, method: str) -> None:
+    run.loader(method=method).grown(pss_anon=(100, 140), rss=(200, 240))
+    assert run.judged(run.about_loader("DLL302"))[0] == "inconclusive"
     assert run.judged(run.about_loader("DLL304"))[0] == "confirmed"
     assert run.discovered() == [("DLL304", "confirmed", 13)]
 
@@ -360,6 +363,12 @@ def test_a_handle_that_is_read_by_position(run: Recorded) -> None:
     run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=True, moved=False)
     assert run.judged(run.about_loader("DLL402"))[0] == "refuted"
     assert run.discovered() == []
+
+
+def test_a_handle_that_was_not_read_proves_nothing(run: Recorded) -> None:
+    run.loader()
+    run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=False, moved=False)
+    assert run.judged(run.about_loader("DLL402"))[0] == "inconclusive"
 
 
 def test_a_log_file_that_workers_inherit(run: Recorded) -> None:

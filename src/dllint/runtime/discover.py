@@ -72,9 +72,9 @@ def _inherits(run: LoaderRun) -> bool:
     return nonfork and run.loader.method is None and process is not None and process.start_method == run.method
 
 
-def _grown(run: LoaderRun) -> bool:
+def _grown(run: LoaderRun, kind: str) -> bool:
     grown = growth(run)
-    return grown is not None and grown.most_own >= NOTICEABLE
+    return grown is not None and grown.most_own >= NOTICEABLE and grown.kind == kind
 
 
 def _mapped(run: LoaderRun) -> bool:
@@ -93,9 +93,9 @@ ASKED: Mapping[str, Callable[[LoaderRun], bool]] = {
     "DLL205": lambda run: bool(run.feeders),
     "DLL206": lambda run: run.storages is not None and run.storages.temporary > 0,
     "DLL301": lambda run: run.storages is not None and run.storages.array_bytes * run.count >= NEAR * COPIES,
-    "DLL302": lambda run: run.forked and _grown(run),
+    "DLL302": lambda run: run.forked and _grown(run, "copied"),
     "DLL303": lambda run: run.storages is not None and run.storages.storages > 0,
-    "DLL304": lambda run: not run.forked and _grown(run),
+    "DLL304": lambda run: _grown(run, "allocated"),
     "DLL306": lambda run: bool(run.kept),
     "DLL307": lambda run: run.loader.arguments.get("batch_size", 1) is None and run.first_batch is not None,
     "DLL401": _mapped,

@@ -32,7 +32,7 @@ def shared_handle(case: Case) -> Judgement:
     if any(not run.batches and (case.seen.hung or gave_up(run)) for run in forked):
         return confirmed("the program hung: no batch came from the forked workers")
     shared = [one for one in handles if one.shared]
-    if shared and all(one.moved is False for one in shared):
+    if any(one.used for one in shared) and all(one.moved is False for one in shared):
         return refuted(
             f"workers share {os.path.basename(shared[0].path)} with the parent, and its offset stayed: read by position"
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from dllint.observation import Sample
 from dllint.runtime.judges.case import (
@@ -56,6 +57,14 @@ class Growth:
     pss_last: int
     most_own: int
 
+    @property
+    def kind(self) -> Literal["copied", "allocated", "either"]:
+        """What the workers took: a page that is copied on write was resident before, so that RSS does not grow."""
+        resident = self.rss_last - self.rss_first
+        if resident < self.own / 2:
+            return "copied"
+        return "allocated" if self.file < NOTICEABLE else "either"
+
 
 def growth(run: LoaderRun) -> Growth | None:
     """How the workers grew; `None` where none was looked at twice."""
@@ -93,11 +102,14 @@ def _largest(case: Case) -> Growth | None:
 
 
 def private_growth(case: Case) -> Judgement:
-    """DLL302, DLL304: does what the workers have alone grow?"""
+    """DLL302: do forked workers copy pages? DLL304: do workers allocate more and more?"""
     grown = _largest(case)
     if grown is None:
         return inconclusive("no worker lived long enough to be measured twice")
     of = f"a worker's own memory grew by {mib(max(grown.most_own, 0))} in {_span(case)}"
+    if grown.most_own >= NOTICEABLE and grown.kind == ("allocated" if case.finding.code == "DLL302" else "copied"):
+        what = "newly allocated, not copied on write" if grown.kind == "allocated" else "copied on write, not allocated"
+        return inconclusive(f"{of}, {what}")
     if grown.most_own >= NOTICEABLE:
         total = f", {mib(grown.own)} in {counted(grown.workers, 'worker')}" if grown.workers > 1 else ""
         return confirmed(f"{of}{total} (mapped files: {mib(max(grown.file, 0))})")
@@ -229,7 +241,7 @@ def accounting(case: Case) -> Judgement:
         return inconclusive("no worker lived long enough to be measured twice")
     rss = grown.rss_last - grown.rss_first
     series = f"RSS of {counted(grown.workers, 'worker')} {mib(grown.rss_first)} → {mib(grown.rss_last)}"
-    own = f"their own memory {'+' if grown.own >= 0 else '-'}{mib(abs(grown.own))}"
+    own = f"their own memory +{mib(max(grown.own, 0))}"
     if rss >= NOTICEABLE and grown.own < max(NOTICEABLE, rss / 4):
         pss = f"PSS {mib(grown.pss_first)} → {mib(grown.pss_last)}"
         return confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
