@@ -130,6 +130,12 @@ def test_found(
     assert findings(files, **SELECT) == marks(files) != set()
 
 
+def test_what_only_other_callers_pass(findings: Callable[..., set[tuple[str, int, str]]]) -> None:
+    text = ROWS.format(body="return index", arguments="collate_fn=same")
+    text += "\ndef elsewhere():\n    return same((row for row in [1])), same(lambda: 1)\n"
+    assert findings({"data.py": text}, **SELECT) == set()
+
+
 def test_no_workers(findings: Callable[..., set[tuple[str, int, str]]]) -> None:
     text = ROWS.format(body="return lambda: index", arguments="collate_fn=same").replace("=2", "=0")
     assert findings({"data.py": text}, **SELECT) == set()

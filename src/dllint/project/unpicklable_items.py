@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Event, Expr
 from dllint.pickle_api import NON_LEAF, Refusal
-from dllint.project.abstract import NONE, Class, Frame, Function, Instance, Partial, Site, Value
+from dllint.project.abstract import NONE, Class, Display, Frame, Function, Instance, Partial, Site, Value
 from dllint.project.loaders import Loader
 from dllint.project.pickling import is_lambda, is_local
 from dllint.project.source import SourceFile
@@ -38,14 +38,15 @@ class UnpicklableItem:
 def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableItem]:
     """What the datasets and the collate function of a loader give back, or raise, that cannot be pickled."""
     python = max(project.targets.pythons)
+    there = {(run.file.path, run.scope) for run in project.worker_runs(loader)}
     for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
         for name in _ENTRIES:
             method = project.world.hierarchy.method(value.of, name) if isinstance(value.of, Class) else None
             if method is not None:
                 kinds = ("yield",) if name == "__iter__" else ("return",)
-                yield from _given_back(project, loader, method, project.world.receiver_frame(value), kinds, python)
+                yield from _given_back(project, loader, method, project.world.receiver_frame(value), kinds, there)
     for function in collators(project, loader):
-        yield from _given_back(project, loader, function, None, ("return",), python)
+        yield from _given_back(project, loader, function, None, ("return",), there)
     for run in project.worker_runs(loader):
         for event in run.file.scopes[run.scope].events:
             if event.kind == "raise" and event.value is not None:
@@ -114,9 +115,13 @@ def _given_back(
     function: Function,
     frame: Frame | None,
     kinds: tuple[str, ...],
-    python: tuple[int, int],
+    there: set[tuple[str, int]],
 ) -> Iterator[UnpicklableItem]:
+    """What a function gives back of what code of the workers (`there`) makes. Of anything else that a parameter may
+    hold, nobody knows whether it comes here."""
     file, scope = function.file, function.scope
+    python = max(project.targets.pythons)
+    made_here = {*there, function.key}
     regime = project.regimes(loader)[0]
     for event in file.scopes[scope].events:
         if event.kind not in kinds or event.value is None:
@@ -126,6 +131,8 @@ def _given_back(
             found: Refusal | None = NON_LEAF if needs_gradient(project, leaf, site) else None
             what, error = (found.what, found.error(python)) if found is not None else ("", "")
             for value in project.world.values.evaluate(leaf, site) if found is None else ():
+                if _maker(value) not in made_here:
+                    continue
                 found = refusal_of(project, value, regime)
                 if found is not None:
                     what, error = found.what, found.error(python)
@@ -138,6 +145,17 @@ def _given_back(
                 place = event.value_span or event.span
                 yield UnpicklableItem(file, place, event.span, what, error, function.name)
                 break
+
+
+def _maker(value: Value) -> tuple[str, int] | None:
+    """The function that makes the object or defines the function."""
+    if isinstance(value, Function):
+        return value.file.path, value.file.scopes[value.scope].parent
+    if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+        return value.file.path, value.file.calls[value.call].scope
+    if isinstance(value, Display):
+        return value.written.site.file.path, value.written.site.scope
+    return None
 
 
 def _site(file: SourceFile, scope: int, event: Event, frame: Frame | None) -> Site:
