@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from dllint.observation import Sample, Storages
 from dllint.run_report import Prediction
+from dllint.runtime.judges.case import counted
 from dllint.runtime.limits import Limits, forkserver_storages
 from dllint.runtime.sites import LoaderRun
 
@@ -163,7 +164,7 @@ def _of_shared_memory(run: LoaderRun, limits: Limits, methods: Iterable[str], wo
     if ahead:
         yield Prediction(
             "/dev/shm",
-            f"prefetched batches take up to {size(ahead)} of shared memory: {workers} workers × "
+            f"prefetched batches take up to {size(ahead)} of shared memory: {counted(workers, 'worker')} × "
             f"{_prefetch_factor(run)} batches, and one in use; {size(free)} are free",
             ahead > free,
             ahead,
@@ -301,7 +302,7 @@ def _of_memory(run: LoaderRun, limits: Limits, epochs: int | None, workers: int)
     found = forecast(run, epochs, workers)
     if found is None:
         return
-    when = f"after {found.epochs} epochs with {found.workers} workers"
+    when = f"after {counted(found.epochs, 'epoch')} with {counted(found.workers, 'worker')}"
     available, whose = _available(limits)
     if available is not None:
         yield Prediction(

@@ -1,0 +1,128 @@
+"""Limits of the machine, read from a proc and sys that are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dllint.runtime.limits import Limits, cgroup, forkserver_storages, measure, slurm
+
+GIB = 1 << 30
+
+
+def write(root: Path, texts: dict[str, str]) -> str:
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return str(root)
+
+
+def test_version_2_is_bounded_by_the_tightest_level(tmp_path: Path) -> None:
+    group = "sys/fs/cgroup/job/step"
+    root = write(
+        tmp_path,
+        {
+            "proc/self/cgroup": "0::/job/step\n",
+            f"{group}/cgroup.controllers": "cpu memory",
+            f"{group}/memory.max": "max\n",
+            f"{group}/memory.current": f"{GIB}\n",
+            f"{group}/memory.stat": "anon 5000\nfile 9000\nshmem 700\n",
+            f"{group}/cpu.max": "150000 100000\n",
+            "sys/fs/cgroup/job/memory.max": f"{8 * GIB}\n",
+        },
+    )
+    found = cgroup(root)
+    assert found is not None
+    assert (found.version, found.limit, found.current) == (2, 8 * GIB, GIB)
+    assert (found.anonymous, found.shared, found.file) == (5000, 700, 9000)
+    assert measure({}, root).cpu_quota == 1.5
+
+
+def test_version_1_writes_no_limit_as_a_huge_one(tmp_path: Path) -> None:
+    group = "sys/fs/cgroup/memory/box"
+    root = write(
+        tmp_path,
+        {
+            "proc/self/cgroup": "5:memory:/box\n0::/\n",
+            f"{group}/memory.limit_in_bytes": "9223372036854771712\n",
+            f"{group}/memory.usage_in_bytes": "4096\n",
+            f"{group}/memory.stat": "rss 1\ntotal_rss 30\ntotal_cache 20\ntotal_shmem 10\n",
+        },
+    )
+    found = cgroup(root)
+    assert found is not None
+    assert (found.version, found.limit, found.current) == (1, None, 4096)
+    assert (found.anonymous, found.shared, found.file) == (30, 10, 20)
+
+
+def test_in_a_container_the_mount_is_the_group(tmp_path: Path) -> None:
+    root = write(
+        tmp_path,
+        {
+            "proc/self/cgroup": "0::/system.slice/docker-1234.scope\n",
+            "sys/fs/cgroup/cgroup.controllers": "memory",
+            "sys/fs/cgroup/memory.max": "1048576\n",
+        },
+    )
+    found = cgroup(root)
+    assert found is not None
+    assert found.limit == 1 << 20
+
+
+def test_no_control_groups(tmp_path: Path) -> None:
+    assert cgroup(str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "memory"),
+    [
+        ({"SLURM_MEM_PER_NODE": "4096"}, 4 * GIB),
+        ({"SLURM_MEM_PER_NODE": "4G"}, 4 * GIB),
+        ({"SLURM_MEM_PER_CPU": "1024", "SLURM_CPUS_ON_NODE": "8"}, 8 * GIB),
+        ({"SLURM_MEM_PER_NODE": "0"}, None),
+        ({"SLURM_MEM_PER_NODE": "plenty"}, None),
+        ({}, None),
+    ],
+)
+def test_memory_of_a_job(variables: dict[str, str], memory: int | None) -> None:
+    job = slurm({"SLURM_JOB_ID": "7", **variables})
+    assert job is not None
+    assert (job.job, job.memory) == ("7", memory)
+
+
+def test_accounting_of_a_job(tmp_path: Path) -> None:
+    configuration = tmp_path / "slurm.conf"
+    configuration.write_text(
+        "# JobAcctGatherType=none\nJobAcctGatherType=jobacct_gather/linux\nJobAcctGatherParams=OverMemoryKill\n"
+    )
+    job = slurm({"SLURM_JOB_ID": "7", "SLURM_CONF": str(configuration)})
+    assert job is not None
+    assert (job.gather, job.over_memory_kill) == ("jobacct_gather/linux", True)
+    configuration.write_text("JobAcctGatherType=jobacct_gather/linux\nJobAcctGatherParams=UsePss\n")
+    job = slurm({"SLURM_JOB_ID": "7", "SLURM_CONF": str(configuration)})
+    assert job is not None
+    assert (job.gather, job.over_memory_kill) == ("jobacct_gather/linux with UsePss", False)
+
+
+def test_outside_a_job() -> None:
+    assert slurm({}) is None
+
+
+def test_memory_is_what_the_tightest_allows(tmp_path: Path) -> None:
+    root = write(tmp_path, {"proc/meminfo": f"MemTotal: {16 << 20} kB\nMemAvailable: {9 << 20} kB\nHuge: 0\n"})
+    measured = measure({"SLURM_JOB_ID": "7", "SLURM_MEM_PER_NODE": "4G"}, root)
+    assert (measured.memory_total, measured.memory_available) == (16 * GIB, 9 * GIB)
+    assert measured.memory == 4 * GIB
+    assert measure({}, root).memory == 16 * GIB
+    assert Limits().memory is None
+
+
+def test_this_machine() -> None:
+    measured = measure()
+    assert measured.cores_allowed >= 1
+    assert measured.nofile_soft is None or measured.nofile_soft > 16
+
+
+def test_descriptors_that_a_dataset_carries_count_as_well() -> None:
+    assert (forkserver_storages(), forkserver_storages(3)) == (245, 242)
