@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import gc
 import json
+import multiprocessing
 import os
 import select
 import signal
@@ -105,6 +106,8 @@ def attempt(
     began = time.monotonic()
 
     def work(report: Callable[[str], None]) -> str:
+        # As where this method is the default: a main module without a guard is refused in the worker only then.
+        multiprocessing.set_start_method(method, force=True)
         trial = _trial_loader(loader, method)
         report("iter")
         batches = iter(trial)
