@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 from dllint.observation import Sample, Storages
 from dllint.run_report import Prediction
-from dllint.runtime.judges.case import counted
 from dllint.runtime.limits import Limits, forkserver_storages
 from dllint.runtime.sites import LoaderRun
 
@@ -164,7 +163,7 @@ def _of_shared_memory(run: LoaderRun, limits: Limits, methods: Iterable[str], wo
     if ahead:
         yield Prediction(
             "/dev/shm",
-            f"prefetched batches take up to {size(ahead)} of shared memory: {counted(workers, 'worker')} × "
+            f"prefetched batches take up to {size(ahead)} of shared memory: {_counted(workers, 'worker')} × "
             f"{_prefetch_factor(run)} batches, and one in use; {size(free)} are free",
             ahead > free,
             ahead,
@@ -302,7 +301,7 @@ def _of_memory(run: LoaderRun, limits: Limits, epochs: int | None, workers: int)
     found = forecast(run, epochs, workers)
     if found is None:
         return
-    when = f"after {counted(found.epochs, 'epoch')} with {counted(found.workers, 'worker')}"
+    when = f"after {_counted(found.epochs, 'epoch')} with {_counted(found.workers, 'worker')}"
     available, whose = _available(limits)
     if available is not None:
         yield Prediction(
@@ -344,6 +343,10 @@ def _available(limits: Limits) -> tuple[int | None, str]:
 
 def _at_most(now: int, end: int) -> str:
     return f"at most {size(end)}" if end > now else size(end)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size(value: float) -> str:
