@@ -38,15 +38,14 @@ class UnpicklableItem:
 def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableItem]:
     """What the datasets and the collate function of a loader give back, or raise, that cannot be pickled."""
     python = max(project.targets.pythons)
-    there = {(run.file.path, run.scope) for run in project.worker_runs(loader)}
     for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
         for name in _ENTRIES:
             method = project.world.hierarchy.method(value.of, name) if isinstance(value.of, Class) else None
             if method is not None:
                 kinds = ("yield",) if name == "__iter__" else ("return",)
-                yield from _given_back(project, loader, method, project.world.receiver_frame(value), kinds, there)
+                yield from _given_back(project, loader, method, project.world.receiver_frame(value), kinds)
     for function in collators(project, loader):
-        yield from _given_back(project, loader, function, None, ("return",), there)
+        yield from _given_back(project, loader, function, None, ("return",))
     for run in project.worker_runs(loader):
         for event in run.file.scopes[run.scope].events:
             if event.kind == "raise" and event.value is not None:
@@ -115,13 +114,11 @@ def _given_back(
     function: Function,
     frame: Frame | None,
     kinds: tuple[str, ...],
-    there: set[tuple[str, int]],
 ) -> Iterator[UnpicklableItem]:
-    """What a function gives back of what code of the workers (`there`) makes. Of anything else that a parameter may
-    hold, nobody knows whether it comes here."""
+    """What a function gives back of what it makes itself. Of anything else that a parameter or attribute may hold,
+    nobody knows whether it comes here."""
     file, scope = function.file, function.scope
     python = max(project.targets.pythons)
-    made_here = {*there, function.key}
     regime = project.regimes(loader)[0]
     for event in file.scopes[scope].events:
         if event.kind not in kinds or event.value is None:
@@ -131,7 +128,7 @@ def _given_back(
             found: Refusal | None = NON_LEAF if needs_gradient(project, leaf, site) else None
             what, error = (found.what, found.error(python)) if found is not None else ("", "")
             for value in project.world.values.evaluate(leaf, site) if found is None else ():
-                if _maker(value) not in made_here:
+                if _maker(value) != function.key:
                     continue
                 found = refusal_of(project, value, regime)
                 if found is not None:
