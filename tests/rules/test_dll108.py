@@ -152,6 +152,31 @@ if __name__ == "__main__":
     assert findings({"train.py": source}, **SELECT) == set()
 
 
+def test_another_branch_than_the_launch(findings: Callable[..., Any]) -> None:
+    source = """\
+import torch
+import torch.multiprocessing as mp
+from somewhere import options
+
+def child(rank):
+    for rows in torch.utils.data.DataLoader(torch.ones(8), num_workers=4):
+        print(rows)
+
+def main():
+    if options.address is not None:
+        mp.spawn(child, nprocs=2)
+    elif options.accelerated:
+        mp.set_sharing_strategy("file_system")
+        child(0)
+"""
+    before = source.replace(
+        "    if options.address", "    mp.set_sharing_strategy('file_system')\n    if options.address"
+    )
+
+    assert findings({"train.py": source}, **SELECT) == set()
+    assert findings({"train.py": before}, **SELECT) == {("train.py", 10, "DLL108")}
+
+
 FILES = {
     "sharing.py": "import torch.multiprocessing\n\n"
     "def share():\n    torch.multiprocessing.set_sharing_strategy('file_system')\n",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from dllint.finding import Finding
 from dllint.project import Project, Regime
 from dllint.project.abstract import Const
+from dllint.project.conditions import contradict
 from dllint.project.loaders import Loader
 from dllint.project.reaching import runs_when_imported
 from dllint.project.source import SourceFile
@@ -40,7 +41,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         reaching = {setting for setting in own if _reaches_workers(setting, runs)}
         in_workers |= reaching
         for setting in own if not reaching else ():
-            missed.setdefault(setting, []).append((loader, regimes[0]))
+            if not _in_other_runs(project, setting, regimes):
+                missed.setdefault(setting, []).append((loader, regimes[0]))
     for setting, loaders in missed.items():
         if setting not in in_workers:
             yield _finding(project, setting, loaders)
@@ -59,6 +61,14 @@ def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
     if call.scope == 0:
         return runs_when_imported(setting.file, call.region)
     return (setting.file.path, call.scope) in runs
+
+
+def _in_other_runs(project: Project, setting: Setting, regimes: list[Regime]) -> bool:
+    """Whether the call stands in another branch than what leads to the loader's start method, so that no run does
+    both."""
+    call = setting.file.calls[setting.call]
+    here = project.world.symbols.atoms(setting.file, call.scope, call.region)
+    return any(regime.arrival is not None and contradict(regime.arrival.conditions, here) for regime in regimes)
 
 
 def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Regime]]) -> Finding:
