@@ -69,37 +69,44 @@ def commands(tree: Path, torchfix: str | None, repeat: int) -> dict[str, float]:
     return times
 
 
-def linking_time(tree: Path, cache: str) -> float:
-    """Seconds of processor time from the facts of the tree's files to its findings, in this process."""
+def linking_time(tree: Path, cache: str) -> list[float]:
+    """Seconds of processor time in this process: to link the facts of the tree's files, to the start methods of every
+    DataLoader, and then to judge them by all rules."""
     from dllint import config, linter
     from dllint.project import Project
 
     settings = config.load([str(tree)], isolated=True, overrides={"cache-dir": cache})
     load = Project.load
-    started: list[float] = []
+    times: list[float] = []
 
     def timed_load(*args: Any, **kwargs: Any) -> Project:
-        started.append(time.process_time())
-        return load(*args, **kwargs)
+        times.append(time.process_time())
+        project = load(*args, **kwargs)
+        for loader in project.loaders:
+            project.regimes(loader)
+        times.append(time.process_time())
+        return project
 
     with patch.object(Project, "load", timed_load):
         report = linter.check([str(tree)], settings, linter.Execution(jobs=1))
-    if not started or any("internal error" in problem for problem in report.problems):
+    times.append(time.process_time())
+    if len(times) < 3 or any("internal error" in problem for problem in report.problems):
         raise Failed("; ".join(report.problems) or f"nothing to link under {tree}")
-    return time.process_time() - started[0]
+    return [times[1] - times[0], times[2] - times[1]]
 
 
 def linking(tree: Path, repeat: int) -> dict[str, float]:
-    """Linking times of one copy of the tree's Python files and of two side by side, each in processes of their own."""
+    """Times of one copy of the tree's Python files and of two side by side, each in processes of their own."""
     times = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name, copies in (("linking_once", 1), ("linking_twice", 2)):
+        for name, copies in (("once", 1), ("twice", 2)):
             folder = Path(scratch, name)
             for number in range(copies):
                 copy_python_files(tree, folder / f"copy{number}")
             command = [sys.executable, __file__, str(folder), "--linking-only", str(Path(scratch, name + "-cache"))]
-            float(output(command))  # fills the cache
-            times[name] = least(repeat, lambda command=command: float(output(command)))  # type: ignore[misc]
+            output(command)  # fills the cache
+            runs = [json.loads(output(command)) for _ in range(repeat)]
+            times[f"linking_{name}"], times[f"rules_{name}"] = (min(step) for step in zip(*runs, strict=True))
     return times
 
 
@@ -125,17 +132,20 @@ def print_report(tree: Path, numbers: dict[str, float]) -> None:
         "cold": "dllint check --no-cache --jobs 1",
         "warm": "dllint check with a warm cache",
         "torchfix": "torchfix --select=ALL -j1",
-        "linking_once": "linking and rules",
-        "linking_twice": "linking and rules, two copies",
+        "linking_once": "linking",
+        "linking_twice": "linking, two copies",
+        "rules_once": "rules",
+        "rules_twice": "rules, two copies",
     }
     for name, text in words.items():
         if name in numbers:
             seconds = numbers[name]
-            print(f"  {text:34} {seconds:8.2f} s  {lines * (1 + (name == 'linking_twice')) / seconds:10.0f} lines/s")
+            print(f"  {text:34} {seconds:8.2f} s  {lines * (1 + name.endswith('twice')) / seconds:10.0f} lines/s")
     if "ratio" in numbers:
         print(f"  TorchFix takes {numbers['ratio']:.1f} times the processor time of a cold check")
     if "scaling" in numbers:
-        print(f"  twice the code takes {numbers['scaling']:.2f} times as long to link")
+        print(f"  twice the code takes {numbers['scaling']:.2f} times as long to link,")
+        print(f"  {numbers['rules_twice'] / numbers['rules_once']:.2f} times as long to judge")
 
 
 def main() -> int:
@@ -149,7 +159,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         if options.linking_only:
-            print(linking_time(options.tree, options.linking_only))
+            print(json.dumps(linking_time(options.tree, options.linking_only)))
             return 0
         numbers: dict[str, float] = {"lines": python_lines(options.tree)}
         if not numbers["lines"]:
