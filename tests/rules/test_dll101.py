@@ -1976,3 +1976,43 @@ def build():
 
     assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']
     assert "CUDA" in finding.help
+
+
+@pytest.mark.parametrize(
+    ("kept", "cause"),
+    [
+        ("lambda row: row", "DLL201 at data.py:8"),
+        ('open("rows.bin", "rb")', "DLL203 at data.py:8"),
+        ("[torch.zeros(3) for _ in range(3000)]", "DLL303 at data.py:8"),
+        ('np.memmap("rows.bin")', "DLL404 at data.py:8"),
+    ],
+)
+def test_what_else_the_start_method_does_to_the_dataset_is_named(
+    told: Callable[..., Any], kept: str, cause: str
+) -> None:
+    files = {
+        "data.py": f"""\
+import numpy as np
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = {kept}
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def train(rank):
+    DataLoader(Rows(), num_workers=4)
+
+def main():
+    mp.spawn(train, nprocs=2)
+"""
+    }
+
+    (finding,) = told(files, **SELECT)
+
+    assert finding.severity == "error"
+    assert finding.text.endswith(cause)
+    assert [place.span.line for place in finding.related] == [8]

@@ -8,9 +8,8 @@ from typing import Any
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.project import Project, Regime
 from dllint.project.conditions import render
+from dllint.project.consequences import consequences
 from dllint.project.loaders import Loader
-from dllint.project.pickling import Unpicklable
-from dllint.project.unpicklable_values import Refused, refused_by_pickle
 
 CODE = "DLL101"
 
@@ -38,10 +37,10 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
         "remedy": remedy,
     }
     message = "main" if regime.source == "inherited" else "program"
-    fatal = _failing(project, loader, regime)
-    if fatal is not None:
-        message = "fails"
-        values["cause"] = f"{fatal.code} at {project.where(fatal.file, fatal.span)}"
+    worst = next(consequences(project, loader, regime), None)
+    if worst is not None:
+        message = "fails" if worst.breaks else "copies"
+        values["cause"] = f"{worst.code} at {project.shown(worst.place.path)}:{worst.place.span.line}"
     others = len({(r.arrival.origin.file.path, r.arrival.origin.span) for r in regimes if r.arrival is not None}) - 1
     trace = project.chain(regime.arrival)
     if others:
@@ -53,18 +52,13 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
         loader.span,
         message,
         values,
-        severity="error" if fatal is not None else None,
+        severity="error" if worst is not None else None,
         start_methods=tuple(dict.fromkeys(one.method for one in regimes)),
         trace=trace,
-        related=(fatal.place,) if fatal is not None else (),
+        related=(worst.place,) if worst is not None else (),
         fixes=_fixes(loader, regime.method, remedy),
         statement=call.statement,
     )
-
-
-def _failing(project: Project, loader: Loader, regime: Regime) -> Unpicklable | Refused | None:
-    """What keeps the workers from starting at all."""
-    return next(project.unpicklable(loader), None) or next(refused_by_pickle(project, loader, regime), None)
 
 
 def _more(place: Any, others: int) -> Any:
