@@ -447,6 +447,18 @@ def test_equal_items_of_one_worker_are_its_data(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL601"))[0] == "refuted"
 
 
+def test_items_that_are_much_alike_tell_nothing(run: Recorded) -> None:
+    """Labels: two workers that share the data both deliver zeros and ones."""
+    delivered(run, "010011", "110010")
+    assert run.judged(run.about_loader("DLL601"))[0] == "inconclusive"
+    assert run.discovered() == []
+
+
+def test_a_few_items_that_are_equal_by_chance(run: Recorded) -> None:
+    delivered(run, "abcdef", "ghiajk")
+    assert run.judged(run.about_loader("DLL601"))[0] == "refuted"
+
+
 def test_one_worker_has_no_one_to_share_with(run: Recorded) -> None:
     run.loader(workers=1, iterable=True)
     assert run.judged(run.about_loader("DLL601"))[0] == "not reached"
@@ -472,6 +484,14 @@ def test_draws_that_workers_share(run: Recorded, code: str) -> None:
 def test_draws_that_epochs_share(run: Recorded, code: str) -> None:
     drawn(run, ("ab", "cd"), ("ab", "cd"))
     assert run.judged(run.about_loader(code)) == ("confirmed", "self.rng gave the same 4 draws in every epoch")
+
+
+@pytest.mark.parametrize("code", ["DLL602", "DLL603"])
+def test_a_generator_that_each_worker_seeds_anew(run: Recorded, code: str) -> None:
+    """The state that it came with is the same in all; what is drawn is not."""
+    drawn(run, ("abc", "ade"))
+    assert run.judged(run.about_loader(code))[0] == "inconclusive"
+    assert run.discovered() == []
 
 
 @pytest.mark.parametrize("code", ["DLL602", "DLL603"])

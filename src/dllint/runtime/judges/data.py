@@ -27,25 +27,43 @@ GLOBAL_SOURCES = ("numpy.random", "random", "torch")
 
 def unsharded(case: Case) -> Judgement:
     """DLL601: did workers deliver the same items?"""
+    alike = False
     for run in case.runs:
-        by_epoch: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-        items: dict[int, int] = defaultdict(int)
+        by_epoch: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for item in run.items:
-            by_epoch[item.epoch][item.digest].add(item.worker)
-            items[item.epoch] += 1
-        for epoch, digests in by_epoch.items():
-            repeated = sum(len(workers) > 1 for workers in digests.values())
-            if repeated:
+            by_epoch[item.epoch][item.worker].append(item.digest)
+        for epoch, by_worker in by_epoch.items():
+            # Where a worker's own items are much the same, as labels are, equal ones of two workers tell nothing.
+            told = {worker: digests for worker, digests in by_worker.items() if len(set(digests)) * 2 > len(digests)}
+            alike = alike or bool(len(told) < len(by_worker) and _common([set(one) for one in by_worker.values()]))
+            common = _common([set(digests) for digests in told.values()])
+            if common:
+                items = sum(map(len, told.values()))
+                distinct = len(set().union(*told.values()))
                 return confirmed(
-                    f"{repeated} of {counted(len(digests), 'item')} came from more than one of "
-                    f"{counted(run.count, 'worker')} in epoch {epoch}: {items[epoch]} for {len(digests)}"
+                    f"{common} of {counted(distinct, 'item')} came from more than one of "
+                    f"{counted(run.count, 'worker')} in epoch {epoch}: {items} for {distinct}"
                 )
     if all(run.count < 2 for run in case.runs):
         return not_reached("its loader ran with one worker, which has no one to share with")
+    if alike:
+        return inconclusive("the items of a worker are too much alike to tell those of another from them")
     delivering = max((len({item.worker for item in run.items}) for run in case.runs), default=0)
     if delivering > 1:
-        return refuted(f"{delivering} workers delivered items, none of them twice")
+        return refuted(f"{delivering} workers delivered items, and not the same ones")
     return inconclusive("items of more than one worker were not seen")
+
+
+def _common(workers: list[set[str]]) -> int:
+    """How many items two workers delivered both, if they are most of what one of them did; a few may be equal by
+    chance."""
+    most = 0
+    for index, one in enumerate(workers):
+        for other in workers[:index]:
+            both = len(one & other)
+            if both * 2 > min(len(one), len(other)):
+                most = max(most, both)
+    return most
 
 
 def _repeats(draws: Iterable[Draw]) -> tuple[int, int, int]:
@@ -69,7 +87,7 @@ def _over_epochs(run: LoaderRun, draws: list[Draw]) -> bool:
 
 def repeated_draws(case: Case) -> Judgement:
     """DLL602, DLL603: did workers, or epochs, draw the same numbers?"""
-    seen = 0
+    seen, alone = 0, False
     for run in case.runs:
         by_source: dict[str, list[Draw]] = defaultdict(list)
         for draw in run.draws:
@@ -80,12 +98,16 @@ def repeated_draws(case: Case) -> Judgement:
             first = [draw for draw in draws if draw.epoch == draws[0].epoch]
             count, distinct, shared = _repeats(first)
             seen = max(seen, len({draw.worker for draw in first}))
-            if shared:
+            alone = alone or shared == 1 < count
+            # The state that workers were given is the same also where each seeds it anew before it draws.
+            if shared > 1:
                 return confirmed(
                     f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
                 )
             if _over_epochs(run, draws):
                 return confirmed(f"{source} gave the same {counted(distinct, 'draw')} in every epoch")
+    if alone:
+        return inconclusive("workers began with the same state, and went on from different ones")
     if seen > 1:
         return refuted(f"{seen} workers drew, and no draw came twice")
     if case.runs and all(run.count < 2 for run in case.runs):
