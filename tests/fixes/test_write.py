@@ -101,3 +101,10 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(step, error, tmp_path, m
         assert str(raised.value) == f"{file}: cannot be written: No space left on device"
     assert file.read_bytes() == b"a"
     assert os.listdir(tmp_path) == ["a.py"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX modes")
+def test_a_new_file_has_the_mode_of_new_files(tmp_path):
+    (tmp_path / "usual").write_text("")
+    write_atomically(str(tmp_path / "new"), b"x")
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode

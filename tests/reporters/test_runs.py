@@ -105,6 +105,12 @@ def test_others_take_a_line(report: RunReport) -> None:
     assert lines[at + 1] == "not reached DLL402 many-tensors-in-dataset loaders.py:5:12: its loader ran without workers"
 
 
+def test_a_project_of_many_programs_is_told_in_short(report: RunReport) -> None:
+    told = text(replace(report, findings=report.findings[:1] * 40))
+    assert told.count("not reached DLL402") == 12
+    assert "not reached and 28 more (JSON lists them)\n" in told
+
+
 def test_loaders_say_what_runs_out(report: RunReport) -> None:
     told = text(report)
     assert "loaders.py:5:12 DataLoader of data.Records, 2 workers by spawn\n" in told
@@ -243,6 +249,12 @@ def test_the_page_holds_what_the_text_does(report: RunReport) -> None:
         "return DataLoader(ds, num_workers=4)",
     ):
         assert words in seen
+
+
+def test_sizes_among_the_limits_are_in_mib(report: RunReport) -> None:
+    seen = page(replace(report, environment={"shm_free": 64 * MIB, "nofile_soft": MIB}))
+    assert "<td>64.0 MiB</td>" in seen
+    assert f"<td>{MIB}</td>" in seen
 
 
 def test_the_page_quotes_what_a_program_says(report: RunReport) -> None:

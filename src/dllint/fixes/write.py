@@ -75,6 +75,8 @@ def write_atomically(path: str, data: bytes) -> None:
         if os.path.exists(target):
             _copy_owner(target, temporary)
             shutil.copymode(target, temporary)
+        else:
+            os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
         temporary = None
     except OSError as error:
@@ -83,6 +85,13 @@ def write_atomically(path: str, data: bytes) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def _umask() -> int:
+    """What new files of this process lack in permissions; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _copy_owner(source: str, target: str) -> None:

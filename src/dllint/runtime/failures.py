@@ -81,7 +81,11 @@ SIGNATURES: tuple[Signature, ...] = (
         "DLL605",
         "an option for workers is given to a loader without workers",
     ),
-    _signature(r"'function' object has no attribute '(?:Empty|Full)'", "DLL608", "mp.Queue is a function, not a class"),
+    _signature(
+        r"'function' object has no attribute '(?:Empty|Full)'",
+        "DLL608",
+        "Empty and Full are looked up on mp.Queue, which is a function; they belong to the module queue",
+    ),
     _signature(
         r"'SimpleQueue' object has no attribute '(?:get_nowait|put_nowait|qsize)'|SimpleQueue.*unexpected keyword",
         "DLL608",

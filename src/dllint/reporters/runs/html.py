@@ -27,6 +27,13 @@ MEASURES = ("uss", "pss", "rss")
 """Unique, proportional and resident set size: what a process has alone, its share, and all that it maps."""
 
 
+IN_BYTES = (
+    *(f"cgroup.{name}" for name in ("limit", "current", "anonymous", "shared", "file")),
+    *("shm_total", "shm_free", "memory_total", "memory_available", "address_space", "slurm.memory"),
+)
+"""Limits that are sizes."""
+
+
 class CannotDraw(RuntimeError):
     """A package that the page is made with is missing. Its text is one line."""
 
@@ -156,6 +163,8 @@ def _rows(environment: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield from _rows(value, f"{prefix}{name}.")
         elif isinstance(value, (list, tuple)):
             yield f"{prefix}{name}", _listed(value)
+        elif f"{prefix}{name}" in IN_BYTES and isinstance(value, int):
+            yield f"{prefix}{name}", mib(value)
         else:
             yield f"{prefix}{name}", "" if value is None else str(value)
 

@@ -16,6 +16,8 @@ from dllint.run_report import Exit, LoaderReport, RunReport
 
 SHOWN_WHOLE: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive")
 """The verdicts of findings that are shown with their source; the others take a line each."""
+MOST_UNREACHED = 12
+"""Findings that the run did not reach that are shown."""
 MOST_STACK = 12
 """Lines of one process's stack that are shown."""
 
@@ -25,7 +27,11 @@ def render(report: RunReport, style: Style) -> str:
     ordered = by_verdict(report.findings)
     whole = Report(tuple(ordered), sources=report.sources)
     blocks = [list(block(finding, whole, style)) for finding in ordered if finding.verdict in SHOWN_WHOLE]
-    brief = [_brief(finding, paint, style) for finding in ordered if finding.verdict not in SHOWN_WHOLE]
+    brief = [_brief(finding, paint, style) for finding in ordered if finding.verdict == "refuted"]
+    unreached = [finding for finding in ordered if finding.verdict in ("not reached", None)]
+    brief += [_brief(finding, paint, style) for finding in unreached[:MOST_UNREACHED]]
+    if len(unreached) > MOST_UNREACHED:
+        brief.append(f"{paint.label('not reached')} and {len(unreached) - MOST_UNREACHED} more (JSON lists them)")
     blocks += [brief] if brief else []
     if not style.quiet:
         blocks += [list(_loader(one, paint, style)) for one in report.loaders]
