@@ -575,9 +575,18 @@ def test_a_member_that_is_not_there(run: Recorded) -> None:
     assert run.judged(run.finding("DLL608", run.loop_span)) == ("confirmed", f"AttributeError: {text}")
 
 
-def test_a_launch_that_costs_is_not_measured(run: Recorded) -> None:
-    run.add(Launch, api="Process", site=Site(run.path, *run.loop_span), method="spawn", child=90)
-    assert run.judged(run.finding("DLL305", run.loop_span))[0] == "inconclusive"
+@pytest.mark.parametrize(("method", "verdict"), [("spawn", "inconclusive"), ("fork", "refuted")])
+def test_a_process_that_is_sent_much(run: Recorded, method: str, verdict: str) -> None:
+    run.add(Launch, api="Process", site=Site(run.path, *run.loop_span), method=method, child=90, seconds=1.5)
+    assert run.judged(run.finding("DLL305", run.loop_span))[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"), [(12, "not reached"), (13, "inconclusive"), (15, "inconclusive"), (18, "not reached")]
+)
+def test_a_process_starts_further_down_in_the_same_function(run: Recorded, line: int, verdict: str) -> None:
+    run.add(Launch, api="Process", site=Site(run.path, line, 5, line, 20), method="spawn", child=90)
+    assert run.judged(run.finding("DLL305"))[0] == verdict
 
 
 def test_shares_that_rise_when_another_process_ends_are_no_growth(run: Recorded) -> None:

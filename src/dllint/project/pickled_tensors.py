@@ -33,11 +33,18 @@ class MadeTensor:
     kept: Kept | None
 
 
-def shares_by_descriptor(project: Project) -> bool:
-    """Whether storages are sent by file descriptors: the default on Linux, unless the program says otherwise."""
+def shares_by_descriptor(project: Project, loader: Loader) -> bool:
+    """Whether a loader sends storages by file descriptors: the default on Linux, unless its program says otherwise."""
     if "linux" not in project.targets.platforms:
         return False
-    for file, index in project.world.called("set_sharing_strategy"):
+    calls = project.world.called("set_sharing_strategy")
+    if not calls:
+        return True
+    scope = loader.file.calls[loader.call].scope
+    program = project.programs.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    for file, index in calls:
+        if file.path not in program:
+            continue
         given = project.evaluate_argument(file, index, 0, "new_strategy")
         if given is None or any(not isinstance(one, Const) or one.value != "file_descriptor" for one in given):
             return False

@@ -16,10 +16,10 @@ CODE = "DLL206"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    if not shares_by_descriptor(project):
-        return
     uses: dict[tuple[str, Span], list[tuple[MadeTensor, Loader, Regime]]] = {}
     for loader, regime in pickled_loaders(project, CODE):
+        if not shares_by_descriptor(project, loader):
+            continue
         for one in made_while_pickling(project, loader):
             uses.setdefault((one.file.path, one.span), []).append((one, loader, regime))
     for found in uses.values():

@@ -194,8 +194,9 @@ class Seen:
         return [run for run in self.runs if is_at(run.loader.site, path, span)]
 
     def launched_at(self, finding: Finding) -> list[Launch]:
-        """What the call at the finding's place, or on its line, launched."""
-        return [one for one in self.launches if touches(one.site, finding)]
+        """What the call at the finding's place launched, or a start() further down in the same function."""
+        here = [one for one in self.launches if touches(one.site, finding)]
+        return here or [one for one in self.launches if one.api == "Process" and _follows(one.site, finding)]
 
     def died_at(self, finding: Finding) -> list[End]:
         """The processes whose failure passed through the finding's place."""
@@ -264,6 +265,19 @@ def same_file(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
+def _follows(site: Site | None, finding: Finding) -> bool:
+    """Whether a recorded call comes after the finding's place in the same function, or both at the top level."""
+    if site is None or not same_file(site.path, finding.path) or site.line < finding.span.line:
+        return False
+    return _function_at(finding.path, site.line) == _function_at(finding.path, finding.span.line)
+
+
+def _function_at(path: str, line: int) -> tuple[int, int] | None:
+    """The lines of the innermost function around a line."""
+    around = [(first, last) for _, first, last in _functions(path) if first <= line <= last]
+    return max(around, default=None)
+
+
 def _classes_around(path: str, span: Span) -> Iterator[str]:
     """The classes whose definition holds a place."""
     for name, first, last in _classes(path):
@@ -273,6 +287,16 @@ def _classes_around(path: str, span: Span) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=512)
 def _classes(path: str) -> tuple[tuple[str, int, int], ...]:
+    return _defined(path, (ast.ClassDef,))
+
+
+@functools.lru_cache(maxsize=512)
+def _functions(path: str) -> tuple[tuple[str, int, int], ...]:
+    return _defined(path, (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, int, int], ...]:
+    """Definitions of a file: name, first and last line. None of a file that cannot be read."""
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
@@ -281,7 +305,7 @@ def _classes(path: str) -> tuple[tuple[str, int, int], ...]:
     return tuple(
         (node.name, node.lineno, node.end_lineno or node.lineno)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
+        if isinstance(node, kinds) and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     )
 
 

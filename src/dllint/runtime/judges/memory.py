@@ -265,8 +265,20 @@ def whole_storage(case: Case) -> Judgement:
     return refuted(both) if shipped < FAR * whole else inconclusive(both)
 
 
+def process_argument(case: Case) -> Judgement:
+    """DLL305: how was the process started, and how long did that take?"""
+    launched = case.seen.launched_at(case.finding)
+    if not launched:
+        return inconclusive("no process was started from there")
+    if all(one.method == "fork" for one in launched):
+        return refuted("the process was forked, and is sent nothing")
+    slowest = max(launched, key=lambda one: one.seconds or 0.0)
+    took = f"; sending it all took {slowest.seconds:.2f} s" if slowest.seconds else ""
+    return inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")
+
+
 def unseen(case: Case) -> Judgement:
-    """DLL305, DLL403: what a run does not measure."""
+    """DLL403: what a run does not measure."""
     return inconclusive(f"it ran by {listed(methods(case.runs)) or 'no start method'}; its cost was not measured")
 
 
@@ -275,7 +287,7 @@ JUDGES: Mapping[str, Judge] = {
     "DLL302": private_growth,
     "DLL303": many_tensors,
     "DLL304": private_growth,
-    "DLL305": unseen,
+    "DLL305": process_argument,
     "DLL306": kept_batches,
     "DLL307": whole_storage,
     "DLL401": accounting,
