@@ -33,5 +33,6 @@ def test_without_a_trace(program: Any) -> None:
     # The user's __getstate__ runs in a fork: its effects stay there.
     assert (told["closing"], told["file"]) == ("Storages", True)
     assert told["refused"] in ("_pickle.PicklingError", "AttributeError")
+    assert told["slow"] == {"exception": "", "text": "no answer within 1 s"}
     assert (told["large"], told["large_shared"]) == (4 << 20, False)
     assert told["left"] == [0, 0, 0]

@@ -213,6 +213,16 @@ def test_small_growth_is_none() -> None:
     assert found.private_end == 107 * MIB
 
 
+def test_what_is_pickled_is_copied_to_each_worker() -> None:
+    run = loader("fork", storages=holding(1, pickled=GIB, array_bytes=GIB))
+    found = predictions(run, Limits(memory_total=6 * GIB), ["fork", "spawn"], workers=8)
+    said = of("memory", found, "spawn")
+    assert (said.need, said.fails) == (8 * GIB, True)
+    assert not [one for one in found if one.limit == "memory" and one.method != "spawn"]
+    small = loader("spawn", storages=holding(1, pickled=MIB))
+    assert not [one for one in predictions(small, Limits(memory_total=6 * GIB), []) if one.limit == "memory"]
+
+
 def test_more_workers_take_more() -> None:
     found = forecast(sampled({10: [growing(100), growing(101)]}), workers=8)
     assert found is not None

@@ -63,7 +63,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Why the objects could not be counted: the exception of pickling them, or that it took too long."""
+    """Why the objects could not be counted: what pickling them raised, or, with no `exception`, why it did not end."""
 
     exception: str
     text: str
@@ -84,7 +84,7 @@ def counted(objects: object, seconds: float = SECONDS, born: Born | None = None)
         return storages.Storages(**ended.result)
     if ended.error is not None:
         return Uncounted(**ended.error)
-    return Uncounted("TimeoutError" if ended.late else "", ended.reason)
+    return Uncounted("", ended.reason)
 
 
 def attempt(

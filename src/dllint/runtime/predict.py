@@ -107,6 +107,7 @@ def predictions(
     return (
         *_of_storages(run, under, count),
         *_of_shared_memory(run, limits, under, count),
+        *_of_copies(run, limits, under, count),
         *_of_memory(run, limits, epochs, count),
     )
 
@@ -295,6 +296,27 @@ def _covered(run: LoaderRun, persistent: bool) -> int:
 
 def _bounded(value: float, bound: int | None) -> float:
     return value if bound is None else min(value, bound)
+
+
+def _of_copies(run: LoaderRun, limits: Limits, methods: Iterable[str], workers: int) -> Iterator[Prediction]:
+    """What is pickled is copied to each worker, and read again each time that workers start."""
+    storages = run.storages
+    available, whose = _available(limits)
+    if storages is None or storages.exception or available is None or storages.pickled < NOTICEABLE:
+        return
+    copies = storages.pickled * workers
+    for method in methods:
+        if method in STARTING_METHODS:
+            yield Prediction(
+                "memory",
+                f"{method} sends each worker a copy of {size(storages.pickled)}, {size(copies)} to "
+                f"{_counted(workers, 'worker')}; {whose} {size(available)}",
+                copies > available,
+                copies,
+                available,
+                "bytes",
+                method,
+            )
 
 
 def _of_memory(run: LoaderRun, limits: Limits, epochs: int | None, workers: int) -> Iterator[Prediction]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import torch
 
@@ -32,6 +33,11 @@ class Closing:
         return {}
 
 
+class Slow:
+    def __getstate__(self):
+        time.sleep(60)
+
+
 def count(objects):
     return storages.count(objects)
 
@@ -50,6 +56,7 @@ if __name__ == "__main__":
         "file": closing.file is not None,
         "closing": type(in_fork).__name__,
         "refused": refused.exception,
+        "slow": vars(trials.counted(Slow(), 1.0)),
         "large": counted.storage_bytes,
         "large_shared": large.is_shared(),
         "left": [late - early for early, late in zip(before, after, strict=True)],

@@ -96,8 +96,19 @@ def _tell_threads(state: events.WorkerState) -> None:
 
 # --- In the process that iterates
 
-_points: dict[int, list[tuple[int, int, int | None]]] = {}
-_looked_at: set[int] = set()
+_points: dict[tuple[str, int], list[tuple[int, int, int | None]]] = {}
+_looked_at: set[tuple[str, int]] = set()
+
+
+@events.forked.listen
+def forget(parent: int) -> None:
+    """What the parent iterates is not the child's."""
+    _points.clear()
+    _looked_at.clear()
+
+
+def _key(iteration: events.Iteration) -> tuple[str, int]:
+    return iteration.loader, iteration.number
 
 
 @events.batch.listen
@@ -113,7 +124,7 @@ def batch_came(iteration: events.Iteration, batch: object) -> None:
 
 def _look(iteration: events.Iteration, count: int) -> None:
     """Descriptors and maps after 1, 2, 4, 8, … batches."""
-    points = _points.setdefault(id(iteration), [])
+    points = _points.setdefault(_key(iteration), [])
     if len(points) >= _POINTS:
         return
     many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
@@ -138,6 +149,8 @@ def _tensors(value: Any, seen: dict[int, int], depth: int) -> None:
     if torch is None or depth < 0:
         return
     if isinstance(value, torch.Tensor):
+        if value.device.type != "cpu":
+            return
         try:
             storage = value.untyped_storage()
             seen[storage._cdata] = storage.nbytes()
@@ -153,10 +166,10 @@ def _tensors(value: Any, seen: dict[int, int], depth: int) -> None:
 
 @events.epoch_ended.listen
 def epoch_ended(iteration: events.Iteration) -> None:
-    if iteration.workers and id(iteration) not in _looked_at:
+    if iteration.workers and _key(iteration) not in _looked_at:
         _epoch_end(iteration)
-    _looked_at.discard(id(iteration))
-    points = _points.pop(id(iteration), [])
+    _looked_at.discard(_key(iteration))
+    points = _points.pop(_key(iteration), [])
     # The first batches fill what is prefetched.
     points = [point for point in points if point[0] >= 2]
     if len(points) > 1:
@@ -171,7 +184,7 @@ def epoch_ended(iteration: events.Iteration) -> None:
 
 
 def _epoch_end(iteration: events.Iteration) -> None:
-    _looked_at.add(id(iteration))
+    _looked_at.add(_key(iteration))
     for worker, pid in enumerate(iteration.pids):
         if pid:
             _sample("epoch end", pid, iteration.loader, iteration.number, worker)

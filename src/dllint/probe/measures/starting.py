@@ -84,12 +84,14 @@ def _counted(objects: object, iteration: events.Iteration) -> storages.Storages 
     seconds = time.monotonic() - began
     strategy = _strategy()
     if isinstance(counted, trials.Uncounted):
+        if not counted.exception:
+            return None
         recorder.record(
             "storages",
             loader=iteration.loader,
             strategy=strategy,
             seconds=seconds,
-            exception=counted.exception or None,
+            exception=counted.exception,
             text=counted.text,
             complete=False,
         )
