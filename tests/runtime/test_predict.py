@@ -226,7 +226,12 @@ def test_what_is_pickled_is_copied_to_each_worker() -> None:
 def test_more_workers_take_more() -> None:
     found = forecast(sampled({10: [growing(100), growing(101)]}), workers=8)
     assert found is not None
-    assert (found.workers, found.private) == (8, 808 * MIB)
+    assert (found.workers, found.private, found.private_end) == (8, 101 * MIB, 808 * MIB)
+    # A forked worker adds what it has alone.
+    forked = {**growing(100), "uss": 20 * MIB}
+    found = forecast(sampled({10: [forked, forked]}), workers=3)
+    assert found is not None
+    assert found.private_end == 140 * MIB
 
 
 def test_no_samples_give_no_forecast() -> None:

@@ -207,8 +207,8 @@ def _prefetch_factor(run: LoaderRun) -> int:
 class Forecast:
     """Memory of the process that iterates and its workers, in bytes.
 
-    `private` cannot be reclaimed: anonymous memory by PSS, and shared memory. `rss` is the sum of RSS. `…_end` are
-    those at the end of the real run. `mapped` is how much of the growth of RSS is pages of mapped files, which are
+    `private` cannot be reclaimed: anonymous memory by PSS, and shared memory. `rss` is the sum of RSS. Both are of this
+    run; `…_end` are those at the end of the real one, with its workers. `mapped` is how much of the growth of RSS is pages of mapped files, which are
     counted in each worker.
     """
 
@@ -234,7 +234,6 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
     count = workers or len(series)
     last = [samples[-1] for _, samples in series]
     own = [one for one in run.samples if one.worker is None and one.moment == "epoch end"]
-    main = own[-1] if own else None
     first = next((one for one in run.samples if one.moment == "before workers"), None)
     seen = sum(epoch.batches for epoch in run.epochs)
     persistent = any(one.persistent for one in run.iterations)
@@ -257,17 +256,18 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
     more_private = _bounded(anonymous * further, copies)
     files = sum(one.mapped_files or 0 for one in last)
     more_mapped = _bounded(max(resident - anonymous, 0) * further, files)
-    private = sum((one.pss_anon or 0) + (one.shm or 0) for one in last) * scale + (
-        (main.pss_anon or 0) + (main.shm or 0) if main is not None else 0
-    )
-    rss = sum(one.rss or 0 for one in last) * scale + ((main.rss or 0) if main is not None else 0)
+    private = sum((one.pss_anon or 0) + (one.shm or 0) for one in (*last, *own[-1:]))
+    rss = sum(one.rss or 0 for one in (*last, *own[-1:]))
+    # One worker more has what is its own; the rest of a forked one's pages it shares.
+    each = sum(min(one.pss_anon or 0, one.uss or 0) for one in last) / len(last)
+    more = count - len(last)
     return Forecast(
         real,
         count,
-        round(private),
-        round(private + more_private * scale),
-        round(rss),
-        round(rss + (more_private + more_mapped) * scale),
+        private,
+        round(private + more * each + more_private * scale),
+        rss,
+        round(rss + more * (sum(one.rss or 0 for one in last) / len(last)) + (more_private + more_mapped) * scale),
         round((max(resident - anonymous, 0) + more_mapped) * scale),
     )
 
