@@ -207,9 +207,9 @@ def _prefetch_factor(run: LoaderRun) -> int:
 class Forecast:
     """Memory of the process that iterates and its workers, in bytes.
 
-    `private` cannot be reclaimed: anonymous memory by PSS, and shared memory. `rss` is the sum of RSS. Both are of this
-    run; `…_end` are those at the end of the real one, with its workers. `mapped` is how much of the growth of RSS is pages of mapped files, which are
-    counted in each worker.
+    `private` cannot be reclaimed: anonymous memory by PSS, and shared memory. `rss` is the sum of RSS. Both are of
+    this run; `…_end` are those at the end of the real one, with its workers. `mapped` is how much of the growth of
+    RSS is pages of mapped files, which are counted in each worker.
     """
 
     epochs: int
