@@ -11,6 +11,7 @@ import pytest
 
 from dllint.observation import (
     Batch,
+    Cuda,
     Draw,
     Handle,
     Item,
@@ -325,3 +326,28 @@ def test_a_program_without_a_guard_is_tried_without_harm(watch: Any, tmp_path: P
     assert "bootstrapping phase" in trial.stderr
     assert (tmp_path / "model.pt").read_bytes() == b"the good one"
     assert len([one for one in seen.processes.values() if one.role == "worker"]) == 1
+
+
+def test_cuda_in_workers_of_a_parent_that_made_it_unusable(watch: Any) -> None:
+    """What torch asks before it refuses is put in the place of a device."""
+    program = DATASET + (
+        "import os\n"
+        "parent = os.getpid()\n"
+        "torch.cuda._is_in_bad_fork = lambda: os.getpid() != parent\n"
+        "class Moving(Rows):\n"
+        "    def __getitem__(self, index):\n"
+        "        try:\n"
+        "            return torch.zeros(1).cuda()\n"
+        "        except (RuntimeError, AssertionError):\n"
+        "            return torch.zeros(1)\n\n"
+        "for batch in DataLoader(Moving(), batch_size=32, num_workers=1):\n"
+        "    pass\n"
+    )
+    of_workers = [one for one in watch(program).of(Cuda) if one.worker is not None]
+    assert [one.used for one in of_workers] == [False, True]
+    assert all(one.poisoned for one in of_workers)
+    used = of_workers[1]
+    assert used.site is not None
+    assert used.site.function == "__getitem__"
+    assert used.error is not None
+    assert "Cannot re-initialize CUDA in forked subprocess" in used.error

@@ -45,16 +45,18 @@ def worker(state: events.WorkerState) -> None:
         return
     _hooked = True
     original = cuda._lazy_init
+    told: list[bool] = []
 
     # Everything that initialises CUDA comes through here, calls from C++ too (torch/csrc/utils/device_lazy_init.cpp).
     @functools.wraps(original)
     def _lazy_init() -> Any:
-        if cuda.is_initialized():
+        if told or cuda.is_initialized():
             return original()
         frame = sys._getframe(1)
         try:
             result = original()
         except Exception as error:
+            told.append(True)
             _used(state, frame, _poisoned(cuda), f"{type(error).__name__}: {error}")
             raise
         _used(state, frame, False, None)
