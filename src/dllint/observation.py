@@ -409,13 +409,15 @@ class Kept(Record, kind="kept"):
 
 @dataclass(frozen=True)
 class Threads(Record, kind="threads"):
-    """Threads of a worker at its start and after its first item, by `/proc/PID/task`."""
+    """Threads of a worker at its start and after its first item, by `/proc/PID/task`, and which of the libraries that
+    start threads of their own (`cv2`) it had loaded."""
 
     loader: str = ""
     worker: int = 0
     start: int = 0
     after: int = 0
     names: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from dllint.observation import (
     Threads,
     Trial,
 )
+from dllint.runtime.judges.case import said
 
 if TYPE_CHECKING:
     from conftest import Recorded
@@ -412,6 +413,8 @@ def test_two_cores_show_no_pool(run: Recorded, monkeypatch: pytest.MonkeyPatch) 
 
 def test_threads_found_by_the_run_alone(run: Recorded) -> None:
     run.loader().add(Threads, 80, loader="70.1", worker=0, start=1, after=35)
+    assert run.discovered() == []
+    run.add(Threads, 80, loader="70.1", worker=0, start=1, after=35, libraries=("cv2",))
     assert run.discovered() == [("DLL501", "confirmed", 13)]
     assert run.discovered(run.about_loader("DLL503")) == []
 
@@ -622,3 +625,24 @@ def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
     run.add(Process, 75, role="child", start_method="spawn")
     storages(run, 300, method="spawn", pid=75)
     assert "RLIMIT_NOFILE" in run.judged(run.about_loader("DLL303"))[1]
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("too many fds", "ValueError: too many fds"),
+        ("", "ValueError"),
+        ("\n  An attempt\n  has been made.\n\n  This means", "ValueError: An attempt has been made."),
+        (
+            "Caught it in worker 0.\nOriginal Traceback (most recent call last):\n  File",
+            "ValueError: Caught it in worker 0.",
+        ),
+        ("\n\n-- Process 0 terminated:\nTraceback (most recent call last):\n", "ValueError: -- Process 0 terminated:"),
+        ("x" * 500, f"ValueError: {'x' * 197}..."),
+    ],
+)
+def test_an_exception_is_told_in_a_line(text: str, told: str) -> None:
+    assert said("builtins.ValueError", text) == told

@@ -100,7 +100,9 @@ ASKED: Mapping[str, Callable[[LoaderRun], bool]] = {
     "DLL307": lambda run: run.loader.arguments.get("batch_size", 1) is None and run.first_batch is not None,
     "DLL401": _mapped,
     "DLL402": lambda run: any(one.shared and one.moved and one.used for one in run.handles),
-    "DLL501": lambda run: any(one.after - one.start - OWN >= MANY_THREADS for one in run.threads),
+    "DLL501": lambda run: any(
+        "cv2" in one.libraries and one.after - one.start - OWN >= MANY_THREADS for one in run.threads
+    ),
     "DLL601": lambda run: run.loader.iterable,
     "DLL602": lambda run: bool(run.draws),
     "DLL603": lambda run: bool(run.draws),

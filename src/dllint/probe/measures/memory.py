@@ -91,6 +91,7 @@ def _tell_threads(state: events.WorkerState) -> None:
         start=_threads_at_start,
         after=procfs.threads() or 0,
         names=procfs.thread_names(),
+        libraries=[name for name in ("cv2",) if name in sys.modules],
     )
 
 

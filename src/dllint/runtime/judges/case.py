@@ -13,6 +13,8 @@ MIB = 1 << 20
 NOTICEABLE = 10 * MIB
 """A healthy forked worker gains up to 1.5 MiB, and once about 7 MiB when the garbage collector first runs: growth below
 this confirms nothing."""
+LONGEST = 200
+"""Characters of an exception's text that are told."""
 NEAR, FAR = 0.8, 0.5
 """Parts of a limit: a count confirms from the first on, and refutes below the second."""
 
@@ -79,10 +81,15 @@ def counted(number: int, noun: str) -> str:
 
 
 def said(exception: str | None, text: str) -> str:
-    """`AttributeError: Can't pickle …`: the class without its module, and the first line of what it says."""
+    """`AttributeError: Can't pickle …`: the class without its module, and the first paragraph of what it says."""
     name = (exception or "an error").rpartition(".")[2]
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    first = first if len(first) <= 200 else f"{first[:197]}..."
+    words: list[str] = []
+    for line in text.strip().splitlines():
+        if not line.strip() or line.startswith(("Traceback ", "Original Traceback ")):
+            break
+        words += line.split()
+    first = " ".join(words)
+    first = first if len(first) <= LONGEST else f"{first[: LONGEST - 3]}..."
     return f"{name}: {first}" if first else name
 
 

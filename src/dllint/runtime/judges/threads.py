@@ -27,7 +27,7 @@ def thread_pool(case: Case) -> Judgement:
     cores = os.cpu_count() or 1
     told = f"worker {most.worker} went from {most.start} to {counted(most.after, 'thread')} with its first item"
     if new >= 1:
-        everywhere = f"; {case.count} workers on {counted(cores, 'core')}" if case.count else ""
+        everywhere = f"; {counted(case.count, 'worker')} on {counted(cores, 'core')}" if case.count else ""
         return confirmed(f"{told}{everywhere}")
     if cores < ENOUGH_CORES:
         return inconclusive(f"{told}; on {counted(cores, 'core')} a pool is too small to be seen")
