@@ -68,6 +68,7 @@ class CallGraph:
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
         self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
         self._constructions: dict[tuple[str, object], list[tuple[SourceFile, int]]] | None = None
+        self._dynamic: dict[tuple[str, int], list[tuple[SourceFile, int]]] | None = None
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
         self._namesakes = Namesakes(world)
 
@@ -270,10 +271,24 @@ class CallGraph:
             if (file.path, index) not in seen:
                 seen.add((file.path, index))
                 yield file, index
+        if self._dynamic is not None:
+            yield from self._dynamic.get(function.key, ())
+            return
         yield from self._looked_up()
         if function.name == "__call__" or self._may_be_dynamic(function):
             for file, index in self.world.called("")[:MOST_CANDIDATES]:
                 yield file, index
+
+    def index_dynamic_calls(self) -> None:
+        """Look once into all calls whose callee has no name that says what it may be (what `getattr` gave, an item of a
+        table, the result of another call). Until then every question about callers looks into them."""
+        outer = self.world.memory.narrow()
+        found: dict[tuple[str, int], dict[tuple[str, int], tuple[SourceFile, int]]] = {}
+        for file, index in (*self._looked_up(), *self.world.called("")):
+            for key in self.targets(file, index).keys:
+                found.setdefault(key, {})[file.path, index] = (file, index)
+        self.world.memory.widen(outer)
+        self._dynamic = {key: list(calls.values()) for key, calls in found.items()}
 
     def _constructing(self, owner: Class, names: set[str]) -> Iterator[tuple[SourceFile, int]]:
         """The calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of `owner`:

@@ -53,10 +53,17 @@ DEEPEST_QUESTION = 80
 
 def union(groups: Iterable[Values]) -> Values:
     """All values of several possibilities, each once, in order."""
+    first: Values = ()
     found: dict[Value, None] = {}
     for group in groups:
-        for value in group:
-            found[value] = None
+        if not found:
+            if not first or group is first:
+                first = group
+                continue
+            found.update(dict.fromkeys(first))
+        found.update(dict.fromkeys(group))
+    if not found:
+        return first
     return (*_varied(found), UNKNOWN) if len(found) > LIMIT else tuple(found)
 
 
