@@ -5,11 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import traceback
-from types import TracebackType
-from typing import Any, NoReturn
 
 from dllint.probe import recorder, sites
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, NoReturn
 
 _KEPT = 4000
 
@@ -42,6 +44,8 @@ def tell_failure(error: BaseException, by: str = "itself") -> None:
         exit = code if isinstance(code, int) else 0 if code is None else 1
         recorder.record("end", exit=exit, by=by, exception="SystemExit", frames=_frames(error.__traceback__))
         return
+    import traceback
+
     frames = _frames(error.__traceback__)
     recorder.record(
         "end",

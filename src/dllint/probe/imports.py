@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.machinery
 import sys
-from collections.abc import Callable, Sequence
-from types import ModuleType
 
 from dllint.probe import recorder, sites
 
-Hook = Callable[[ModuleType], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+    Hook = Callable[[ModuleType], None]
 
 _hooks: dict[str, list[Hook]] = {}
 
@@ -36,21 +39,21 @@ class Finder:
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
         if name not in _hooks:
             return None
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
             if finder is self or find is None:
                 continue
-            spec: importlib.machinery.ModuleSpec | None = find(name, path, target)
+            spec: ModuleSpec | None = find(name, path, target)
             if spec is not None:
                 _extend(name, spec)
                 return spec
         return None
 
 
-def _extend(name: str, spec: importlib.machinery.ModuleSpec) -> None:
+def _extend(name: str, spec: ModuleSpec) -> None:
     loader = spec.loader
     original = getattr(loader, "exec_module", None)
     if loader is None or original is None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 VARIABLE = "DLLINT_PROBE"
 """Names the scratch directory; whoever has it in the environment belongs to the run."""
+LAUNCHER = "DLLINT_PROBE_LAUNCHER"
+"""The pid of the process that started the program."""
 FILE = "plan.json"
 RECORDS = "records"
 SAVES = "saves"
@@ -21,13 +25,13 @@ deadline: float | None = None
 allow_saves = False
 trials: tuple[str, ...] = ()
 """Start methods under which loaders are tried in a throwaway fork."""
-launcher = 0
-"""The pid of the process that started the program."""
 
 
 def load(where: str) -> None:
     """Takes over what the launcher wrote. What cannot be read leaves the program unshortened, but instrumented."""
-    global directory, max_batches, max_epochs, deadline, allow_saves, trials, launcher
+    import json
+
+    global directory, max_batches, max_epochs, deadline, allow_saves, trials
     directory = where
     try:
         with open(os.path.join(where, FILE), encoding="utf-8") as file:
@@ -39,7 +43,6 @@ def load(where: str) -> None:
     deadline = told.get("deadline")
     allow_saves = bool(told.get("allow_saves"))
     trials = tuple(told.get("trials") or ())
-    launcher = int(told.get("launcher") or 0)
 
 
 def write(where: str, **values: Any) -> None:
@@ -48,14 +51,21 @@ def write(where: str, **values: Any) -> None:
     Raises:
         OSError: the directory cannot be written to.
     """
+    import json
+
     with open(os.path.join(where, FILE), "w", encoding="utf-8") as file:
         json.dump(values, file)
 
 
-def stack_signal(module: Any) -> int | None:
+def stack_signal() -> int | None:
     """The signal at which instrumented processes write their stacks: a real-time one, which no library uses.
 
-    `module` is `signal`; None on platforms that have none such.
+    None on platforms that have none such.
     """
-    lowest = getattr(module, "SIGRTMIN", None)
+    try:
+        # What signal wraps, without enum, which takes longer than all the rest.
+        import _signal  # type: ignore[import-not-found]
+    except ImportError:
+        return None
+    lowest = getattr(_signal, "SIGRTMIN", None)
     return None if lowest is None else int(lowest) + 13

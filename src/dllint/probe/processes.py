@@ -21,14 +21,6 @@ _TOLD = "_dllint_launch"
 launched: dict[str, Any] = {}
 """In a child of multiprocessing: what its parent told it (`parent`, `asked`, `loader`, `number`, `method`)."""
 
-about: dict[str, Any] = {}
-"""What is known of this process, as the fields of its record."""
-
-
-def tell() -> None:
-    """Records this process, as far as it is known."""
-    recorder.record("process", **about)
-
 
 def hook_process(module: ModuleType) -> None:
     """Replaces `start` and `_bootstrap` of `multiprocessing.process.BaseProcess`."""
@@ -120,7 +112,7 @@ def _arrived(process: Any) -> None:
     method = getattr(process, "_start_method", None) or _method()
     launched["method"] = method
     target = getattr(process, "_target", None)
-    about.update(
+    recorder.about.update(
         parent=told.get("parent", getattr(process, "_parent_pid", None)),
         ppid=os.getppid(),
         role="worker" if getattr(target, "__name__", "") == "_worker_loop" else "child",
@@ -128,7 +120,7 @@ def _arrived(process: Any) -> None:
         name=str(process.name),
         daemon=bool(process.daemon),
     )
-    tell()
+    recorder.tell()
     run = process.run
 
     def recorded() -> Any:
@@ -230,26 +222,3 @@ def _executable(pid: int) -> str:
         return os.readlink(f"/proc/{pid}/exe")
     except OSError:
         return ""
-
-
-def hook_fork() -> None:
-    """Records forks that the program makes itself."""
-    original = getattr(os, "fork", None)
-    if original is None:
-        return
-
-    @functools.wraps(original)
-    def fork() -> int:
-        since = time.time()
-        try:
-            child: int = original()
-        except OSError as error:
-            sites.unseen(error)
-            raise
-        if child and not recorder.silent:
-            frame = sys._getframe(1)
-            if sites.is_users(frame.f_code.co_filename):
-                recorder.record("launch", t=since, api="os.fork", site=sites.caller(frame), method="fork", child=child)
-        return child
-
-    os.fork = fork

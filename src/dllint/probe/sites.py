@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from itertools import islice
-from types import CodeType, FrameType
-from typing import Any, TypeVar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any, TypeVar
+
+    Failure = TypeVar("Failure", bound=BaseException)
 
 _STDLIB = os.path.dirname(os.__file__) + os.sep
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MOST = 24
-
-Failure = TypeVar("Failure", bound=BaseException)
 
 _users: dict[str, bool] = {}
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from types import ModuleType
 
-from dllint.probe import imports, plan, recorder
+from dllint.probe import ending, forks, imports, plan, recorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 def begin(directory: str) -> None:
     """Records this process and has the modules hooked that it may import."""
-    from dllint.probe import processes
-
-    plan.load(directory)
+    plan.directory = directory
     recorder.begin(os.path.join(directory, plan.RECORDS))
     role = _role()
-    processes.about.update(
+    recorder.about.update(
         ppid=os.getppid(),
         parent=os.getppid(),
         role=role,
@@ -26,17 +27,16 @@ def begin(directory: str) -> None:
         cwd=_cwd(),
         held=-1 if role == "resource_tracker" else _watch_crashes(),
     )
-    processes.tell()
+    recorder.tell()
     if role == "resource_tracker":
         return
     sys.meta_path.insert(0, imports.Finder())
-    _watch_ends()
-    processes.hook_fork()
-    os.register_at_fork(after_in_child=_forked)
-    imports.when("multiprocessing.process", processes.hook_process)
-    imports.when("multiprocessing.queues", processes.hook_queues)
-    imports.when("subprocess", processes.hook_subprocess)
-    imports.when("torch.serialization", _redirect_saves)
+    ending.watch_exit()
+    forks.watch()
+    imports.when("multiprocessing.process", _hook_processes)
+    imports.when("multiprocessing.queues", _hook_queues)
+    imports.when("subprocess", _hook_subprocess)
+    imports.when("torch.serialization", _hook_saves)
     imports.when("torch", _tell_torch)
     imports.when("torch.utils.data._utils.worker", _hook_workers)
     imports.when("torch.utils.data._utils.fetch", _hook_fetch)
@@ -52,7 +52,7 @@ def _role() -> str:
             return "server"
     if "--multiprocessing-fork" in line:
         return "child"
-    return "main" if os.getppid() == plan.launcher else "command"
+    return "main" if str(os.getppid()) == os.environ.get(plan.LAUNCHER) else "command"
 
 
 def _cwd() -> str:
@@ -62,58 +62,43 @@ def _cwd() -> str:
         return ""
 
 
-def _watch_ends() -> None:
-    from dllint.probe import ending
-
-    ending.watch_exit()
-
-
 def _watch_crashes() -> int:
     """Has stacks written when the process crashes, and when the launcher asks by a signal that nobody else uses."""
     import faulthandler
-    import signal
 
     descriptor = recorder.hold()
     if descriptor < 0:
         return -1
     if not faulthandler.is_enabled():
         faulthandler.enable(file=descriptor, all_threads=True)
-    number = plan.stack_signal(signal)
+    number = plan.stack_signal()
     if number is None:
         return -1
     faulthandler.register(number, file=descriptor, all_threads=True, chain=False)
     return descriptor
 
 
-def _forked() -> None:
-    if recorder.silent:
-        return
+def _hook_processes(module: ModuleType) -> None:
     from dllint.probe import processes
 
-    parent = os.getppid()
-    recorder.begin(recorder.directory)
-    descriptor = recorder.hold()
-    loading = sys.modules.get("dllint.probe.loading")
-    if loading is not None:
-        loading.forget()
-    processes.about.update(
-        ppid=parent,
-        parent=parent,
-        role="child",
-        start_method=None,
-        held=descriptor,
-    )
-    processes.tell()
-    events = sys.modules.get("dllint.probe.events")
-    if events is not None:
-        events.forked(parent)
+    processes.hook_process(module)
+
+
+def _hook_queues(module: ModuleType) -> None:
+    from dllint.probe import processes
+
+    processes.hook_queues(module)
+
+
+def _hook_subprocess(module: ModuleType) -> None:
+    from dllint.probe import processes
+
+    processes.hook_subprocess(module)
 
 
 def _tell_torch(module: ModuleType) -> None:
-    from dllint.probe import processes
-
-    processes.about["torch"] = str(getattr(module, "__version__", ""))
-    processes.tell()
+    recorder.about["torch"] = str(getattr(module, "__version__", ""))
+    recorder.tell()
 
 
 def _hook_workers(module: ModuleType) -> None:
@@ -133,6 +118,7 @@ def _hook_loaders(module: ModuleType) -> None:
 
     from dllint.probe import events, loading
 
+    plan.load(plan.directory)
     loading.hook(module)
     for name in events.MEASURES:
         try:
@@ -141,7 +127,8 @@ def _hook_loaders(module: ModuleType) -> None:
             recorder.trouble(name, error)
 
 
-def _redirect_saves(module: ModuleType) -> None:
+def _hook_saves(module: ModuleType) -> None:
+    plan.load(plan.directory)
     if not plan.allow_saves:
         from dllint.probe import saving
 

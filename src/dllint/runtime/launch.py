@@ -83,7 +83,12 @@ class Watched:
 def environment(scratch: str, base: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of the program: the user's own, the probe in front of PYTHONPATH, and the scratch directory."""
     old = base.get("PYTHONPATH")
-    return {**base, "PYTHONPATH": SITE + (os.pathsep + old if old else ""), plan.VARIABLE: scratch}
+    return {
+        **base,
+        "PYTHONPATH": SITE + (os.pathsep + old if old else ""),
+        plan.VARIABLE: scratch,
+        plan.LAUNCHER: str(os.getpid()),
+    }
 
 
 class Watch:
@@ -199,7 +204,7 @@ class Watch:
 
     def stacks(self) -> None:
         """Has every process that can write its stacks do so; one that closed the descriptor for it is left alone."""
-        number = plan.stack_signal(signal)
+        number = plan.stack_signal()
         if number is None:
             return
         asked = []

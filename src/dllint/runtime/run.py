@@ -101,7 +101,6 @@ def run(options: Options) -> Run:
             max_epochs=options.max_epochs,
             deadline=None if options.time_limit is None else now + options.time_limit * 0.95,
             allow_saves=options.allow_saves,
-            launcher=os.getpid(),
             trials=options.trials,
         )
         bar = shown(options.progress, options.max_batches, options.max_epochs)

@@ -28,15 +28,29 @@ def _begin():
 
 
 def _load(package):
-    """Makes this very package importable, also where the program's own interpreter does not have it."""
-    import importlib.util
+    """Makes this very package importable, also where the program's own interpreter does not have it.
 
-    spec = importlib.util.spec_from_file_location(
-        "dllint", os.path.join(package, "__init__.py"), submodule_search_locations=[package]
-    )
-    module = importlib.util.module_from_spec(spec)
+    The package itself runs only when somebody asks for what it offers.
+    """
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec("dllint", [os.path.dirname(package)])
+    module = type(sys)("dllint")
+    module.__file__ = spec.origin
+    module.__path__ = [package]
+    module.__spec__ = spec
+    module.__loader__ = spec.loader
+    module.__package__ = "dllint"
+
+    def offered(name):
+        if name.startswith("__") and name != "__version__":
+            raise AttributeError(name)
+        del module.__getattr__
+        spec.loader.exec_module(module)
+        return getattr(module, name)
+
+    module.__getattr__ = offered
     sys.modules["dllint"] = module
-    spec.loader.exec_module(module)
 
 
 _begin()

@@ -1,0 +1,48 @@
+"""Watches bare forks: the child begins a file of its own, and those that the program makes itself are recorded."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from dllint.probe import recorder, sites
+
+
+def watch() -> None:
+    """Replaces `os.fork`, and listens to all forks that go through it or not."""
+    original = getattr(os, "fork", None)
+    if original is None:
+        return
+
+    def fork() -> int:
+        since = time.time()
+        try:
+            child: int = original()
+        except OSError as error:
+            sites.unseen(error)
+            raise
+        if child and not recorder.silent:
+            frame = sys._getframe(1)
+            if sites.is_users(frame.f_code.co_filename):
+                recorder.record("launch", t=since, api="os.fork", site=sites.caller(frame), method="fork", child=child)
+        return child
+
+    fork.__module__, fork.__qualname__, fork.__doc__ = original.__module__, "fork", original.__doc__
+    os.fork = fork
+    os.register_at_fork(after_in_child=_forked)
+
+
+def _forked() -> None:
+    if recorder.silent:
+        return
+    parent = os.getppid()
+    recorder.begin(recorder.directory)
+    loading = sys.modules.get("dllint.probe.loading")
+    if loading is not None:
+        loading.forget()
+    recorder.about.update(ppid=parent, parent=parent, role="child", start_method=None, held=recorder.hold())
+    recorder.tell()
+    events = sys.modules.get("dllint.probe.events")
+    if events is not None:
+        events.forked(parent)
