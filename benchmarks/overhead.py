@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -51,10 +52,10 @@ def environment(scratch: str | None) -> dict[str, str]:
 
 
 def processor_ms(python: str, program: str, scratch: str | None) -> float:
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([python, "-c", program], env=environment(scratch), check=True)
-    after = os.times()
-    return 1000 * (after.children_user + after.children_system - before.children_user - before.children_system)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def batch_us(python: str, batches: int, batch_size: int, workers: int, scratch: str | None) -> float:

@@ -241,7 +241,8 @@ class Epoch(Record, kind="epoch"):
     program.
 
     `wait` is the time that the program waited for batches (`first` of it for the first batch), `step` the time
-    between getting a batch and asking for the next; `waits` and `steps` list them batch by batch, up to 64 of each.
+    between getting a batch and asking for the next (of quick batches beyond the first 64, two in 64 stand for
+    all); `waits` and `steps` list them batch by batch, up to 64 of each.
     """
 
     loader: str = ""
@@ -433,8 +434,8 @@ class Feeder(Record, kind="feeder"):
 
 @dataclass(frozen=True)
 class Save(Record, kind="save"):
-    """A write of results: to `to` in the scratch directory in the place of `path`. Where `to` is empty, a file that was
-    there before the run was to be removed, and was kept."""
+    """A write of results: to `to` in the scratch directory in the place of `path`. Where `to` is empty, a file that
+    was there before the run was to be removed, and was kept."""
 
     api: str = ""
     path: str = ""

@@ -75,8 +75,11 @@ def _name(cls: type) -> str:
 
 def at_exit(process: int) -> None:
     """When the interpreter ends: an exception that nobody caught is known by then, whatever sys.excepthook is."""
-    if os.getpid() != process:
-        return
+    if os.getpid() == process:
+        recorder.guarded(_told_at_exit)
+
+
+def _told_at_exit() -> None:
     loading = sys.modules.get("dllint.probe.loading")
     if loading is not None:
         loading.close_all()
@@ -102,16 +105,19 @@ def _leaving(name: str, original: Any) -> Any:
         frame = sys._getframe(1)
         if name != "_exit":
             argv = args[1] if len(args) > 1 else kwargs.get("argv", ())
-            _recorded_exec(name, frame, argv)
+            recorder.guarded(_recorded_exec, name, frame, argv)
         elif sites.is_users(frame.f_code.co_filename):
-            status = args[0] if args else kwargs.get("status")
-            recorder.record("end", exit=status, by="os._exit", site=sites.caller(frame))
+            recorder.guarded(_recorded_exit, args[0] if args else kwargs.get("status"), frame)
         return original(*args, **kwargs)
 
     leave.__name__ = leave.__qualname__ = name
     leave.__module__ = original.__module__
     leave.__doc__ = original.__doc__
     return leave
+
+
+def _recorded_exit(status: Any, frame: Any) -> None:
+    recorder.record("end", exit=status, by="os._exit", site=sites.caller(frame))
 
 
 def _recorded_exec(name: str, frame: Any, argv: Any) -> None:

@@ -64,11 +64,14 @@ class Iteration:
     """
 
     __slots__ = (
+        "_asked",
         "_cut_at",
         "_deadline",
         "_first",
         "_got",
-        "_since",
+        "_look_at",
+        "_sampled",
+        "_second",
         "_step",
         "_steps",
         "_tell_at",
@@ -101,8 +104,10 @@ class Iteration:
         self.site: dict[str, Any] | None = None
         self.counter: Any = None
         self.open = True
-        self._cut_at = 0
-        self._deadline = self._since = self._got = self._wait = self._step = self._tell_at = 0.0
+        self._cut_at = -1
+        self._look_at = 0
+        self._sampled = self._second = False
+        self._deadline = self._asked = self._got = self._wait = self._step = self._tell_at = 0.0
         self._first: float | None = None
         self._waits: list[float] = []
         self._steps: list[float] = []
@@ -145,7 +150,7 @@ iterating = Event("iterating")
 iterated = Event("iterated")
 """(loader: DataLoader, iteration: Iteration), when they have been started"""
 batch = Event("batch")
-"""(iteration: Iteration, batch: object), for every batch that the program gets: keep no reference to it"""
+"""(iteration: Iteration, batch: object), for every batch that comes from workers: keep no reference to it"""
 epoch_ended = Event("epoch ended")
 """(iteration: Iteration), by the end of the data, by the limit of batches, or left by the program"""
 

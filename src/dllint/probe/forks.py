@@ -8,6 +8,10 @@ import time
 
 from dllint.probe import recorder, sites
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
 
 def watch() -> None:
     """Replaces `os.fork`, and listens to all forks that go through it or not."""
@@ -22,10 +26,8 @@ def watch() -> None:
         except OSError as error:
             sites.unseen(error)
             raise
-        if child and not recorder.silent:
-            frame = sys._getframe(1)
-            if sites.is_users(frame.f_code.co_filename):
-                recorder.record("launch", t=since, api="os.fork", site=sites.caller(frame), method="fork", child=child)
+        if child:
+            recorder.guarded(_told, sys._getframe(1), since, child)
         return child
 
     fork.__module__, fork.__qualname__, fork.__doc__ = original.__module__, "fork", original.__doc__
@@ -33,9 +35,17 @@ def watch() -> None:
     os.register_at_fork(after_in_child=_forked)
 
 
+def _told(frame: FrameType, since: float, child: int) -> None:
+    if sites.is_users(frame.f_code.co_filename):
+        recorder.record("launch", t=since, api="os.fork", site=sites.caller(frame), method="fork", child=child)
+
+
 def _forked() -> None:
-    if recorder.silent:
-        return
+    if not recorder.silent:
+        recorder.guarded(_begun)
+
+
+def _begun() -> None:
     parent = os.getppid()
     recorder.begin(recorder.directory)
     loading = sys.modules.get("dllint.probe.loading")

@@ -25,6 +25,8 @@ from dllint.probe.ending import EnoughSeen, enough
 clock = time.perf_counter
 _LISTED = 64
 _PROGRESS = 0.25
+_QUICK = 0.001
+_PERIOD = 64
 _NAME = "_dllint_loader"
 _STATE = "_dllint_iteration"
 
@@ -99,13 +101,8 @@ def _building(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _watched(work: Callable[..., None], *values: Any) -> None:
-    """Our own part of a call, which must never be what fails in it."""
-    if recorder.silent:
-        return
-    try:
-        work(*values)
-    except Exception as error:
-        recorder.trouble(work.__name__, error)
+    if not recorder.silent:
+        recorder.guarded(work, *values)
 
 
 def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, error: BaseException | None) -> None:
@@ -118,7 +115,7 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
         arguments = dict(kwargs)
     arguments = {key: value for key, value in arguments.items() if key != "self"}
     dataset = arguments.pop("dataset", None)
-    frame = _builder(sys._getframe(3), loader)
+    frame = _builder(sys._getframe(4), loader)
     chain = sites.chain(frame)
     recorder.record(
         "loader",
@@ -262,35 +259,22 @@ def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, err
         iteration.open = False
         _open.discard(iteration)
         return
-    iteration._since = clock()
     setattr(iterator, _STATE, iteration)
     events.iterated(loader, iteration)
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    batch_event = events.batch
+    """Free items come at 40,000 batches a second: what stands here is measured by benchmarks/overhead.py."""
 
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
-        iteration = self.__dict__.get(_STATE)
-        if iteration is None:
+        try:
+            iteration = self._dllint_iteration
+        except AttributeError:
             return original(self)
-        if not iteration.open:
-            if iteration.batches == iteration._cut_at:
-                raise StopIteration
-            return original(self)
-        now = clock()
-        count = iteration.batches
-        if count:
-            step = now - iteration._got
-            iteration._step += step
-            if count <= _LISTED:
-                iteration._steps.append(step)
-            if count == iteration._cut_at:
-                _watched(_cut, self, iteration)
-                raise StopIteration
-            if now > iteration._tell_at:
-                _watched(_tell, iteration, now)
+        timed = iteration.batches >= iteration._look_at
+        if timed and not _before(self, iteration):
+            raise StopIteration
         try:
             data = original(self)
         except StopIteration:
@@ -299,17 +283,55 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         except BaseException as error:
             _watched(_close, iteration, False, False, sites.unseen(error))
             raise
-        got = iteration._got = clock()
-        wait = got - now
-        iteration._wait += wait
-        if count < _LISTED:
-            iteration._waits.append(wait)
-        iteration.batches = count + 1
-        if batch_event.listeners:
-            batch_event(iteration, data)
+        iteration.batches += 1
+        if timed:
+            _after(iteration)
+        if iteration.workers:
+            events.batch(iteration, data)
         return data
 
     return __next__
+
+
+def _before(iterator: Any, iteration: Iteration) -> bool:
+    """Looks at the time before a batch is asked for; whether one is to come."""
+    count = iteration.batches
+    if not iteration.open:
+        return count != iteration._cut_at
+    now = iteration._asked = clock()
+    if iteration._got:
+        step = now - iteration._got
+        iteration._step += step * _PERIOD if iteration._sampled else step
+        if count <= _LISTED:
+            iteration._steps.append(step)
+    if count == iteration._cut_at:
+        _watched(_cut, iterator, iteration)
+        return False
+    if count and now > iteration._tell_at:
+        _watched(_tell, iteration, now)
+        iteration._asked = clock()
+    return True
+
+
+def _after(iteration: Iteration) -> None:
+    """Looks at the time when a batch has come, and decides when to look again.
+
+    The first batches are all timed, and those that take long. Of quick ones two in 64 are, and stand for all.
+    """
+    got = clock()
+    wait = got - iteration._asked
+    count = iteration.batches
+    iteration._wait += wait * _PERIOD / 2 if iteration._sampled else wait
+    if count <= _LISTED:
+        iteration._waits.append(wait)
+    again = count
+    if count < _LISTED or wait > _QUICK:
+        iteration._sampled = iteration._second = False
+    else:
+        again += _PERIOD - 2 if iteration._second else 0
+        iteration._sampled, iteration._second = True, not iteration._second
+    iteration._got = got if again == count else 0.0
+    iteration._look_at = again if iteration._cut_at < 0 else min(again, iteration._cut_at)
 
 
 def _tell(iteration: Iteration, now: float) -> None:
@@ -336,6 +358,7 @@ def _close(iteration: Iteration, natural: bool = False, cut: bool = False, error
     if not iteration.open:
         return
     iteration.open = False
+    iteration._look_at = 0
     _open.discard(iteration)
     whole = plan.max_batches or 1
     ended = natural or cut

@@ -127,10 +127,11 @@ def _arrived(process: Any) -> None:
         try:
             result = run()
         except BaseException as error:
-            _closed()
-            ending.tell_failure(sites.unseen(error))
+            sites.unseen(error)
+            recorder.guarded(_closed)
+            recorder.guarded(ending.tell_failure, error)
             raise
-        _closed()
+        recorder.guarded(_closed)
         recorder.record("end", exit=0, by="itself")
         return result
 

@@ -20,6 +20,7 @@ except ImportError:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _HELD_FROM = 900  # Out of the way of the numbers that the program's own descriptors get.
@@ -85,6 +86,14 @@ def as_json(value: object) -> str:
 def trouble(where: str, error: BaseException) -> None:
     """The instrumentation failed: the program goes on without that measurement."""
     record("trouble", where=where, text=f"{type(error).__name__}: {error}"[:500])
+
+
+def guarded(work: Callable[..., object], *values: object) -> None:
+    """Our own part of something that the program does, which must never be what fails in it."""
+    try:
+        work(*values)
+    except Exception as error:
+        trouble(getattr(work, "__name__", ""), error)
 
 
 def _append(line: bytes) -> None:

@@ -76,8 +76,12 @@ def to_write(path: Any, api: str, depth: int = 2) -> Any:
     except OSError as error:
         recorder.trouble("saves", error)
     _redirected = True
-    recorder.record("save", api=api, path=place, to=target, site=sites.caller(sys._getframe(depth)))
+    recorder.guarded(_told, api, place, target, sys._getframe(depth))
     return target
+
+
+def _told(api: str, place: str, target: str, frame: Any) -> None:
+    recorder.record("save", api=api, path=place, to=target, site=sites.caller(frame))
 
 
 def to_read(path: Any, name_decides: bool = False) -> Any:
@@ -290,7 +294,7 @@ def _removing(name: str) -> Any:
             if _exists(target):
                 return original(target)
             if is_checkpoint(place) and _exists(place):
-                recorder.record("save", api=f"os.{name}", path=place, to="", site=sites.caller(sys._getframe(1)))
+                recorder.guarded(_told, f"os.{name}", place, "", sys._getframe(1))
                 return None
         try:
             return original(path, **kwargs)
@@ -308,7 +312,7 @@ def _removing_trees(original: Any) -> Any:
         if place is not None and not recorder.silent and not inside(place):
             original(mirror(place), ignore_errors=True)
             if any(is_checkpoint(file) for _, _, files in os.walk(place) for file in files):
-                recorder.record("save", api="shutil.rmtree", path=place, to="", site=sites.caller(sys._getframe(1)))
+                recorder.guarded(_told, "shutil.rmtree", place, "", sys._getframe(1))
                 return None
         try:
             return original(path, *args, **kwargs)

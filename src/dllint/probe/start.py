@@ -39,7 +39,6 @@ def begin(directory: str) -> None:
     imports.when("torch.serialization", _hook_saves)
     imports.when("torch", _tell_torch)
     imports.when("torch.utils.data._utils.worker", _hook_workers)
-    imports.when("torch.utils.data._utils.fetch", _hook_fetch)
     imports.when("torch.utils.data.dataloader", _hook_loaders)
 
 
@@ -105,12 +104,6 @@ def _hook_workers(module: ModuleType) -> None:
     from dllint.probe import workers
 
     workers.hook_loop(module)
-
-
-def _hook_fetch(module: ModuleType) -> None:
-    from dllint.probe import workers
-
-    workers.hook_fetch(module)
 
 
 def _hook_loaders(module: ModuleType) -> None:

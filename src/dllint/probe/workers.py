@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import time
-from types import ModuleType
 from typing import Any
 
 from dllint.probe import events, processes, recorder, sites
@@ -29,6 +28,7 @@ def hook_loop(module: Any) -> None:
         try:
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             state = _arrive(given)
+            _watch_fetchers()
             events.worker_started(state)
         except Exception as failure:
             recorder.trouble("worker", failure)
@@ -63,10 +63,11 @@ def _arrive(given: dict[str, Any]) -> events.WorkerState:
     return found
 
 
-def hook_fetch(module: ModuleType) -> None:
-    """Replaces what fetches batches in `torch.utils.data._utils.fetch`; in the main process it stays as quick as it
-    was."""
-    base = module._BaseDatasetFetcher
+def _watch_fetchers() -> None:
+    """Replaces, in a worker alone, what fetches batches in `torch.utils.data._utils.fetch`."""
+    from torch.utils.data._utils import fetch
+
+    base = fetch._BaseDatasetFetcher
     build = base.__init__
 
     @functools.wraps(build)
@@ -84,32 +85,26 @@ def hook_fetch(module: ModuleType) -> None:
             raise
 
     base.__init__ = __init__
-    for name in ("_IterableDatasetFetcher", "_MapDatasetFetcher"):
-        _hook_fetcher(getattr(module, name))
+    for cls in (fetch._IterableDatasetFetcher, fetch._MapDatasetFetcher):
+        cls.fetch = _fetching(cls.fetch)
 
 
-def _hook_fetcher(cls: Any) -> None:
-    original = cls.fetch
-
+def _fetching(original: Any) -> Any:
     @functools.wraps(original)
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
-        if state is None:
-            try:
-                return original(self, possibly_batched_index)
-            except BaseException as error:
-                sites.unseen(error)
-                raise
-        events.fetching(state, possibly_batched_index)
+        if state is not None:
+            events.fetching(state, possibly_batched_index)
         try:
             batch = original(self, possibly_batched_index)
         except BaseException as error:
             sites.unseen(error)
             raise
-        state.batches += 1
-        events.fetched(state, possibly_batched_index, batch)
+        if state is not None:
+            state.batches += 1
+            events.fetched(state, possibly_batched_index, batch)
         return batch
 
-    cls.fetch = fetch
+    return fetch
 
 
 def _collating(collate: Any) -> Any:
