@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import faulthandler
 import gc
 import json
 import multiprocessing
@@ -216,6 +217,8 @@ def _run(
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         _redirect(written)
+        # A crash says where in what is kept of this fork, not in the files of the process.
+        faulthandler.enable(file=sys.stderr)
         _own_servers()
         torch = sys.modules.get("torch")
         if torch is not None:
@@ -234,7 +237,10 @@ def _run(
             name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
             say(error={"exception": name, "text": str(error)[:_KEPT]})
     finally:
-        os._exit(0)
+        try:
+            sys.stderr.flush()
+        finally:
+            os._exit(0)
 
 
 def _redirect(written: IO[bytes]) -> None:

@@ -127,6 +127,9 @@ def _try(loader: Any, method: str, iteration: events.Iteration, counted: storage
     if copied > TRIED_BYTES:
         tell("not tried", text=f"it would copy {copied // _MIB} MiB")
         return
+    if counted is not None and counted.elsewhere:
+        tell("not tried", text="it holds tensors on a device, which a fork cannot send")
+        return
     if seconds < 3:
         tell("not tried", text="no time was left")
         return
