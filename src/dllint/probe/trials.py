@@ -228,6 +228,8 @@ def _run(
             prepare()
 
         def say(**message: Any) -> None:
+            # Who has its answer ends this process.
+            sys.stderr.flush()
             os.write(writing, json.dumps(message).encode() + b"\n")
 
         try:
@@ -237,10 +239,7 @@ def _run(
             name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
             say(error={"exception": name, "text": str(error)[:_KEPT]})
     finally:
-        try:
-            sys.stderr.flush()
-        finally:
-            os._exit(0)
+        os._exit(0)
 
 
 def _redirect(written: IO[bytes]) -> None:
