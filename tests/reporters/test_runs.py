@@ -99,6 +99,11 @@ def test_confirmed_findings_come_first_with_their_source(report: RunReport) -> N
     assert "5 |     return DataLoader(ds, num_workers=4)\n" in told
 
 
+def test_what_only_the_run_saw_is_marked(report: RunReport) -> None:
+    found = replace(report.findings[2], origin="runtime")
+    assert "  = run: confirmed, seen by the run only: the 2 workers" in text(replace(report, findings=(found,)))
+
+
 def test_others_take_a_line(report: RunReport) -> None:
     lines = text(report).splitlines()
     at = lines.index("refuted DLL303 many-tensors-in-dataset loaders.py:5:12: 3 of 245")

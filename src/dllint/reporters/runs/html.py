@@ -8,6 +8,7 @@ charts only: findings, limits and tables are plain HTML.
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import shlex
 from collections import Counter
@@ -61,7 +62,6 @@ def render(report: RunReport, style: Style) -> str:
     """
     require()
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from plotly.offline import get_plotlyjs
 
     environment = Environment(
         loader=PackageLoader("dllint.reporters.runs", "page"),
@@ -70,7 +70,6 @@ def render(report: RunReport, style: Style) -> str:
         trim_blocks=True,
     )
     environment.filters["mib"] = mib
-    script = base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()
     counts = Counter(finding.verdict or "not reached" for finding in report.findings)
     page: str = environment.get_template("page.html").render(
         report=report,
@@ -82,9 +81,16 @@ def render(report: RunReport, style: Style) -> str:
         processes=[_process(process, style) for process in report.processes],
         limits=list(_rows(report.environment)),
         charts=chart_data(report, style),
-        script=script,
+        script=_packed_plotly(),
     )
     return page
+
+
+@functools.lru_cache(maxsize=1)
+def _packed_plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()
 
 
 def mib(size: float | None) -> str:
