@@ -118,3 +118,15 @@ def test_a_tree_without_python_is_an_error(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tmp_path)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr) == (2, f"speed: no Python files under {tmp_path}\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processor time of children")
+def test_the_start_of_an_instrumented_process_takes_less_than_20_ms(tmp_path: Path) -> None:
+    overhead = script("overhead")
+    (tmp_path / "records").mkdir()
+    (tmp_path / "plan.json").write_text("{}")
+    took = overhead.compared(
+        10, lambda scratch: overhead.processor_ms(sys.executable, overhead.START, scratch), str(tmp_path)
+    )
+    assert len(list((tmp_path / "records").glob("*.jsonl"))) == 10
+    assert took["difference"] < 20, took
