@@ -26,6 +26,8 @@ TEXT = README.read_text(encoding="utf-8")
 CONSOLE = re.compile(r"^```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^<!-- rules -->\n(?P<table>.*?)^<!-- end of rules -->$", re.MULTILINE | re.DOTALL)
 SETUP = re.compile(r"^<!-- (?P<name>demo|test) -->\n```sh\n(?P<command>[^\n]*)\n```$", re.MULTILINE)
+OF_THE_PROGRAM = re.compile(r" (?:\S+\.py|--|-m)(?: |$)")
+"""Where the command line of `dllint run` begins to be that of the program."""
 COMMANDS = frozenset(get_group(app).commands)
 
 
@@ -81,7 +83,8 @@ def test_shown_output_is_what_the_command_prints(match: re.Match[str]) -> None:
 
 def test_the_first_screen_shows_a_finding() -> None:
     first = "\n".join(TEXT.splitlines()[:40])
-    assert "$ dllint check fixtures/forkserver-supervisor\nDLL101 " in first
+    assert "$ dllint check fixtures/forkserver-supervisor\nDLL" in first
+    assert "\nDLL101 " in first
     assert "= via" in first
 
 
@@ -107,19 +110,21 @@ def test_the_configuration_is_valid_and_shows_every_key(tmp_path: Path) -> None:
 
 def used_options() -> Iterator[tuple[str, str]]:
     prose = re.sub(r"<!-- (demo|test) -->\n```sh\n.*?```", "", TEXT, flags=re.DOTALL)
-    shown = re.findall(r"\bdllint ([a-z]+)([^`\n]*)", prose)
+    shown = re.findall(r"\bdllint ([a-z]+)((?:(?!&&|`|\n).)*)", prose)
     for command, rest in shown:
         if command in COMMANDS:
-            for option in re.findall(r"--[a-z][a-z-]*", rest.split("  #")[0]):
+            own = OF_THE_PROGRAM.split(rest)[0] if command == "run" else rest
+            for option in re.findall(r"--[a-z][a-z-]*", own.split("  #")[0]):
                 yield command, option
     for option in re.findall(r"`(--[a-z][a-z-]*)[^`]*`", prose):
-        yield "check", option
+        yield "check or run", option
 
 
 def test_every_option_that_is_named_exists() -> None:
     used = set(used_options())
     assert len(used) > 10
-    known = {command: option_names(command) for command in {command for command, _ in used}}
+    known = {command: option_names(command) for command in {command for command, _ in used} & COMMANDS}
+    known["check or run"] = known["check"] | known["run"]
     assert {(command, option) for command, option in used if option not in known[command]} == set()
 
 

@@ -47,6 +47,17 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     ),
     "mmap-stores": ("[]", '["mypackage.open_store"]', "Further functions that open a memory-mapped store."),
     "openers": ("[]", '["mypackage.Reader"]', "Further functions that open what forked processes must not share."),
+    "unpicklable": ("[]", '["mypackage.Client"]', "Further classes and functions whose objects cannot be pickled."),
+    "cuda-calls": (
+        "[]",
+        '["mypackage.warm_up"]',
+        "Further functions that initialise CUDA where they are called.",
+    ),
+    "copying-calls": (
+        "[]",
+        '["mypackage.own"]',
+        "Further functions and methods that copy a tensor.",
+    ),
     "cache-dir": (
         "`$XDG_CACHE_HOME/dllint` or the usual place of the platform",
         '"/tmp/dllint"',
