@@ -200,3 +200,61 @@ def test_another_program(findings: Callable[..., Any]) -> None:
 
 def test_targets_that_fork(findings: Callable[..., Any]) -> None:
     assert findings(FILES, target_python="3.12", **SELECT) == set()
+
+
+LAUNCHING = """\
+import torch.multiprocessing
+import somewhere
+
+def launch(main, options):
+    if options.accelerated:
+        torch.multiprocessing.set_sharing_strategy("file_system")
+    main(options)
+
+def describe(options):
+    return str(options)
+"""
+SCRIPT = """\
+import torch
+import launching
+
+def main(options):
+    for rows in torch.utils.data.DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn"):
+        print(rows)
+
+def cli(options):
+    print(launching.describe(options))
+    main(options)
+"""
+
+
+def test_a_script_that_only_imports_the_module(findings: Callable[..., Any]) -> None:
+    launched = SCRIPT.replace("    main(options)\n", "    launching.launch(main, options)\n")
+
+    assert findings({"launching.py": LAUNCHING, "script.py": SCRIPT}, **SELECT) == set()
+    assert findings({"launching.py": LAUNCHING, "script.py": launched}, **SELECT) == {("launching.py", 6, "DLL108")}
+
+
+def test_a_branch_that_leads_elsewhere(findings: Callable[..., Any]) -> None:
+    source = """\
+import torch
+import torch.multiprocessing as mp
+from somewhere import options
+
+def share():
+    mp.set_sharing_strategy("file_system")
+
+def train():
+    for rows in torch.utils.data.DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn"):
+        print(rows)
+
+def main():
+    if options.prepare:
+        share()
+    else:
+        train()
+"""
+    both = source.replace("    else:\n        train()", "    train()")
+
+    assert findings({"train.py": source}, **SELECT) == set()
+    assert findings({"train.py": both}, **SELECT) == {("train.py", 6, "DLL108")}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Frame
+from dllint.project.abstract import Frame, Function
 from dllint.project.callgraph import Target
-from dllint.project.conditions import path_atoms, render
+from dllint.project.conditions import Atom, contradict, path_atoms, render
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Hop
 
@@ -67,6 +67,43 @@ def stepped(here: Reached, index: int, target: Target) -> Reached:
     """A function that a call of another one runs."""
     calls = (*here.calls, (here.file, index))
     return Reached(target.function.file, target.function.scope, target.frame, calls)
+
+
+def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
+    """The scopes from which calls and launches lead to a call, each with the calls in it that do; of a scope that was
+    reached before nothing more is followed."""
+    found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
+    queue = deque([(file, index)])
+    while queue and len(found) < MOST_REACHED:
+        where, inner = queue.popleft()
+        scope = where.calls[inner].scope
+        # A lambda or a class body runs in what is around it.
+        while scope > 0 and where.scopes[scope].kind != "function":
+            scope = where.scopes[scope].parent
+        ways = found.setdefault((where.path, scope), [])
+        if (where, inner) in ways:
+            continue
+        ways.append((where, inner))
+        if len(ways) == 1 and scope > 0:
+            callers = world.calls.callers(Function(where, scope))
+            queue.extend((caller.file, caller.call) for caller in callers if caller.call >= 0)
+    return found
+
+
+def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
+    """Whether calls that one function makes lead to both places, in branches that one run can take."""
+    to_left, to_right = ways_to(world, *left), ways_to(world, *right)
+    return any(
+        not contradict(_conditions(world, one), _conditions(world, other))
+        for scope in to_left.keys() & to_right.keys()
+        for one in to_left[scope]
+        for other in to_right[scope]
+    )
+
+
+def _conditions(world: World, place: tuple[SourceFile, int]) -> list[Atom]:
+    file, index = place
+    return world.symbols.atoms(file, file.calls[index].scope, file.calls[index].region)
 
 
 def runs_when_imported(file: SourceFile, region: int) -> bool:

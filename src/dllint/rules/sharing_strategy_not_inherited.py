@@ -10,7 +10,7 @@ from dllint.project import Project, Regime
 from dllint.project.abstract import Const
 from dllint.project.conditions import contradict
 from dllint.project.loaders import Loader
-from dllint.project.reaching import runs_when_imported
+from dllint.project.reaching import in_one_run, runs_when_imported
 from dllint.project.source import SourceFile
 
 CODE = "DLL108"
@@ -41,7 +41,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         reaching = {setting for setting in own if _reaches_workers(setting, runs)}
         in_workers |= reaching
         for setting in own if not reaching else ():
-            if not _in_other_runs(project, setting, regimes):
+            if not _in_other_runs(project, setting, regimes) and in_one_run(
+                project.world, (setting.file, setting.call), (loader.file, loader.call)
+            ):
                 missed.setdefault(setting, []).append((loader, regimes[0]))
     for setting, loaders in missed.items():
         if setting not in in_workers:
