@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 FORK_ONLY = {"fork": "Linux up to Python 3.13"}
 LAMBDA = "Can't pickle local object 'Records.__init__.<locals>.<lambda>'"
-LOCAL = "Can't pickle local object 'build.<locals>.Row'"
+LOCAL = "Can't pickle local object 'Records.__init__.<locals>.Row'"
 LOCK = "cannot pickle '_thread.lock' object"
 FEW = "DataLoader worker (pid(s) 81) exited unexpectedly"
 
@@ -154,6 +154,15 @@ def test_pickling_stops_at_the_first(run: Recorded) -> None:
     run.loader(method="spawn", error="AttributeError", text=LAMBDA)
     verdict, evidence = run.judged(run.about_loader("DLL203"))
     assert (verdict, "pickling stops at something else first" in evidence) == ("inconclusive", True)
+
+
+@pytest.mark.parametrize(
+    ("owner", "verdict"),
+    [("Records.__init__", "confirmed"), ("main", "inconclusive"), ("Records.__getitem__", "inconclusive")],
+)
+def test_an_exception_says_which_lambda_it_means(run: Recorded, owner: str, verdict: str) -> None:
+    run.loader(method="spawn", error="AttributeError", text=f"Can't pickle local object '{owner}.<locals>.<lambda>'")
+    assert run.judged(run.finding("DLL201", run.lambda_span))[0] == verdict
 
 
 def test_a_local_collate_function_is_told_from_the_dataset(run: Recorded) -> None:
@@ -361,14 +370,24 @@ def test_a_handle_that_workers_move(run: Recorded) -> None:
 
 def test_a_handle_that_is_read_by_position(run: Recorded) -> None:
     run.loader()
-    run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=True, moved=False)
+    run.add(
+        Handle, 80, loader="70.1", worker=0, path="/data/a", shared=True, used=True, moved=False, attribute="self.file"
+    )
     assert run.judged(run.about_loader("DLL402"))[0] == "refuted"
     assert run.discovered() == []
 
 
 def test_a_handle_that_was_not_read_proves_nothing(run: Recorded) -> None:
     run.loader()
-    run.add(Handle, 80, loader="70.1", worker=0, path="/data/records.bin", shared=True, used=False, moved=False)
+    run.add(
+        Handle, 80, loader="70.1", worker=0, path="/data/a", shared=True, used=False, moved=False, attribute="self.file"
+    )
+    assert run.judged(run.about_loader("DLL402"))[0] == "inconclusive"
+
+
+def test_the_file_of_a_store_is_not_read_by_its_offset(run: Recorded) -> None:
+    run.loader()
+    run.add(Handle, 80, loader="70.1", worker=0, path="/data/data.mdb", shared=True, used=True, moved=False)
     assert run.judged(run.about_loader("DLL402"))[0] == "inconclusive"
 
 
@@ -636,11 +655,8 @@ def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
         ("too many fds", "ValueError: too many fds"),
         ("", "ValueError"),
         ("\n  An attempt\n  has been made.\n\n  This means", "ValueError: An attempt has been made."),
-        (
-            "Caught it in worker 0.\nOriginal Traceback (most recent call last):\n  File",
-            "ValueError: Caught it in worker 0.",
-        ),
-        ("\n\n-- Process 0 terminated:\nTraceback (most recent call last):\n", "ValueError: -- Process 0 terminated:"),
+        ("Caught it.\nOriginal Traceback (most recent call last):\n  File\nValueError: 3\n", "ValueError: 3"),
+        ("-- Process 0:\nTraceback (most recent call last):\n  File\nOSError: 3\n", "ValueError: OSError: 3"),
         ("x" * 500, f"ValueError: {'x' * 197}..."),
     ],
 )

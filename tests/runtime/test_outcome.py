@@ -10,7 +10,7 @@ import pytest
 
 from dllint.config import Settings
 from dllint.linter import Report
-from dllint.observation import End, Observation, Process, Save, Stack
+from dllint.observation import End, Epoch, Observation, Process, Save, Stack
 from dllint.run_report import RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Run, Uninstrumented
@@ -50,6 +50,15 @@ def test_a_programs_own_mistake_keeps_its_words(run: Recorded) -> None:
     run.loader().add(End, exit=1, exception="KeyError", text="'missing'")
     report = told(run, exit=1)
     assert (report.exit.message, report.exit.explained, report.status) == ("KeyError: 'missing'", "", 3)
+
+
+def test_a_program_whose_epochs_never_end_fails_by_being_shortened(run: Recorded) -> None:
+    run.loader().add(End, exit=1, exception="RuntimeError", text="generator raised StopIteration")
+    assert told(run, exit=1).exit.ending == "failed"
+    run.add(Epoch, loader="70.1", batches=16, cut=True)
+    report = told(run, exit=1)
+    assert (report.exit.ending, report.status) == ("shortened", 0)
+    assert "--max-batches 0" in report.notes[0]
 
 
 def test_a_death_that_a_finding_explains(run: Recorded) -> None:

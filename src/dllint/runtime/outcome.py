@@ -11,7 +11,7 @@ from dllint import files, linter, registry, suppressions
 from dllint.config import Settings
 from dllint.finding import Finding
 from dllint.linter import Report
-from dllint.observation import Feeder, Observation, Stack
+from dllint.observation import End, Epoch, Feeder, Observation, Stack
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
@@ -81,7 +81,16 @@ def how_it_ended(run: Run) -> Ending:
         return "shortened"
     if run.signal is not None:
         return "killed"
+    if run.exit and _missed_the_rest(run):
+        return "shortened"
     return "failed" if run.exit else "finished"
+
+
+def _missed_the_rest(run: Run) -> bool:
+    """Whether the program failed only because an epoch was shortened that by itself would never have ended."""
+    ends = [end for end in run.observation.of(End) if end.pid == run.main and end.exception]
+    stopped = any("StopIteration" in f"{end.exception} {end.text}" for end in ends)
+    return stopped and any(epoch.cut for epoch in run.observation.of(Epoch))
 
 
 def environment(observation: Observation) -> dict[str, Any]:
@@ -129,6 +138,8 @@ def _stacks(observation: Observation) -> dict[int, str]:
 def _notes(run: Run) -> Iterator[str]:
     if run.ended == "time-limit" and not run.stalled:
         yield "the program was ended at the time limit while it made progress: --time-limit gives it more"
+    if run.ended == "itself" and run.exit and _missed_the_rest(run):
+        yield "the program does not expect its epochs to end: --max-batches 0 leaves them as long as they are"
     yield from run.problems
     if run.killed:
         yield f"processes that the program left behind were ended: {', '.join(map(str, run.killed))}"

@@ -278,6 +278,15 @@ def _function_at(path: str, line: int) -> tuple[int, int] | None:
     return max(around, default=None)
 
 
+def owner(path: str, line: int) -> str:
+    """The qualified name of what holds a line: "Records.__init__", "main.<locals>.build", "" at the top level."""
+    around = sorted(
+        [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
+        + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
+    )
+    return "".join(f"{name}{joint}" for _, name, joint in around).removesuffix(".<locals>.").removesuffix(".")
+
+
 def _classes_around(path: str, span: Span) -> Iterator[str]:
     """The classes whose definition holds a place."""
     for name, first, last in _classes(path):

@@ -81,11 +81,18 @@ def counted(number: int, noun: str) -> str:
 
 
 def said(exception: str | None, text: str) -> str:
-    """`AttributeError: Can't pickle …`: the class without its module, and the first paragraph of what it says."""
+    """`AttributeError: Can't pickle …`: the class without its module, and the first paragraph of what it says.
+
+    What carries the traceback of another process is told by that one's last line.
+    """
     name = (exception or "an error").rpartition(".")[2]
+    lines = text.strip().splitlines()
     words: list[str] = []
-    for line in text.strip().splitlines():
-        if not line.strip() or line.startswith(("Traceback ", "Original Traceback ")):
+    for line in lines:
+        if line.startswith(("Traceback ", "Original Traceback ")):
+            last = next(one.strip() for one in reversed(lines) if one.strip())
+            return last[:LONGEST] if last.startswith(name) or not words else f"{name}: {last}"[:LONGEST]
+        if not line.strip():
             break
         words += line.split()
     first = " ".join(words)

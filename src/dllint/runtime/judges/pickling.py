@@ -7,9 +7,11 @@ speaks for the finding whose kind it names and says nothing of the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dllint.finding import Finding
 from dllint.runtime.failures import is_pickling, meaning, pickling_code, worker_died
 from dllint.runtime.judges.case import (
     Case,
@@ -23,8 +25,10 @@ from dllint.runtime.judges.case import (
     refuted,
     said,
 )
-from dllint.runtime.sites import LoaderRun, methods
+from dllint.runtime.sites import LoaderRun, methods, owner
 
+LOCAL_NAME = re.compile(r"['\s]([\w.<>]+)\.<locals>\.[\w<>]+")
+"""A local function, class or lambda as exceptions name it: where it is defined, and its own name."""
 KIND = {
     "DLL201": "lambda",
     "DLL202": "local object",
@@ -62,7 +66,11 @@ def unpicklable(case: Case) -> Judgement:
     """DLL201 to DLL204: did pickling stop at an object of the finding's kind?"""
     code = case.finding.code
     found = [error for run in case.runs for error in errors(run)]
-    own = [error for error in found if error.code == code or _same_object(error, case)]
+    own = [
+        error
+        for error in found
+        if (error.code == code or _same_object(error, case)) and _same_owner(error, case.finding)
+    ]
     here = next((error for error in own if not error.method), None)
     if here is not None:
         return confirmed(f"iter() raised {said(here.exception, here.text)}")
@@ -81,6 +89,16 @@ def _same_object(error: Error, case: Case) -> bool:
     names = [str(value) for value in case.finding.values.values()]
     told = error.text
     return any(len(name) > 3 and f".{name}'" in told for name in names)
+
+
+def _same_owner(error: Error, finding: Finding) -> bool:
+    """Whether an error that says where its function is defined can mean one of the finding's places."""
+    told = LOCAL_NAME.search(error.text)
+    if told is None or finding.origin == "runtime":
+        return True
+    named = told[1].partition(".<locals>.<lambda>")[0]
+    places = ((finding.path, finding.span), *((place.path, place.span) for place in finding.related))
+    return any(owner(path, span.line) == named for path, span in places)
 
 
 def _harmless(case: Case) -> tuple[str, ...]:
