@@ -293,6 +293,11 @@ def test_a_mapping_that_stays_outside_of_the_pickle(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL404"))[0] == "refuted"
 
 
+def test_a_small_mapping_is_copied_all_the_same(run: Recorded) -> None:
+    run.loader(method="spawn").add(Storages, loader="70.1", arrays=1, array_bytes=1_000_000)
+    assert run.judged(run.about_loader("DLL404"))[0] == "inconclusive"
+
+
 def test_copy_on_write(run: Recorded) -> None:
     run.loader().grown(pss_anon=(5, 53), pss_file=(9, 9), rss=(200, 201))
     verdict, evidence = run.judged(run.about_loader("DLL302"))

@@ -106,7 +106,8 @@ def _blamed(findings: Iterable[Finding], death: Death) -> Iterator[Finding]:
         if finding is death.finding:
             met = True
             more = finding.evidence if finding.verdict in DECIDED else ()
-            yield replace(finding, verdict="confirmed", evidence=(line, *(one for one in more if _adds(one, death))))
+            told = [one.removesuffix(f": {death.message}") for one in more if _adds(one, death)]
+            yield replace(finding, verdict="confirmed", evidence=(line, *told))
         else:
             yield finding
     if not met:

@@ -35,6 +35,8 @@ from dllint.runtime.sites import LoaderRun, methods
 
 COPIES = 256 * MIB
 """Copies in all workers together that are worth a word."""
+PAGE = 4096
+"""Bytes below which an array is no data."""
 BOUNDING = ("nofile", "fds", "max_map_count", "maps")
 """What bounds storages, by its name in the records."""
 A_BATCH = 0.5
@@ -164,8 +166,10 @@ def mapped_copied(case: Case) -> Judgement:
         return inconclusive("what the workers are given was not counted")
     run = max(with_arrays, key=lambda one: _copied(one) * (2 - one.forked))
     size = _copied(run)
+    if size < PAGE:
+        return refuted("pickling for a worker copies no array")
     if size < MIB:
-        return refuted(f"pickling for a worker copies {mib(size)} of arrays")
+        return inconclusive(f"pickling for a worker copies {mib(size)}: little here, and as much as the file holds")
     if not run.forked:
         return confirmed(f"{mib(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
     others = [method for method in run.others if method != "fork"]
