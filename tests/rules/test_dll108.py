@@ -257,4 +257,28 @@ def main():
     both = source.replace("    else:\n        train()", "    train()")
 
     assert findings({"train.py": source}, **SELECT) == set()
+    assert (
+        findings({"train.py": source.replace("options.prepare", "options.prepare and options.all")}, **SELECT) == set()
+    )
     assert findings({"train.py": both}, **SELECT) == {("train.py", 6, "DLL108")}
+
+
+def test_handed_to_something_from_outside(findings: Callable[..., Any]) -> None:
+    """In which process it is called is not known."""
+    source = """\
+import torch
+import torch.multiprocessing as mp
+import somewhere
+
+def train(rank):
+    for rows in torch.utils.data.DataLoader(torch.ones(8), num_workers=4):
+        print(rows)
+
+def main():
+    mp.set_sharing_strategy("file_system")
+    somewhere.start(train)
+"""
+    called = source.replace("somewhere.start(train)", "train(0)")
+
+    assert findings({"train.py": source}, **SELECT) == set()
+    assert findings({"train.py": called}, **SELECT) == {("train.py", 10, "DLL108")}

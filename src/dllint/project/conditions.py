@@ -150,6 +150,19 @@ def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
     return False
 
 
+def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
+    """Whether two regions lie in the two halves of an `if`, whatever its test is made of."""
+    halves = {
+        (entry.parent, str(entry.expr)): entry.holds
+        for entry in (file.facts.regions[index] for index in file.regions(left))
+        if entry.kind == "if"
+    }
+    return any(
+        entry.kind == "if" and halves.get((entry.parent, str(entry.expr)), entry.holds) is not entry.holds
+        for entry in (file.facts.regions[index] for index in file.regions(right))
+    )
+
+
 def under_main_guard(file: SourceFile, region: int) -> bool:
     """Whether a module-level region runs only when the file is the program."""
     return any(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Frame, Function
-from dllint.project.callgraph import Target
-from dllint.project.conditions import Atom, contradict, path_atoms, render
+from dllint.project.callgraph import Caller, Target
+from dllint.project.conditions import contradict, in_other_halves, path_atoms, render
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Hop
 
@@ -70,8 +70,8 @@ def stepped(here: Reached, index: int, target: Target) -> Reached:
 
 
 def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
-    """The scopes from which calls and launches lead to a call, each with the calls in it that do; of a scope that was
-    reached before nothing more is followed."""
+    """The scopes from which calls and launches lead to a call, each with the calls in it that do. A function handed to
+    something from outside the project is not followed: in which process that calls it is not known."""
     found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
     queue = deque([(file, index)])
     while queue and len(found) < MOST_REACHED:
@@ -86,24 +86,33 @@ def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int],
         ways.append((where, inner))
         if len(ways) == 1 and scope > 0:
             callers = world.calls.callers(Function(where, scope))
-            queue.extend((caller.file, caller.call) for caller in callers if caller.call >= 0)
+            queue.extend((caller.file, caller.call) for caller in callers if caller.call >= 0 and _known(caller))
     return found
 
 
+def _known(caller: Caller) -> bool:
+    return caller.frame.actuals is not None or caller.frame.receiver is not None
+
+
 def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
-    """Whether calls that one function makes lead to both places, in branches that one run can take."""
+    """Whether two calls that one function makes lead to the two places, in branches that one run can take."""
     to_left, to_right = ways_to(world, *left), ways_to(world, *right)
     return any(
-        not contradict(_conditions(world, one), _conditions(world, other))
+        not _exclusive(world, one, other)
         for scope in to_left.keys() & to_right.keys()
         for one in to_left[scope]
         for other in to_right[scope]
+        # Where one call leads to both, what it runs decides.
+        if one not in to_right[scope] and other not in to_left[scope]
     )
 
 
-def _conditions(world: World, place: tuple[SourceFile, int]) -> list[Atom]:
-    file, index = place
-    return world.symbols.atoms(file, file.calls[index].scope, file.calls[index].region)
+def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
+    """Whether no run of the function around two calls makes both."""
+    file = left[0]
+    one, other = file.calls[left[1]], file.calls[right[1]]
+    here, there = (world.symbols.atoms(file, call.scope, call.region) for call in (one, other))
+    return contradict(here, there) or in_other_halves(file, one.region, other.region)
 
 
 def runs_when_imported(file: SourceFile, region: int) -> bool:
