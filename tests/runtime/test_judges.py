@@ -662,6 +662,7 @@ def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
         ("\n  An attempt\n  has been made.\n\n  This means", "ValueError: An attempt has been made."),
         ("Caught it.\nOriginal Traceback (most recent call last):\n  File\nValueError: 3\n", "ValueError: 3"),
         ("-- Process 0:\nTraceback (most recent call last):\n  File\nOSError: 3\n", "ValueError: OSError: 3"),
+        ("\n-----\nTraceback (most recent call last):\n  File\nTypeError: 3\n-----", "TypeError: 3"),
         ("x" * 500, f"ValueError: {'x' * 197}..."),
     ],
 )

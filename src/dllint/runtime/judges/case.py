@@ -90,10 +90,12 @@ def said(exception: str | None, text: str) -> str:
     words: list[str] = []
     for line in lines:
         if line.startswith(("Traceback ", "Original Traceback ")):
-            last = next(one.strip() for one in reversed(lines) if one.strip())
+            last = next(one.strip() for one in reversed(lines) if one.strip("- "))
             return last[:LONGEST] if last.startswith(name) or not words else f"{name}: {last}"[:LONGEST]
         if not line.strip():
             break
+        if not line.strip("- "):
+            continue
         words += line.split()
     first = " ".join(words)
     first = first if len(first) <= LONGEST else f"{first[: LONGEST - 3]}..."
