@@ -281,3 +281,19 @@ def test_a_death_keeps_the_numbers_behind_it(run: Recorded) -> None:
         found.evidence[1]
         == "300 storages of at most 245 (forkserver, the default on Linux from Python 3.14: SCM_MAX_FD)"
     )
+
+
+@pytest.mark.parametrize(
+    ("definition", "verdict"),
+    [
+        ("class Others:\n    pass\n", "not reached"),
+        ("class Others(Records):\n    pass\n", "confirmed"),
+        ("class Between(Records):\n    pass\n\n\nclass Others(Between):\n    pass\n", "confirmed"),
+        ("class Others:\n    def __init__(self):\n        self.inner = Records()\n", "confirmed"),
+    ],
+)
+def test_one_call_makes_the_loaders_of_several_datasets(run: Recorded, definition: str, verdict: str) -> None:
+    with open(run.path, "a") as file:
+        file.write(f"\n\n{definition}")
+    run.loader(method="spawn", dataset="train.Others", error="AttributeError", text=LOCAL)
+    assert run.judged(run.about_loader("DLL201"))[0] == verdict

@@ -159,7 +159,7 @@ class Seen:
         ]
         found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
         if found:
-            return found
+            return [run for run in found if not _of_another_class(run, finding)]
         classes = [(path, name) for path, span in places for name in _classes_around(path, span)]
         return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
 
@@ -265,6 +265,28 @@ def same_file(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
+def _of_another_class(run: LoaderRun, finding: Finding) -> bool:
+    """Whether the loader got a dataset of another class of the same file than the one that holds the finding.
+
+    One call often makes the loaders of several datasets. Subclasses of the class, and classes that name it, as those
+    do that wrap it, are concerned all the same.
+    """
+    holding = set(_classes_around(finding.path, finding.span))
+    name = run.loader.dataset.rpartition(".")[2]
+    bodies = _class_names(finding.path)
+    if not holding or name not in bodies or name in holding:
+        return False
+    seen, waiting = set[str](), [name]
+    while waiting:
+        one = waiting.pop()
+        if one in holding:
+            return False
+        if one not in seen:
+            seen.add(one)
+            waiting += bodies.get(one, ())
+    return True
+
+
 def _follows(site: Site | None, finding: Finding) -> bool:
     """Whether a recorded call comes after the finding's place in the same function, or both at the top level."""
     if site is None or not same_file(site.path, finding.path) or site.line < finding.span.line:
@@ -295,6 +317,16 @@ def _classes_around(path: str, span: Span) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=512)
+def _class_names(path: str) -> Mapping[str, frozenset[str]]:
+    """The classes of a file, each with all names that its definition mentions, those of its bases among them."""
+    return {
+        node.name: frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+@functools.lru_cache(maxsize=512)
 def _classes(path: str) -> tuple[tuple[str, int, int], ...]:
     return _defined(path, (ast.ClassDef,))
 
@@ -304,16 +336,19 @@ def _functions(path: str) -> tuple[tuple[str, int, int], ...]:
     return _defined(path, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
-def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, int, int], ...]:
-    """Definitions of a file: name, first and last line. None of a file that cannot be read."""
+def _tree(path: str) -> ast.AST:
     try:
         with open(path, "rb") as file:
-            tree = ast.parse(file.read())
+            return ast.parse(file.read())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+        return ast.Module([], [])
+
+
+def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, int, int], ...]:
+    """Definitions of a file: name, first and last line. A file that cannot be read has none."""
     return tuple(
         (node.name, node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
+        for node in ast.walk(_tree(path))
         if isinstance(node, kinds) and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     )
 
