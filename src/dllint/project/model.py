@@ -75,6 +75,8 @@ class Project:
         self.handles = Handles(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}
+        self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
+        self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
 
     @classmethod
@@ -234,8 +236,23 @@ class Project:
 
     # Code that runs in workers
 
-    def worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
+    def worker_runs(self, loader: Loader) -> list[WorkerRun]:
         """Every function that the loader's workers run, entry by entry, nearest first."""
+        key = (loader.file.path, loader.call)
+        found = self._worker_runs.get(key)
+        if found is None:
+            found = self._worker_runs[key] = list(self._find_worker_runs(loader))
+        return found
+
+    def runs_in_worker(self, loader: Loader, file: SourceFile, scope: int) -> bool:
+        """Whether the loader's workers run a function."""
+        key = (loader.file.path, loader.call)
+        found = self._worker_scopes.get(key)
+        if found is None:
+            found = self._worker_scopes[key] = {(run.file.path, run.scope) for run in self.worker_runs(loader)}
+        return (file.path, scope) in found
+
+    def _find_worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
         for value in self.dataset_objects(loader):
             yield from self.workers.of_dataset(value)
         for given in loader.datasets():

@@ -159,7 +159,7 @@ def _there(project: Project, loader: Loader, kept: Kept | None) -> bool:
     """Whether the attribute is set before the workers start."""
     if kept is None:
         return True
-    return kept.initial and (kept.owner is not None or not _in_worker(project, loader, kept))
+    return kept.initial and (kept.owner is not None or not project.runs_in_worker(loader, kept.file, kept.scope))
 
 
 def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
@@ -167,15 +167,9 @@ def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
     value, kept = piece.value, piece.kept
     if not isinstance(value, Instance) or value.file is None or kept is None or value in kept.values:
         return False
-    function = value.file.path, value.file.calls[value.call].scope
+    scope = value.file.calls[value.call].scope
     initial = project.datasets.init_code(kept.owner) if kept.owner is not None else {}
-    return function not in initial and any(
-        (run.file.path, run.scope) == function for run in project.worker_runs(loader)
-    )
-
-
-def _in_worker(project: Project, loader: Loader, kept: Kept) -> bool:
-    return any(run.file is kept.file and run.scope == kept.scope for run in project.worker_runs(loader))
+    return (value.file.path, scope) not in initial and project.runs_in_worker(loader, value.file, scope)
 
 
 def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]:
