@@ -253,7 +253,8 @@ class World:
                 if settled:
                     break
                 self.memory.forget()
-            self.calls.index_dynamic_calls()
+            if self._launches:
+                self.calls.index_dynamic_calls()
         return self._launches
 
     def blind_launches(self) -> list[Launch]:
