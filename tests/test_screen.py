@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dllint.modules import ModuleIndex
-from dllint.screen import can_matter, imports, select
+from dllint.screen import WORDS, can_matter, imports, select
 
 
 def selected(**files: str) -> set[str]:
@@ -123,3 +123,17 @@ def test_opencv_alone_is_read() -> None:
 
 def test_circular_imports_end() -> None:
     assert selected(a="import b\nmp.spawn(f)", b="import a, c", c="import b\nDataLoader(x)") == {"a", "b", "c"}
+
+
+def test_names_of_the_configuration_make_files_matter() -> None:
+    files = {
+        "house.py": b"import kernels\n\ndef begin(task):\n    kernels.launch_all(task)\n",
+        "train.py": b"from house import begin\n\nbegin(print)\n",
+    }
+
+    assert select(files, ModuleIndex(files)) == set()
+    assert select(files, ModuleIndex(files), WORDS.with_names(["kernels.launch_all"], [])) == {
+        "house.py",
+        "train.py",
+    }
+    assert select(files, ModuleIndex(files), WORDS.with_names([], ["house.begin"])) == set(files)

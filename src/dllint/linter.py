@@ -240,9 +240,17 @@ def _room() -> Iterator[None]:
         sys.setrecursionlimit(frames)
 
 
+def _screened(run: _Run) -> set[str]:
+    """The files that can matter."""
+    given = run.settings
+    others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
+    words = screen.WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
+    return screen.select(run.contents, ModuleIndex(run.contents), words)
+
+
 def _linked(run: _Run, execution: Execution, everything: bool = False) -> Project:
     """The files that can matter, or all of them, parsed and linked."""
-    mattering = set(run.contents) if everything else screen.select(run.contents, ModuleIndex(run.contents))
+    mattering = set(run.contents) if everything else _screened(run)
     _decode(run, mattering | (run.asked & run.contents.keys()))
     cache = Cache(cache_directory(run.settings) if execution.cache else None)
     wanted = {path: text for path, text in run.texts.items() if path in mattering}

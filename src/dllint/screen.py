@@ -66,6 +66,23 @@ _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
+class Words(NamedTuple):
+    """What makes a file matter by itself."""
+
+    launching: tuple[bytes, ...]
+    loading: tuple[bytes, ...]
+
+    def with_names(self, launchers: Iterable[str], others: Iterable[str]) -> Words:
+        """These and the last names of what a configuration adds."""
+        return Words(
+            (*self.launching, *(name.rpartition(".")[2].encode() for name in launchers)),
+            (*self.loading, *(name.rpartition(".")[2].encode() for name in others)),
+        )
+
+
+WORDS = Words(_LAUNCHING, _LOADING)
+
+
 class Import(NamedTuple):
     """`from module import names`, or `import module` with no names; `level` counts leading dots."""
 
@@ -96,15 +113,16 @@ def imports(data: bytes) -> list[Import]:
     return found
 
 
-def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
+def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words = WORDS) -> set[str]:
     """The paths of the files that are worth parsing.
 
     Args:
         files: contents by path.
         index: finds the files that imports mean.
+        words: what makes a file matter by itself.
     """
-    launching = {path for path, data in files.items() if _holds(data, _LAUNCHING)}
-    loading = {path for path, data in files.items() if _holds(data, _LOADING)}
+    launching = {path for path, data in files.items() if _holds(data, words.launching)}
+    loading = {path for path, data in files.items() if _holds(data, words.loading)}
     mattering = launching | loading
     if not mattering:
         return {path for path, data in files.items() if _holds(data, _IN_WORKERS)}
@@ -116,7 +134,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex) -> set[str]:
     scripts = {path for path in mattering if _runs_when_imported(files[path])}
     of_scripts = {other for path in scripts for other in importing.get(path, ())}
     for path in mattering:
-        _only_those_who_mention(path, files, imported, importing)
+        _only_those_who_mention(path, files, imported, importing, words)
     behind_loading = _reach(loading, imported)
     hazards = {path for path in behind_loading - mattering if _holds(files[path], _IN_WORKERS)}
     chosen = mattering | hazards
@@ -149,12 +167,16 @@ def _runs_when_imported(data: bytes) -> bool:
 
 
 def _only_those_who_mention(
-    path: str, files: Mapping[str, bytes], imported: Mapping[str, set[str]], importing: Mapping[str, set[str]]
+    path: str,
+    files: Mapping[str, bytes],
+    imported: Mapping[str, set[str]],
+    importing: Mapping[str, set[str]],
+    mattering: Words,
 ) -> None:
     """Cut the edges to a file from files that name none of its functions and classes that matter: much of a project
     imports a module of odds and ends for something else. What puts names
     together for `getattr` keeps its edge where their beginning is there."""
-    names = _mattering_names(files[path])
+    names = _mattering_names(files[path], mattering)
     if names is None:
         return
     words = (b"import *", *names)
@@ -166,7 +188,7 @@ def _only_those_who_mention(
             imported[other].discard(path)
 
 
-def _mattering_names(data: bytes) -> set[bytes] | None:
+def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
     """The functions and classes around words of launching and loading, and those around their names; None where a word
     stands at the top of the module, so that importing it is enough."""
     lines = data.splitlines()
@@ -183,7 +205,7 @@ def _mattering_names(data: bytes) -> set[bytes] | None:
                 open_blocks.append((indent, found[1]))
         around.append(tuple(name for _, name in open_blocks))
     names: set[bytes] = set()
-    words = (*_LAUNCHING, *_LOADING)
+    words = (*mattering.launching, *mattering.loading)
     waiting = list(words)
     while waiting:
         word = waiting.pop()

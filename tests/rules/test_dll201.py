@@ -894,3 +894,34 @@ class FaceTask(Task):
 """,
     }
     assert findings(files, select=["DLL201"]) == marks(files)
+
+
+@pytest.mark.parametrize(
+    ("base", "named"),
+    [
+        ("from mypackage import BaseData as Base", "mypackage.BaseData"),
+        ("from bases import Base", "bases.Base"),
+        ("from bases import Base", "Base"),
+    ],
+)
+def test_a_base_class_of_datasets_in_the_settings(
+    base: str, named: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {
+        "bases.py": "class Base:\n    def load(self, index):\n        raise NotImplementedError\n",
+        "train.py": f"{base}\nfrom torch.utils.data import DataLoader\n"
+        """
+
+class Rows(Base):
+    def __init__(self):
+        self.change = lambda row: row  # DLL201
+
+    def load(self, index):
+        return self.change(index)
+
+loader = DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
+""",
+    }
+
+    assert findings(files, select=["DLL201"]) == set()
+    assert findings(files, select=["DLL201"], datasets=[named]) == marks(files)

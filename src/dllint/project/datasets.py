@@ -76,11 +76,21 @@ class Datasets:
 
     def is_dataset(self, cls: Class) -> bool:
         """Whether objects of the class can be what a loader reads from."""
-        if self.derives(cls, DATASET_BASES):
-            return True
-        if cls.name in self.world.settings.datasets:
+        if self.derives(cls, DATASET_BASES) or self._named(cls):
             return True
         return any(self.world.hierarchy.method(cls, name) is not None for name in ("__getitem__", "__iter__"))
+
+    def _named(self, cls: Class) -> bool:
+        """Whether the configuration names the class or one that it inherits from: in full, or the project's own by its
+        last name alone."""
+        named = self.world.settings.datasets
+        for one in self.world.hierarchy.line(cls) if named else ():
+            if isinstance(one, Class):
+                if one.name in named or f"{self.world.index.module_name(one.file.path)}.{one.name}" in named:
+                    return True
+            elif isinstance(one, External) and one.name in named:
+                return True
+        return False
 
     def derives(self, cls: Class, bases: frozenset[str]) -> bool:
         return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
