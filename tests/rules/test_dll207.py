@@ -35,6 +35,31 @@ def work(rows):
         pool.map(func=partial(scale, 2), iterable=rows)
 """
     },
+    "a pool imported from a module": {
+        "pools.py": """\
+import multiprocessing
+
+pool = multiprocessing.Pool(2)
+""",
+        "work.py": """\
+from pools import pool
+
+def work(rows):
+    return pool.map(lambda row: row, rows)  # DLL207
+""",
+        "other.py": """\
+import pools
+
+def work(rows):
+    return pools.pool.imap(lambda row: row, rows)  # DLL207
+""",
+        "renamed.py": """\
+from pools import pool as shared
+
+def work(rows):
+    return shared.apply(lambda: rows)  # DLL207
+""",
+    },
     "submitted to an executor kept on an object": {
         "work.py": """\
 import concurrent.futures as cf

@@ -97,8 +97,25 @@ def _plausible(world: World, file: SourceFile, index: int) -> bool:
         inner = file.calls[func[1]].func
         return inner[0] in ("name", "attr") and inner[-1] in _CALLED_RESULTS
     if func[0] == "attr" and func[2] in _POOL_METHODS:
-        return bool(_PROCESS_MODULES & file.imported_packages()) or _gets_a_pool(world, file)
+        return (
+            bool(_PROCESS_MODULES & file.imported_packages())
+            or _imported_object(world, file, func[1])
+            or _gets_a_pool(world, file)
+        )
     return func[0] in ("name", "attr")
+
+
+def _imported_object(world: World, file: SourceFile, receiver: Expr) -> bool:
+    """Whether an object comes from another module of the project: `from pools import pool`, `pools.pool`."""
+    while receiver[0] == "attr":
+        receiver = receiver[1]
+    return receiver[0] == "name" and any(
+        event.kind == "import"
+        and receiver[1] in (event.detail[2], event.detail[1], event.detail[0].split(".")[0])
+        and world.imports.find(file, event.detail[0], event.detail[3]) is not None
+        for scope in file.scopes
+        for event in scope.events
+    )
 
 
 def _gets_a_pool(world: World, file: SourceFile) -> bool:
