@@ -321,3 +321,68 @@ def test_under_the_guard(settings: dict[str, Any], told_as: tuple[str, str], tol
 def test_a_class_is_not_moved(told: Callable[..., Any]) -> None:
     (found,) = told(FOUND["instance of a local class"], **SELECT)
     assert found.fixes == ()
+
+
+PAIRED = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Batches:
+    def __init__(self, dataset, num_workers=0):
+        self.dataset = dataset
+        self.num_workers = num_workers
+
+    def __iter__(self):
+        yield from DataLoader(self.dataset, num_workers=self.num_workers, multiprocessing_context="spawn")
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+def local():
+    class Local(Rows):
+        pass
+
+    return Local()
+
+def batches(dataset, num_workers=0):
+    return Batches(dataset, num_workers=num_workers)
+
+def train():
+    return batches(Rows(), num_workers=4)
+
+def infer():
+    return batches(local())
+"""
+
+
+def test_a_dataset_that_comes_without_workers(findings: Callable[..., Any]) -> None:
+    """The worker count of another path of calls does not count."""
+    workers = PAIRED.replace("batches(local())", "batches(local(), 2)")
+    unknown = PAIRED.replace("batches(local())", "batches(local(), somewhere.workers)")
+
+    assert findings({"train.py": PAIRED}, select=["DLL202"]) == set()
+    assert findings({"train.py": workers}, select=["DLL202"]) == {("train.py", 16, "DLL202")}
+    assert findings({"train.py": unknown}, select=["DLL202"]) == {("train.py", 16, "DLL202")}
+
+
+def test_a_function_that_makes_the_loader(findings: Callable[..., Any]) -> None:
+    source = """\
+from torch.utils.data import DataLoader, Dataset
+
+def loader(dataset, workers):
+    return DataLoader(dataset, num_workers=workers, multiprocessing_context="spawn")
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+def run():
+    class Local(Rows):
+        pass
+
+    return [*loader(Rows(), 4), *loader(Local(), 0)]
+"""
+    workers = source.replace("Local(), 0", "Local(), 1")
+
+    assert findings({"train.py": source}, select=["DLL202"]) == set()
+    assert findings({"train.py": workers}, select=["DLL202"]) == {("train.py", 11, "DLL202")}

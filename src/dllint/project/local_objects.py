@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.project.abstract import Class, External, Function, Instance, Partial, Site, Value
 from dllint.project.conditions import under_main_guard
 from dllint.project.loaders import Loader
+from dllint.project.pairing import goes_with_workers
 from dllint.project.pickling import Unpicklable, functions_in, is_lambda, is_local
 from dllint.project.source import SourceFile
 
@@ -42,7 +43,12 @@ def unpicklable_in(project: Project, loader: Loader) -> Iterator[Unpicklable]:
                     local.append(Unpicklable("DLL202", one.file, one.scope, holder, piece.kept))
     yield from _hooks(project.world, held, seen)
     for value in project.dataset_objects(loader):
-        if isinstance(value.of, Class) and value.of.key not in seen and _is_lost(project.world, value.of):
+        if (
+            isinstance(value.of, Class)
+            and value.of.key not in seen
+            and _is_lost(project.world, value.of)
+            and goes_with_workers(project.world, loader, value)
+        ):
             seen.add(value.of.key)
             local.append(Unpicklable("DLL202", value.of.file, value.of.scope, value.of.name, None, "dataset"))
     yield from local

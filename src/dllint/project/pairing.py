@@ -1,0 +1,66 @@
+"""Which datasets of a loader are read by workers: its dataset and its worker count taken together, along one path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.project.abstract import Class, Frame, Function, Instance
+from dllint.project.loaders import Loader
+from dllint.project.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
+
+MOST_PATHS = 60
+"""Calls of one function that are told apart."""
+
+
+def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool:
+    """Whether a dataset object reaches the loader on a path that may bring workers too. True where no path of calls
+    shows with which worker count it comes."""
+    shown = False
+    for frame in _paths(world, loader):
+        if any(_same(value, dataset) for value in loader.datasets(frame)):
+            if loader.workers(frame).possible:
+                return True
+            shown = True
+    return not shown
+
+
+def _same(value: object, dataset: Instance) -> bool:
+    return isinstance(value, Instance) and (value.of, value.file, value.call) == (
+        dataset.of,
+        dataset.file,
+        dataset.call,
+    )
+
+
+def _paths(world: World, loader: Loader) -> Iterator[Frame]:
+    """The activations of the function around the loader, told apart by the calls that run it, or by those that made the
+    object whose method it is and those that lead there."""
+    file, scope = loader.file, loader.file.calls[loader.call].scope
+    owner = file.method_of(scope)
+    if owner is None or world.hierarchy.receiver_kind(Function(file, scope)) != "self":
+        yield from _activations(world, file, scope)
+        return
+    cls = Class(file, owner)
+    for one in (cls, *world.hierarchy.subclasses(cls)):
+        init = world.hierarchy.method(one, "__init__")
+        for caller in world.calls.callers(init) if init is not None else ():
+            if caller.call >= 0 and _makes(world, caller.file, caller.call, one):
+                around = caller.file.calls[caller.call].scope
+                frames: list[Frame | None] = [*_activations(world, caller.file, around)]
+                for frame in frames or [None]:
+                    yield world.receiver_frame(Instance(one, caller.file, caller.call, frame))
+
+
+def _makes(world: World, file: SourceFile, index: int, cls: Class) -> bool:
+    return cls in world.values.evaluate(file.calls[index].func, world.call_site(file, index, None))
+
+
+def _activations(world: World, file: SourceFile, scope: int) -> Iterator[Frame]:
+    """The activations of a function by the calls that run it."""
+    if file.scopes[scope].kind == "function":
+        for caller in world.calls.callers(Function(file, scope))[:MOST_PATHS]:
+            yield caller.frame
