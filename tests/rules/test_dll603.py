@@ -228,3 +228,34 @@ def start(worker_id):
     (finding,) = told({"train.py": HEAD + text + LOADER}, **SELECT)
 
     assert [fix.applicability for fix in finding.fixes] == ["unsafe"]
+
+
+CONSTANT = "def start(worker_id):\n    np.random.seed(0)\n\n"
+GIVEN = "    return DataLoader(dataset, num_workers=4, worker_init_fn=start)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "applicability"),
+    [
+        (CONSTANT + "def build(dataset):\n" + GIVEN, "safe"),
+        (CONSTANT + "if __name__ == '__main__':\n    DataLoader([], num_workers=4, worker_init_fn=start)\n", "safe"),
+        (CONSTANT + "def build(dataset, debug):\n" + GIVEN.replace("=start", "=start if debug else None"), "unsafe"),
+        (CONSTANT + "def build(dataset, debug):\n    if debug:\n    " + GIVEN, "unsafe"),
+        (
+            CONSTANT
+            + "def build(dataset, debug):\n    options = {}\n    if debug:\n        options['worker_init_fn'] = start\n"
+            + GIVEN.replace("worker_init_fn=start", "**options"),
+            "unsafe",
+        ),
+        (
+            "def start(worker_id):\n    if dist.DEBUG:\n        np.random.seed(0)\n\ndef build(dataset):\n" + GIVEN,
+            "unsafe",
+        ),
+    ],
+)
+def test_a_seed_that_somebody_asks_for_is_not_taken_away(
+    text: str, applicability: str, told: Callable[..., Any]
+) -> None:
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+
+    assert [fix.applicability for fix in finding.fixes] == [applicability]

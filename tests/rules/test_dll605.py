@@ -100,7 +100,25 @@ def main():
     options = dict(num_workers=args.workers, persistent_workers=True)
     return DataLoader([], **options)  # DLL605
 """,
-        "on some ways",
+        "the default of `--workers`",
+    ),
+    "an option's default, by all options unpacked": (
+        PARSER.replace("--workers", "--num_workers")
+        + """
+def main():
+    args = parse()
+    return DataLoader([], persistent_workers=True, **dict(num_workers=args.num_workers, drop_last=True))  # DLL605
+""",
+        "the default of `--num_workers`",
+    ),
+    "a parameter's default, set under a key": (
+        """
+def build(dataset, workers=0):
+    options = {"drop_last": True}
+    options["num_workers"] = workers
+    return DataLoader(dataset, prefetch_factor=2, **options)  # DLL605
+""",
+        "the default of `workers`",
     ),
     "0 on one way": (
         """
@@ -266,6 +284,40 @@ def test_a_configuration_file_is_a_default(told: Callable[..., Any]) -> None:
     (found,) = told(files, **SELECT)
 
     assert (found.severity, "`workers` in config.json" in found.text) == ("warning", True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "**config",
+        "**config['loader']",
+        "**dict(config['loader'])",
+        "**{'drop_last': True, **config['loader']}",
+        "**{'num_workers': config['loader']['num_workers']}",
+    ],
+)
+def test_a_mapping_out_of_a_configuration_file_is_a_default(given: str, told: Callable[..., Any]) -> None:
+    files = {
+        "config.json": '{"num_workers": 0, "loader": {"num_workers": 0, "batch_size": 8}}\n',
+        "train.py": HEAD
+        + "import json\n\nwith open('config.json') as stream:\n    config = json.load(stream)\n"
+        + f"loader = DataLoader([], persistent_workers=True, {given})\n",
+    }
+
+    (found,) = told(files, **SELECT)
+
+    assert (found.severity, "`num_workers` in config.json" in found.text) == ("warning", True)
+
+
+def test_a_function_that_hands_its_keywords_on(told: Callable[..., Any]) -> None:
+    build = "def build(dataset, **options):\n    return DataLoader(dataset, persistent_workers=True, **options)\n\n"
+    said = build + "def main():\n    return build([], num_workers=0)\n"
+    default = build + PARSER + "\ndef main():\n    return build([], num_workers=parse().workers)\n"
+
+    (of_program,) = told({"train.py": HEAD + said}, **SELECT)
+    (of_user,) = told({"train.py": HEAD + default}, **SELECT)
+
+    assert (of_program.severity, of_user.severity) == ("error", "warning")
 
 
 def test_the_fix_of_an_error_is_safe_where_the_call_says_it_all(told: Callable[..., Any]) -> None:

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.project.abstract import Class, Const, Data, External, Frame, Function, Instance, Parsed, Site, Value
+from dllint.project.abstract import (
+    Class,
+    Const,
+    Data,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Keywords,
+    Mapping,
+    Parsed,
+    Site,
+    Value,
+)
 from dllint.project.arguments import bind
 from dllint.project.conditions import render
 from dllint.project.loaders import Loader
@@ -87,9 +100,12 @@ class WorkerOptions:
         if not zeros:
             return Clash(options, True, "", None, caller)
         count = written(loader, "num_workers")
-        if count is None:
-            return Clash(options, workers.kind == "none", "`num_workers` on some ways", None, caller)
         site = self.world.call_site(loader.file, loader.call, frame)
+        if count is None:
+            unpacked = self._of_unpacked(loader, site)
+            if unpacked is not None:
+                return Clash(options, False, unpacked[0], unpacked[1], caller)
+            return Clash(options, workers.kind == "none", "`num_workers` on some ways", None, caller)
         origin = self._origin(count, site, DEEPEST)
         if origin is not None:
             return Clash(options, False, origin[0], origin[1], caller)
@@ -148,6 +164,71 @@ class WorkerOptions:
         return False
 
     # Where a 0 comes from
+
+    def _of_unpacked(self, loader: Loader, site: Site) -> tuple[str, Place | None] | None:
+        """The default that the 0 of an unpacked mapping is; None where the program itself says 0."""
+        key = loader.api.names.get("num_workers", "num_workers")
+        for argument in loader.file.calls[loader.call].args:
+            found = self._of_entry(argument.value, site, key, DEEPEST) if argument.keyword == "**" else None
+            if found is not None:
+                return found
+        return None
+
+    def _of_entry(self, expr: Expr, site: Site, key: str, left: int) -> tuple[str, Place | None] | None:
+        """The default that the 0 under a key of a mapping is."""
+        if left <= 0:
+            return None
+        for change in self.world.mappings.changes(site.file, render(expr, site.file, 200)):
+            written_key = change.key[1] if isinstance(change.key, list) and change.key[0] == "const" else change.key
+            if change.scope == site.scope and written_key == key and change.value is not None:
+                found = self._zero_origin(
+                    change.value, Site(site.file, change.scope, change.region, change.at, site.frame), left - 1
+                )
+                if found is not None:
+                    return found
+        for value in self.world.values.evaluate(expr, site):
+            found = self._of_entry_in(value, key, left - 1)
+            if found is not None:
+                return found
+        return None
+
+    def _of_entry_in(self, value: Value, key: str, left: int) -> tuple[str, Place | None] | None:
+        if isinstance(value, (Data, Parsed)):
+            held = self.world.mappings.in_value(value, key)
+            return self._of_key(value, key) if held is not None and _holds_zero(held.values) else None
+        if isinstance(value, Keywords) and value.frame is not None and value.frame.actuals is not None:
+            actual = value.frame.actuals.keywords.get(key)
+            if actual is not None:
+                return self._zero_origin(actual.expr, actual.site, left) if actual.expr and actual.site else None
+            merged = ((one.expr, one.site) for one in value.frame.actuals.mappings)
+            origins = (self._of_entry(expr, site, key, left) for expr, site in merged if expr and site)
+            return next((one for one in origins if one is not None), None)
+        if not isinstance(value, Mapping):
+            return None
+        expr, site = value.written.expr, value.written.site
+        if expr[0] == "dict":
+            entries = [(one[1] if one is not None and one[0] == "const" else one, entry) for one, entry in expr[1]]
+        elif expr[0] == "call":
+            given = site.file.calls[expr[1]].args
+            entries = [(None if one.keyword in (None, "**") else one.keyword, one.value) for one in given]
+        else:
+            entries = []
+        for name, entry in entries:
+            found = (
+                self._of_entry(entry, site, key, left)
+                if name is None
+                else self._zero_origin(entry, site, left)
+                if name == key
+                else None
+            )
+            if found is not None:
+                return found
+        return None
+
+    def _of_key(self, value: Data | Parsed, key: str) -> tuple[str, Place | None] | None:
+        if isinstance(value, Parsed):
+            return self._of_option(value, key)
+        return f"`{key}` in {self.project.shown(value.path)}", None
 
     def _origin(self, expr: Expr, site: Site, left: int) -> tuple[str, Place | None] | None:
         """The default that an expression's 0 is: of an option, a parameter or a configuration entry. None where the
@@ -221,10 +302,8 @@ class WorkerOptions:
             return None
         for base in self.world.values.evaluate(expr[1], site):
             found: tuple[str, Place | None] | None = None
-            if isinstance(base, Parsed):
-                found = self._of_option(base, key)
-            elif isinstance(base, Data):
-                found = (f"`{key}` in {self.project.shown(base.path)}", None)
+            if isinstance(base, (Data, Parsed)):
+                found = self._of_key(base, key)
             elif isinstance(base, Instance):
                 found = self._of_attribute(base, key, left)
             if found is not None:

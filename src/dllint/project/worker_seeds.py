@@ -135,3 +135,23 @@ class WorkerSeeds:
             if isinstance(value, External):
                 return value.name
         return None
+
+
+def conditional(file: SourceFile, region: int) -> bool:
+    """Whether a place is reached only under a condition of its own function, other than the `__main__` guard."""
+    entries = (file.facts.regions[index] for index in file.regions(region))
+    return any(
+        entry.kind in ("if", "else", "elif", "case", "while", "handler")
+        and not (entry.expr is not None and "__name__" in str(entry.expr))
+        for entry in entries
+    )
+
+
+def always_starts(loader: Loader) -> bool:
+    """Whether every making of the loader gives it one and the same `worker_init_fn`."""
+    given = loader.argument("worker_init_fn")
+    return (
+        len(given.values) == 1
+        and not given.absent
+        and not conditional(loader.file, loader.file.calls[loader.call].region)
+    )

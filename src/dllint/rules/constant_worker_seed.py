@@ -9,7 +9,7 @@ from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpressi
 from dllint.project import Project
 from dllint.project.conditions import render
 from dllint.project.loaders import Loader
-from dllint.project.worker_seeds import Seeding, WorkerSeeds
+from dllint.project.worker_seeds import Seeding, WorkerSeeds, always_starts, conditional
 
 CODE = "DLL603"
 FROM_TORCH = "torch.initial_seed() % 2**32"
@@ -71,7 +71,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
         },
         severity="info" if lasting and not alike else None,
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        fixes=_fixes(project, seedings),
+        fixes=_fixes(project, seedings, loaders),
         statement=call.statement,
     )
 
@@ -91,9 +91,10 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
     )
 
 
-def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
+def _fixes(project: Project, seedings: list[Seeding], loaders: list[Loader]) -> tuple[Fix, ...]:
     """Every seed from torch's, where the function does nothing but seed workers. A seed that holds more than numbers
-    and the worker's own (a rank) tells processes apart too, which the fix would undo."""
+    and the worker's own (a rank) tells processes apart too, which the fix would undo; and one that stands under a
+    condition is a mode that somebody asks for, where the same draws may be the purpose."""
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
         return ()
@@ -103,7 +104,8 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
         code = "torch.initial_seed()" if one.seeder.families == ("torch",) else FROM_TORCH
         edits.append(ReplaceExpression(one.file.path, one.argument.value_span, code))
     edits.append(AddImport(root.file.path, "torch"))
-    plain = all(one.plain for one in seedings)
+    plain = all(one.plain and not conditional(one.file, one.written.region) for one in seedings)
+    plain = plain and all(always_starts(loader) for loader in loaders)
     return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "safe" if plain else "unsafe", tuple(edits)),)
 
 
