@@ -12,7 +12,7 @@ RUN_VERSION = 1
 """Version of the JSON report of a run: `dllint check --with-run` reads no other."""
 
 Ending = Literal["finished", "shortened", "failed", "killed", "hung", "interrupted"]
-"""How the program ended: by itself, because we had seen enough, by its failure, by a signal, never, or by Ctrl-C."""
+"""How the program ended: by itself, because we had seen enough or its time was up, by its failure, by a signal, never, or by Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Exit:
         message: the last line of its failure.
         cause: what it comes from, in a sentence.
         stacks: of a hang, the stack of each process, by process id.
+        out_of_time: it was shortened by the time limit, before all was seen that the other limits leave.
     """
 
     ending: Ending
@@ -34,6 +35,7 @@ class Exit:
     explained: str = ""
     cause: str = ""
     stacks: Mapping[int, str] = field(default_factory=dict)
+    out_of_time: bool = False
 
     @property
     def failed(self) -> bool:

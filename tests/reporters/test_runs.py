@@ -124,6 +124,11 @@ def test_loaders_say_what_runs_out(report: RunReport) -> None:
     assert "  memory holds: takes 1 GiB of 24\n" in told
 
 
+def test_a_loader_that_was_never_iterated_has_started_no_workers(report: RunReport) -> None:
+    idle = replace(report.loaders[0], start_method="")
+    assert "data.Records, 2 workers, which were never started\n" in text(replace(report, loaders=(idle,)))
+
+
 def test_what_was_not_watched_and_written_elsewhere_is_said(report: RunReport) -> None:
     told = text(report)
     assert "Not watched\n  73 (subprocess at train.py:4): it was started with -I\n" in told
@@ -144,6 +149,7 @@ def test_the_end(report: RunReport) -> None:
         (Exit("finished", 0, 1), "The program ended with exit code 0 after 1.0 s."),
         (Exit("failed", 2, 1), "The program ended with exit code 2 after 1.0 s."),
         (Exit("killed", -9, 1), "The program was killed by signal 9 after 1.0 s."),
+        (Exit("shortened", 0, 9, out_of_time=True), "The program was ended after 9.0 s: its time was up."),
         (Exit("hung", None, 20), "The program hung and was ended after 20.0 s."),
     ],
 )

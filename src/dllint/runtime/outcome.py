@@ -119,6 +119,7 @@ def _exit(run: Run, ending: Ending, judged: Confirmed, findings: tuple[Finding, 
         death.finding.code if death is not None and explained else "",
         f"{death.cause[:1].upper()}{death.cause[1:]}." if death is not None and explained else "",
         _stacks(run.observation),
+        ending == "shortened" and run.ended == "time-limit",
     )
 
 

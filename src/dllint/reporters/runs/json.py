@@ -26,6 +26,7 @@ def run_object(report: RunReport) -> dict[str, Any]:
         "exit": {
             "ending": end.ending,
             "code": end.code,
+            "out_of_time": end.out_of_time,
             "duration": round(end.duration_s, 3),
             "message": end.message or None,
             "explained_by": end.explained or None,

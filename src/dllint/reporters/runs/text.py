@@ -51,7 +51,7 @@ def ending_line(end: Exit) -> str:
     """How the program ended, in a sentence."""
     took = f" after {end.duration_s:.1f} s"
     if end.ending == "shortened":
-        return f"The program was ended{took}: enough was seen."
+        return f"The program was ended{took}: {'its time was up' if end.out_of_time else 'enough was seen'}."
     if end.ending == "interrupted":
         return f"The program was interrupted{took}."
     if end.ending == "hung":
@@ -71,9 +71,9 @@ def _brief(finding: Finding, paint: Paint, style: Style) -> str:
 def _loader(loader: LoaderReport, paint: Paint, style: Style) -> Iterable[str]:
     where = location(loader.site.path, loader.site.span.line, loader.site.span.column, None, style.directory)
     workers = loader.arguments.get("num_workers")
-    how = (
-        "without workers" if not workers else f"{counted(int(workers), 'worker')} by {loader.start_method or 'no one'}"
-    )
+    how = counted(int(workers), "worker") if workers else "without workers"
+    if workers:
+        how += f" by {loader.start_method}" if loader.start_method else ", which were never started"
     dataset = f" of {loader.dataset}" if loader.dataset else ""
     yield f"{paint.bold(where)} {paint.label(loader.name)}{dataset}, {how}"
     yield from (f"  {line}" for line in loader.summary)
