@@ -12,7 +12,7 @@ RUN_VERSION = 1
 """Version of the JSON report of a run: `dllint check --with-run` reads no other."""
 
 Ending = Literal["finished", "shortened", "failed", "killed", "hung", "interrupted"]
-"""How the program ended: by itself, because we had seen enough or its time was up, by its failure, by a signal, never, or by Ctrl-C."""
+"""How the program ended: by itself, as we had seen enough or its time was up, failed, by a signal, never, by Ctrl-C."""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,13 @@ def test_no_guard_under_fork(run: Recorded) -> None:
     assert run.judged(run.finding("DLL102"))[0] == "inconclusive"
 
 
+def test_a_trial_without_an_answer_is_said_and_decides_nothing(run: Recorded) -> None:
+    run.loader().add(Trial, loader="70.1", method="forkserver", outcome="failed", stage="timeout")
+    verdict, evidence = run.judged(run.finding("DLL102"))
+    assert verdict == "inconclusive"
+    assert evidence.endswith("; a trial under forkserver gave no answer")
+
+
 def test_no_guard_is_latent_where_a_trial_fails(run: Recorded) -> None:
     run.loader()
     stderr = "An attempt has been made to start before the\ncurrent process has finished its bootstrapping phase"

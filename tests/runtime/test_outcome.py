@@ -44,6 +44,7 @@ def told(run: Recorded, settings: Settings | None = None, findings: tuple[Any, .
 def test_how_it_ended(run: Recorded, ended: dict[str, Any], ending: str, code: int, status: int) -> None:
     report = told(run, **ended)
     assert (report.exit.ending, report.exit.code, report.status) == (ending, code, status)
+    assert report.exit.out_of_time == (ending == "shortened" and ended["ended"] == "time-limit")
 
 
 def test_a_programs_own_mistake_keeps_its_words(run: Recorded) -> None:
@@ -59,6 +60,44 @@ def test_a_program_whose_epochs_never_end_fails_by_being_shortened(run: Recorded
     report = told(run, exit=1)
     assert (report.exit.ending, report.status) == ("shortened", 0)
     assert "--max-batches 0" in report.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("exception", "text", "of_child", "message"),
+    [
+        (
+            "torch.distributed.elastic.multiprocessing.errors.ChildFailedError",
+            "\n=====\ntrain.py FAILED",
+            {"exception": "ValueError", "text": "no such set"},
+            "process 77: ValueError: no such set",
+        ),
+        (
+            "torch.distributed.elastic.multiprocessing.errors.ChildFailedError",
+            "\n=====\ntrain.py FAILED",
+            {"exception": "SystemExit", "exit": 2},
+            "process 77 ended with exit code 2",
+        ),
+        (
+            "torch.multiprocessing.spawn.ProcessRaisedException",
+            "\n\n-- Process 0 terminated with the following error:\nTraceback …\nValueError: no such set\n",
+            {"exception": "SystemExit", "exit": 1},
+            "ValueError: no such set",
+        ),
+        ("subprocess.CalledProcessError", "Command returned 3", {"exit": 0}, "CalledProcessError: Command returned 3"),
+    ],
+)
+def test_what_a_launcher_only_passed_on_is_told_in_the_words_of_its_process(
+    run: Recorded, exception: str, text: str, of_child: dict[str, Any], message: str
+) -> None:
+    run.add(End, 77, **of_child).add(End, exit=1, exception=exception, text=text)
+    assert told(run, exit=1).exit.message == message
+
+
+@pytest.mark.parametrize("exception", ["a.ChildFailedError", "subprocess.CalledProcessError"])
+def test_the_death_of_a_rank_is_explained_through_its_launcher(run: Recorded, exception: str) -> None:
+    lambda_seen(run).add(End, 77, exit=1, exception="AttributeError", text=LAMBDA, site=run.site, frames=(run.site,))
+    run.add(End, exit=1, exception=exception, text="train.py FAILED")
+    assert told(run, exit=1).exit.explained == "DLL201"
 
 
 def test_a_death_that_a_finding_explains(run: Recorded) -> None:
@@ -120,6 +159,7 @@ def test_saves_and_stacks_are_passed_on(run: Recorded) -> None:
     run.add(Stack, 80, text="Thread 0x1 (most recent call first):\n  File ...")
     report = told(run)
     assert report.redirected == {"/home/me/a.pt": "/tmp/x/a.pt"}
+    assert report.notes == ("redirected checkpoints were removed when the run ended: --scratch keeps them",)
     assert report.exit.stacks == {80: "Thread 0x1 (most recent call first):\n  File ..."}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dllint.finding import Finding
 from dllint.observation import End
 from dllint.runtime.discover import found_by_run
-from dllint.runtime.failures import is_pickling, meaning, pickling_code, timed_out, worker_died
+from dllint.runtime.failures import is_pickling, meaning, passed_on, pickling_code, timed_out, worker_died
 from dllint.runtime.judges.case import said
 from dllint.runtime.judges.pickling import KIND
 from dllint.runtime.sites import LoaderRun, Seen, describe, touches
@@ -72,7 +72,7 @@ def _failures(seen: Seen) -> Iterator[_Failure]:
             yield from _hangs(seen, said(end.exception, end.text))
         elif failure is not None:
             yield failure
-        elif not (worker_died(text) or "ProcessRaisedException" in text or "ProcessExitedException" in text):
+        elif not (worker_died(text) or passed_on(text)):
             return
     for end in others:
         told = said(end.exception, end.text)

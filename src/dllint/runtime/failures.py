@@ -106,8 +106,10 @@ _PICKLING = re.compile(
 )
 _WORKER_DIED = re.compile(r"DataLoader worker \(pid(?:\(s\))? [\d, ]+\) (?:exited unexpectedly|is killed by signal)")
 
-
 _TIMED_OUT = re.compile(r"DataLoader timed out after [\d.]+ seconds")
+_PASSED_ON = re.compile(
+    r"^(?:\w+\.)*(?:ProcessRaisedException|ProcessExitedException|ChildFailedError|CalledProcessError)\b"
+)
 
 
 def timed_out(text: str) -> bool:
@@ -123,6 +125,14 @@ def is_pickling(text: str) -> bool:
 def worker_died(text: str) -> bool:
     """Whether all that is known is that a worker is gone."""
     return bool(_WORKER_DIED.search(text))
+
+
+def passed_on(text: str) -> bool:
+    """Whether a process died only because one that it had launched did: `text` starts with the exception's name.
+
+    Those of `torch.multiprocessing.spawn`, of torchrun, and of `subprocess`.
+    """
+    return bool(_PASSED_ON.search(text))
 
 
 def pickling_code(text: str, loader: Loader | None = None) -> str:

@@ -15,6 +15,7 @@ from dllint.observation import End, Epoch, Feeder, Observation, Stack
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
+from dllint.runtime.failures import passed_on
 from dllint.runtime.judges.case import said
 from dllint.runtime.run import Run
 from dllint.runtime.sites import Seen, describe
@@ -126,10 +127,20 @@ def _exit(run: Run, ending: Ending, judged: Confirmed, findings: tuple[Finding, 
 def _last_words(run: Run, ending: Ending, seen: Seen) -> str:
     if ending not in ("failed", "killed"):
         return ""
-    for end in reversed(seen.ends):
-        if end.pid == run.main and end.exception and end.exception.rpartition(".")[2] not in QUIET_ENDS:
-            return said(end.exception, end.text)
-    return ""
+    failed = [end for end in seen.ends if end.exception and end.exception.rpartition(".")[2] not in QUIET_ENDS]
+    own = next((end for end in reversed(failed) if end.pid == run.main), None)
+    if own is None:
+        return ""
+    if not passed_on(own.exception or ""):
+        return said(own.exception, own.text)
+    for end in failed:
+        if end.pid != run.main:
+            return f"process {end.pid}: {said(end.exception, end.text)}"
+    left = next((end for end in seen.ends if end.pid != run.main and end.exit), None)
+    last = own.text.strip().rpartition("\n")[2]
+    if (own.exception or "").endswith("ProcessRaisedException") and last:
+        return last
+    return f"process {left.pid} ended with exit code {left.exit}" if left else said(own.exception, own.text)
 
 
 def _stacks(observation: Observation) -> dict[int, str]:
@@ -146,6 +157,8 @@ def _notes(run: Run) -> Iterator[str]:
         yield f"processes that the program left behind were ended: {', '.join(map(str, run.killed))}"
     if run.scratch:
         yield f"records and redirected checkpoints are in {run.scratch}"
+    elif gather.redirected(run.observation):
+        yield "redirected checkpoints were removed when the run ended: --scratch keeps them"
 
 
 def _sources(findings: Iterable[Finding], have: Mapping[str, str]) -> dict[str, str]:

@@ -84,7 +84,10 @@ def unguarded(case: Case) -> Judgement:
     if not under:
         return not_reached("nothing was started from there")
     if set(under) == {"fork"}:
-        return inconclusive("it ran by fork here, which needs no main guard")
+        late = [
+            f"a trial under {one.method} gave no answer" for one in failed_trials(case.runs) if one.stage == "timeout"
+        ]
+        return inconclusive("it ran by fork here, which needs no main guard", *dict.fromkeys(late))
     return refuted(f"it started by {listed(under)} and no process died of it")
 
 
