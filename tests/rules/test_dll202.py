@@ -365,6 +365,15 @@ def test_a_dataset_that_comes_without_workers(findings: Callable[..., Any]) -> N
     assert findings({"train.py": unknown}, select=["DLL202"]) == {("train.py", 16, "DLL202")}
 
 
+def test_counts_and_datasets_that_are_not_told_apart(told: Callable[..., Any]) -> None:
+    """Each is one of several, so that the local one may be the one that comes without workers."""
+    apart = PAIRED.replace("batches(local())", "batches(local(), 4)")
+    mixed = PAIRED.replace("batches(local())", "batches(local() if somewhere else Rows(), (0, 4)[somewhere])")
+
+    assert [finding.severity for finding in told({"train.py": apart}, select=["DLL202"])] == ["error"]
+    assert [finding.severity for finding in told({"train.py": mixed}, select=["DLL202"])] == ["warning"]
+
+
 def test_a_function_that_makes_the_loader(findings: Callable[..., Any]) -> None:
     source = """\
 from torch.utils.data import DataLoader, Dataset

@@ -47,10 +47,12 @@ def unpicklable_in(project: Project, loader: Loader) -> Iterator[Unpicklable]:
             isinstance(value.of, Class)
             and value.of.key not in seen
             and _is_lost(project.world, value.of)
-            and goes_with_workers(project.world, loader, value)
+            and (paired := goes_with_workers(project.world, loader, value)) is not False
         ):
             seen.add(value.of.key)
-            local.append(Unpicklable("DLL202", value.of.file, value.of.scope, value.of.name, None, "dataset"))
+            sure = paired is True
+            lost = Unpicklable("DLL202", value.of.file, value.of.scope, value.of.name, None, "dataset", sure)
+            local.append(lost)
     yield from local
     for argument in ("collate_fn", "worker_init_fn"):
         for given in project.callables(loader, argument):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Class, Frame, Function, Instance
+from dllint.project.abstract import Class, Const, Frame, Function, Instance
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
 
@@ -16,16 +16,28 @@ MOST_PATHS = 60
 """Calls of one function that are told apart."""
 
 
-def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool:
-    """Whether a dataset object reaches the loader on a path that may bring workers too. True where no path of calls
-    shows with which worker count it comes."""
-    shown = False
+def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool | None:
+    """Whether workers read a dataset object of the loader: False where it comes without workers on every path that is
+    told apart, None where several datasets and worker counts, 0 among them, are known and not which go together."""
+    reached = False
+    unpaired = False
     for frame in _paths(world, loader):
-        if any(_same(value, dataset) for value in loader.datasets(frame)):
-            if loader.workers(frame).possible:
+        datasets = loader.datasets(frame)
+        if not any(_same(value, dataset) for value in datasets):
+            continue
+        if loader.workers(frame).possible:
+            if len(datasets) == 1 or not _may_be_none(loader, frame):
                 return True
-            shown = True
-    return not shown
+            unpaired = True
+        reached = True
+    if unpaired:
+        return None
+    return not reached
+
+
+def _may_be_none(loader: Loader, frame: Frame) -> bool:
+    values = loader.argument("num_workers", frame).values
+    return any(isinstance(value, Const) and value.value == 0 for value in values)
 
 
 def _same(value: object, dataset: Instance) -> bool:

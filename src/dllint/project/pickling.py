@@ -22,6 +22,7 @@ class Unpicklable:
     """A lambda, or a local function or class, that would have to be pickled.
 
     `holder` says where it ends up: "Faces.transform". `role` is "dataset" where it is the class of the dataset itself.
+    `sure` is False where it may be that it only comes to a loader without workers.
     """
 
     code: str
@@ -30,6 +31,7 @@ class Unpicklable:
     holder: str
     kept: Kept | None
     role: str = ""
+    sure: bool = True
 
     @property
     def is_lambda(self) -> bool:

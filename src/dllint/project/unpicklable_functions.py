@@ -26,7 +26,7 @@ def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
             if one.code == code:
                 uses.setdefault((one.file.path, one.scope), []).append((one, loader, worst))
     for found in uses.values():
-        found.sort(key=lambda use: rank(use[2]))
+        found.sort(key=lambda use: (not use[0].sure, rank(use[2])))
         yield _finding(project, code, found)
 
 
@@ -47,6 +47,8 @@ def _finding(project: Project, code: str, uses: list[tuple[Unpicklable, Loader, 
         values["factory"] = fix.edits[-1].code
         values["remedy"] = "default"
     message, severity = judged(regime)
+    if severity == "error" and not one.sure:
+        severity = "warning"
     if one.code == "DLL202" and regime.method != "fork":
         message = "guarded" if is_guarded(one.file, one.scope) else one.role or message
     hops: tuple[Hop, ...] = one.kept.hops if one.kept is not None else ()
