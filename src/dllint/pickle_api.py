@@ -16,6 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PICKLE_BY_VALUE = frozenset(
+    {"cloudpickle.dumps", "dill.dumps", "joblib.externals.cloudpickle.dumps", "ray.cloudpickle.dumps"}
+)
+"""Picklers that write lambdas, local functions and local classes by value (the packages' own documentation)."""
+
 Errors = tuple[tuple[tuple[int, int], str], ...]
 """What the exception says, class first, by the first Python that says so; `…` stands for what differs by case."""
 

@@ -24,19 +24,25 @@ class Consequence(NamedTuple):
 
 
 def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[Consequence]:
-    """What becomes of the dataset where the workers are not forked, the worst first."""
+    """What becomes of the dataset where the workers are not forked, the worst first; of what the programs hold in which
+    the start method is in force."""
     for one in project.unpicklable(loader):
-        yield Consequence(one.code, one.place, True)
+        if regime in project.regimes(loader, one.files):
+            yield Consequence(one.code, one.place, True)
     for refused in refused_by_pickle(project, loader, regime):
-        yield Consequence(refused.code, refused.place, True)
+        if regime in project.regimes(loader, refused.files):
+            yield Consequence(refused.code, refused.place, True)
     most = DESCRIPTORS_IN_A_MESSAGE if regime.method == "forkserver" else OPEN_FILES
     for value in project.dataset_objects(loader):
+        if regime not in project.regimes(loader, project.programs.behind(value)):
+            continue
         for many in project.tensors.many(value):
             if many.count is not None and many.count > most:
                 words = f"{many.count} tensors, each with a storage of its own"
                 place = Place(many.kept.file.path, many.kept.span, words)
                 yield Consequence("DLL303", place, True)
     for copied in project.handles.copied(loader):
-        if copied.value.file is not None:
+        beside = {copied.kept.file.path} if copied.kept is not None else set()
+        if copied.value.file is not None and regime in project.regimes(loader, beside):
             place = Place(copied.value.file.path, copied.call.span, f"{copied.opener.what} that pickling copies whole")
             yield Consequence("DLL404", place, False)

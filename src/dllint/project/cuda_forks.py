@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Frame, Function, Instance, Site
 from dllint.project.arguments import Actual, bind
-from dllint.project.conditions import render
+from dllint.project.conditions import Atom, contradict, render
 from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -48,12 +48,14 @@ class Poison(NamedTuple):
 
 @dataclass(frozen=True)
 class _Ancestor:
-    """A scope that runs in the process that forks, up to a place: (line, column); `region` is that place's."""
+    """A scope that runs in the process that forks, up to a place: (line, column); `region` is that place's, and
+    `conditions` hold on the way from there to the fork."""
 
     file: SourceFile
     scope: int
     until: tuple[int, int]
     region: int
+    conditions: tuple[Atom, ...] = ()
 
 
 class CudaForks:
@@ -196,11 +198,11 @@ class CudaForks:
 
     def _ancestors(self, file: SourceFile, scope: int, index: int, loader: Loader | None) -> Iterator[_Ancestor]:
         """The scope around a call and those that lead to it in the same process, nearest first."""
-        todo = [(file, scope, index)]
+        todo: list[tuple[SourceFile, int, int, tuple[Atom, ...]]] = [(file, scope, index, ())]
         seen: set[tuple[str, int]] = set()
         iterated = loader is None
         while todo and len(seen) < MOST_ANCESTORS:
-            where, inner, at = todo.pop(0)
+            where, inner, at, below = todo.pop(0)
             if (where.path, inner) in seen:
                 continue
             seen.add((where.path, inner))
@@ -212,12 +214,13 @@ class CudaForks:
                 until, region = (
                     ((found[-1].statement.line, found[-1].statement.column), found[-1].region) if found else (_END, 0)
                 )
-            yield _Ancestor(where, inner, until, region)
+            conditions = (*below, *self.world.symbols.atoms(where, inner, region))
+            yield _Ancestor(where, inner, until, region, conditions)
             if where.scopes[inner].kind in ("lambda", "class"):
-                todo.append((where, where.scopes[inner].parent, at))
+                todo.append((where, where.scopes[inner].parent, at, conditions))
             elif where.scopes[inner].kind == "function":
                 todo += [
-                    (caller.file, caller.file.calls[caller.call].scope, caller.call)
+                    (caller.file, caller.file.calls[caller.call].scope, caller.call, conditions)
                     for caller in self.world.calls.callers(Function(where, inner))
                     if caller.call >= 0 and not self.world.launches_at(caller.file, caller.call)
                 ]
@@ -230,8 +233,11 @@ class CudaForks:
         return self._called(ancestors) or self._imported(ancestors)
 
     def _before(self, ancestor: _Ancestor, index: int) -> bool:
-        """Whether a call of the ancestor's scope runs before its place, at least in a later round of a loop."""
+        """Whether a call of the ancestor's scope runs before its place, at least in a later round of a loop, and in the
+        same runs of the program."""
         call = ancestor.file.calls[index]
+        if contradict(ancestor.conditions, self.world.symbols.atoms(ancestor.file, ancestor.scope, call.region)):
+            return False
         if (call.span.line, call.span.column) < ancestor.until:
             return True
         loops = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
+from dllint.pickle_api import PICKLE_BY_VALUE
 from dllint.project.abstract import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.project.holding import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.project.source import SourceFile, Store
@@ -95,8 +96,8 @@ class Datasets:
     def derives(self, cls: Class, bases: frozenset[str]) -> bool:
         return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
 
-    def expand(self, values: Values) -> list[Instance]:
-        """The project's dataset objects among the values, inside wrappers too, each once."""
+    def expand(self, values: Values, fits: Callable[[Instance], bool] = lambda value: True) -> list[Instance]:
+        """The project's dataset objects among the values, inside wrappers too, each once, of those that fit."""
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
@@ -107,7 +108,7 @@ class Datasets:
                 continue
             seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
-                if self.is_dataset(value.of) and of_class.get(value.of, 0) < MOST_OF_CLASS:
+                if self.is_dataset(value.of) and of_class.get(value.of, 0) < MOST_OF_CLASS and fits(value):
                     of_class[value.of] = of_class.get(value.of, 0) + 1
                     found[value] = None
                     todo += self._wrapped(value)
@@ -344,13 +345,15 @@ class Datasets:
         read: set[str] = set()
         whole = False
         receiver = file.scopes[scope].params[0].name if file.scopes[scope].params else "self"
+        written = self._written_by_value(file, scope)
         for expr in self._expressions(file, scope):
             if expr[0] == "const" and isinstance(expr[1], str):
                 mentioned.add(expr[1])
             elif expr[0] == "attr" and expr[1] == ["name", receiver]:
                 if expr[2] == "__dict__":
                     whole = True
-                read.add(expr[2])
+                if not any(expr == one for one in written):
+                    read.add(expr[2])
             elif (expr[0] == "attr" and expr[2] in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
                 expr[0] == "name" and expr[1] == "vars"
             ):
@@ -361,6 +364,17 @@ class Datasets:
             store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == ["name", receiver]
         )
         return frozenset(attrs & mentioned) if whole else frozenset(attrs - read)
+
+    def _written_by_value(self, file: SourceFile, scope: int) -> list[Expr]:
+        """What a method writes by a pickler that takes functions and classes with it, so that pickle sees bytes."""
+        return [
+            argument.value
+            for index in file.calls_of(scope)
+            if file.calls[index].func[-1] == "dumps"
+            for value in self.world.values.evaluate(file.calls[index].func, self.world.call_site(file, index, None))
+            if isinstance(value, External) and value.name in PICKLE_BY_VALUE
+            for argument in file.calls[index].args[:1]
+        ]
 
     def _expressions(self, file: SourceFile, scope: int) -> Iterator[Expr]:
         for event in file.scopes[scope].events:

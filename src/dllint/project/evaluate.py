@@ -38,6 +38,7 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actual, Actuals, bind
 from dllint.project.commands import from_command_line
 from dllint.project.folding import binary, truth, unary
+from dllint.project.narrowing import called_before, not_functions, tests_callable
 from dllint.project.source import Binding
 from dllint.torch_api import canonical
 
@@ -148,7 +149,8 @@ class Evaluator:
             if starred is not None:
                 return starred
             return (External(name),) if name in known.BUILTINS else (UNKNOWN,)
-        return union(self.binding(name, binding, where) for binding, where in found)
+        values = union(self.binding(name, binding, where) for binding, where in found)
+        return not_functions(values) if called_before(["name", name], site) else values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -211,8 +213,16 @@ class Evaluator:
         finally:
             self.world.memory.leave()
         if groups:
-            return self._or_annotated(function, name, union(groups))
+            given = tuple(value for value in union(groups) if not self._foreign(value, function))
+            return self._or_annotated(function, name, given)
         return self.world.hierarchy.annotation(function, name) or union([self._default(function, name), (UNKNOWN,)])
+
+    def _foreign(self, value: Value, function: Function) -> bool:
+        """Whether an object is made in a file that no program holds together with the function's: a method of a common
+        base class that both call hands on the one's objects to the other only on paper."""
+        if not isinstance(value, Instance) or value.file is None or value.file is function.file:
+            return False
+        return not self.world.programs.together((function.file.path,), (value.file.path,))
 
     def _or_annotated(self, function: Function, name: str, found: Values) -> Values:
         """The values, with an object of the class that the parameter is annotated with where one is not known."""
@@ -279,7 +289,8 @@ class Evaluator:
         stored = self.world.objects.reassigned(expr, site)
         if stored is not None:
             return stored
-        return union(self.attribute(value, expr[2], site) for value in self.evaluate(expr[1], site))
+        found = union(self.attribute(value, expr[2], site) for value in self.evaluate(expr[1], site))
+        return not_functions(found) if called_before(expr, site) else found
 
     def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
         """The values of `value.name`."""
@@ -430,7 +441,8 @@ class Evaluator:
         decided = truth(self.evaluate(expr[1], site))
         if decided is not None:
             return self.evaluate(expr[2] if decided else expr[3], site)
-        return union([self.evaluate(expr[2], site), self.evaluate(expr[3], site)])
+        chosen, other = self.evaluate(expr[2], site), self.evaluate(expr[3], site)
+        return union([chosen, not_functions(other) if tests_callable(expr[1], site.file) == expr[3] else other])
 
     def _boolean(self, expr: Expr, site: Site) -> Values:
         groups: list[Values] = []

@@ -36,7 +36,6 @@ from dllint.project.local_objects import unpicklable_in
 from dllint.project.opencv import OpenCV
 from dllint.project.pickling import Unpicklable
 from dllint.project.process_arguments import ProcessArguments
-from dllint.project.programs import Programs
 from dllint.project.records import Records
 from dllint.project.regimes import Regime as Regime
 from dllint.project.regimes import find_regimes
@@ -59,7 +58,7 @@ class Project:
         world.launches()
         self.datasets = Datasets(world)
         self.workers = WorkerCode(world)
-        self.programs = Programs(world)
+        self.programs = world.programs
         self.item_code = ItemCode(world, self.workers)
         self.arrays = Arrays(world)
         self.cuda = Cuda(world)
@@ -150,13 +149,23 @@ class Project:
 
     # Start methods
 
-    def regimes(self, loader: Loader) -> list[Regime]:
-        """The start methods under which the loader's workers can run, what the project decides first."""
+    def regimes(self, loader: Loader, beside: Iterable[str] = ()) -> list[Regime]:
+        """The start methods under which the loader's workers can run, what the project decides first.
+
+        `beside` names files that take part (those that make what the loader reads): a start method of programs that do
+        not hold them is left out.
+        """
         key = (loader.file.path, loader.call)
         found = self._regimes.get(key)
         if found is None:
             found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
-        return found
+        others = set(beside) - {loader.file.path}
+        return [one for one in found if self.programs.together(self._way(loader, one), others)] if others else found
+
+    @staticmethod
+    def _way(loader: Loader, regime: Regime) -> set[str]:
+        chain = regime.arrival.chain() if regime.arrival is not None else ()
+        return {loader.file.path, *(hop.file.path for hop in chain)}
 
     def chain(self, arrival: Arrival) -> tuple[Place, ...]:
         """The trace of a start method: its origin and every call site from there."""
@@ -169,11 +178,15 @@ class Project:
         return loader.datasets()
 
     def dataset_objects(self, loader: Loader) -> list[Instance]:
-        """The project's own dataset objects that a loader reads from, inside wrappers too."""
+        """The project's own dataset objects that a loader reads from, inside wrappers too. Those of programs that do
+        not hold the loader are none of its own, though a function that both call may hide that."""
         key = (loader.file.path, loader.call)
         found = self._objects.get(key)
         if found is None:
-            found = self._objects[key] = self.datasets.expand(loader.datasets())
+            here = (loader.file.path,)
+            found = self._objects[key] = self.datasets.expand(
+                loader.datasets(), lambda value: self.programs.together(here, self.programs.behind(value))
+            )
         return found
 
     def dataset_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.finding import Severity
@@ -18,14 +18,19 @@ def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regim
 
     Where workers are only ever forked nothing is pickled; those loaders are told to who asked for rules of this family.
     """
-    selected = (*project.settings.select, *project.settings.extend_select)
-    asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
     for loader in project.loaders:
-        regimes = project.regimes(loader)
-        forked = regimes[0] if regimes and asked else None
-        worst = next((regime for regime in regimes if regime.method != "fork"), forked)
+        worst = pickling_regime(project, loader, code)
         if worst is not None:
             yield loader, worst
+
+
+def pickling_regime(project: Project, loader: Loader, code: str, beside: Iterable[str] = ()) -> Regime | None:
+    """The regime by which a loader's workers are judged where the files `beside` take part."""
+    selected = (*project.settings.select, *project.settings.extend_select)
+    asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
+    regimes = project.regimes(loader, beside)
+    forked = regimes[0] if regimes and asked else None
+    return next((regime for regime in regimes if regime.method != "fork"), forked)
 
 
 def rank(regime: Regime) -> tuple[bool, bool]:

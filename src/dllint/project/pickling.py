@@ -48,6 +48,11 @@ class Unpicklable:
         return Place(self.file.path, self.span, f"{what} that cannot be pickled")
 
     @property
+    def files(self) -> set[str]:
+        """The files in which it is defined and kept."""
+        return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
+
+    @property
     def words(self) -> str:
         """ "This lambda", "The local class `Squares`"."""
         entry = self.file.scopes[self.scope]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Const, External, Function, Site
+from dllint.project.abstract import Class, Const, External, Frame, Function, Instance, Site
 from dllint.project.conditions import under_main_guard
 from dllint.project.source import SourceFile
 from dllint.span import Span
@@ -40,6 +40,10 @@ class Programs:
         self._imports: dict[str, list[str]] = {}
         self._settings: list[EnvironmentSetting] | None = None
         self._above: dict[tuple[str, int], list[str]] = {}
+        self._importing: dict[str, list[str]] | None = None
+        self._roots: dict[str, frozenset[str]] = {}
+        self._aparts: dict[tuple[str, str], bool] = {}
+        self._loads_by_name: dict[str, bool] = {}
 
     def imports(self, path: str) -> list[str]:
         """Files of the project that a file imports, anywhere in it."""
@@ -66,6 +70,78 @@ class Programs:
                 closed.add(path)
                 todo += self.imports(path)
         return closed
+
+    def roots(self, path: str) -> frozenset[str]:
+        """The programs that import a file, directly or not, and files that nothing imports (itself where it is one)."""
+        found = self._roots.get(path)
+        if found is None:
+            if self._importing is None:
+                self._importing = {}
+                for other in self.world.files:
+                    for imported in self.imports(other):
+                        if imported != other:
+                            self._importing.setdefault(imported, []).append(other)
+            seen = {path}
+            todo = [path]
+            tops: set[str] = set()
+            while todo:
+                here = todo.pop()
+                importing = self._importing.get(here, ())
+                if not importing or self._is_program(here):
+                    tops.add(here)
+                for other in importing:
+                    if other not in seen:
+                        seen.add(other)
+                        todo.append(other)
+            found = self._roots[path] = frozenset(tops)
+        return found
+
+    def together(self, paths: Iterable[str], beside: Iterable[str]) -> bool:
+        """Whether one program can hold the files that lead to a place, and others beside them: not where two of them
+        belong to different programs only.
+
+        A file that nothing imports may be loaded by its name, so it is apart from a program only where that imports
+        nothing by name, or where it is a test.
+        """
+        return not any(self._apart(one, other) for one in paths for other in beside)
+
+    def _apart(self, one: str, other: str) -> bool:
+        key = (one, other)
+        found = self._aparts.get(key)
+        if found is None:
+            mine, theirs = self.roots(one), self.roots(other)
+            by_name = other in theirs and not _is_test(other) and any(map(self._imports_by_name, mine))
+            certain = bool(mine and theirs) and all(map(self._is_program, mine | theirs))
+            found = self._aparts[key] = certain and not by_name and not mine & theirs
+        return found
+
+    def _is_program(self, path: str) -> bool:
+        """Whether a file is run by itself: it has a `__main__` guard, or the name of a test."""
+        file = self.world.files.get(path)
+        return file is not None and (
+            _is_test(path) or any(under_main_guard(file, region) for region in range(1, len(file.facts.regions)))
+        )
+
+    def _imports_by_name(self, path: str) -> bool:
+        found = self._loads_by_name.get(path)
+        if found is None:
+            names = {file.path for name in ("import_module", "__import__") for file, _ in self.world.called(name)}
+            found = self._loads_by_name[path] = bool(names & self.import_closure([path]))
+        return found
+
+    @staticmethod
+    def behind(value: Instance) -> set[str]:
+        """The files that an object comes from: those of its class and construction, and of the calls that lead there
+        as far as its activation remembers them."""
+        found = {file.path for file in (value.file, value.of.file if isinstance(value.of, Class) else None) if file}
+        frame: Frame | None = value.frame
+        while frame is not None:
+            actuals = frame.actuals
+            for actual in (*actuals.positional, *actuals.keywords.values()) if actuals is not None else ():
+                if actual.site is not None:
+                    found.add(actual.site.file.path)
+            frame = frame.parent
+        return found
 
     def above(self, file: SourceFile, scope: int) -> list[str]:
         """Files whose module level leads to a function through calls (launches among them)."""
@@ -161,3 +237,9 @@ class Programs:
         if len(values) == 1 and isinstance(values[0], Const):
             return str(values[0].value)
         return None
+
+
+def _is_test(path: str) -> bool:
+    """Whether a file is named as pytest and unittest find tests."""
+    name = path.rsplit("/", 1)[-1]
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"

@@ -273,8 +273,8 @@ class StartMethods:
 
     def _find_forced(self) -> None:
         """Places after which a forced `set_start_method` has replaced what was inherited, in each function that
-        makes the call or calls a function that does."""
-        todo = deque((setting.file, setting.call) for setting in self.set_calls() if setting.force and setting.methods)
+        makes the call or calls a function that does. A method that is not known replaces it as well."""
+        todo = deque((setting.file, setting.call) for setting in self.set_calls() if setting.force)
         seen: set[tuple[str, int]] = set()
         while todo:
             file, index = todo.popleft()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.finding import AddImport, Edit, Finding, Fix, HoistFunction, Place, ReplaceExpression
 from dllint.project.loaders import Loader
 from dllint.project.local_objects import is_guarded
-from dllint.project.pickled_loaders import judged, pickled_loaders, rank
+from dllint.project.pickled_loaders import judged, pickled_loaders, pickling_regime, rank
 from dllint.project.pickling import Unpicklable, captured, factory
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
     """One finding a function that cannot be pickled, judged by the worst of the loaders that need it pickled."""
     uses: dict[tuple[str, int], list[tuple[Unpicklable, Loader, Regime]]] = {}
-    for loader, worst in pickled_loaders(project, code):
+    for loader, _ in pickled_loaders(project, code):
         for one in project.unpicklable(loader):
-            if one.code == code:
+            worst = pickling_regime(project, loader, code, one.files) if one.code == code else None
+            if worst is not None:
                 uses.setdefault((one.file.path, one.scope), []).append((one, loader, worst))
     for found in uses.values():
         found.sort(key=lambda use: (not use[0].sure, rank(use[2])))

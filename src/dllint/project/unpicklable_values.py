@@ -70,6 +70,11 @@ class Refused:
     hops: tuple[Hop, ...]
 
     @property
+    def files(self) -> set[str]:
+        """The files in which it is made and kept."""
+        return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
+
+    @property
     def place(self) -> Place:
         return Place(self.file.path, self.span, f"{self.refusal.what} that cannot be pickled")
 

@@ -23,6 +23,7 @@ from dllint.project.mappings import Mappings
 from dllint.project.memory import Memory
 from dllint.project.objects import Objects
 from dllint.project.parsers import Parsers
+from dllint.project.programs import Programs
 from dllint.project.registries import Registries
 from dllint.project.source import SourceFile, aliases_in
 from dllint.project.symbols import Symbols
@@ -59,6 +60,7 @@ class World:
         self.data = DataFiles(self)
         self.registries = Registries(self)
         self.calls = CallGraph(self)
+        self.programs = Programs(self)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
         for file in self.files.values():

@@ -20,11 +20,9 @@ MIB = 1 << 20
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     found: dict[tuple[str, Any], tuple[int, Finding, list[Place]]] = {}
     for loader in project.loaders:
-        regimes = project.regimes(loader)
-        if not regimes:
-            continue
-        for value in project.dataset_objects(loader):
+        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
+            regimes = project.regimes(loader, project.programs.behind(value))
             init_code = project.datasets.init_code(value.of)
             dropped = project.datasets.dropped(value)
             for kept in project.datasets.kept(value):

@@ -23,9 +23,10 @@ _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     found: dict[tuple[str, Span], tuple[tuple[int, bool], Finding]] = {}
     for loader in project.loaders:
-        regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
-        for value in project.dataset_objects(loader) if regimes else ():
+        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
+            beside = project.programs.behind(value)
+            regimes = [regime for regime in project.regimes(loader, beside) if regime.method != "fork"]
             for many in project.tensors.many(value):
                 judged = [(message, regime) for regime in regimes if (message := _message(options, many, regime))]
                 if not judged:

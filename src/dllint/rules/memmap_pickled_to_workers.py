@@ -21,13 +21,12 @@ _FIXES = (Fix("Keep the path, map it in each process on first use, and drop the 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     places: dict[tuple[str, int], list[tuple[Loader, Regime, Copied]]] = {}
     for loader in project.loaders:
-        regimes = project.regimes(loader)
-        decisive = [regime for regime in regimes if regime.shown] or regimes
-        regime = next((regime for regime in decisive if regime.method != "fork"), None)
-        if regime is None:
-            continue
-        for copied in project.handles.copied(loader):
-            places.setdefault(_cause(copied), []).append((loader, regime, copied))
+        for copied in project.handles.copied(loader) if project.regimes(loader) else ():
+            regimes = project.regimes(loader, {copied.kept.file.path} if copied.kept is not None else ())
+            decisive = [regime for regime in regimes if regime.shown] or regimes
+            regime = next((regime for regime in decisive if regime.method != "fork"), None)
+            if regime is not None:
+                places.setdefault(_cause(copied), []).append((loader, regime, copied))
     for found in places.values():
         yield _kept(project, found)
     sent: dict[tuple[str, int], tuple[Launch, str, Copied]] = {}

@@ -22,8 +22,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     found: dict[tuple[str, Class | None, str], tuple[int, Finding]] = {}
     known: dict[Instance, list[tuple[Kept, Held]]] = {}
     for loader in project.loaders:
-        regimes = project.regimes(loader)
-        for value in project.dataset_objects(loader) if regimes else ():
+        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
+            regimes = project.regimes(loader, project.programs.behind(value))
             if value not in known:
                 known[value] = list(_objects(project, value))
             dropped = project.datasets.dropped(value) if known[value] else frozenset()

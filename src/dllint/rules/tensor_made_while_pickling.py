@@ -8,7 +8,7 @@ from typing import Any
 from dllint.finding import Finding, Place
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
-from dllint.project.pickled_loaders import judged, pickled_loaders, rank
+from dllint.project.pickled_loaders import judged, pickled_loaders, pickling_regime, rank
 from dllint.project.pickled_tensors import MadeTensor, made_while_pickling, shares_by_descriptor
 from dllint.span import Span
 
@@ -17,11 +17,13 @@ CODE = "DLL206"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     uses: dict[tuple[str, Span], list[tuple[MadeTensor, Loader, Regime]]] = {}
-    for loader, regime in pickled_loaders(project, CODE):
+    for loader, _ in pickled_loaders(project, CODE):
         if not shares_by_descriptor(project, loader):
             continue
         for one in made_while_pickling(project, loader):
-            uses.setdefault((one.file.path, one.span), []).append((one, loader, regime))
+            worst = pickling_regime(project, loader, CODE, {one.file.path})
+            if worst is not None:
+                uses.setdefault((one.file.path, one.span), []).append((one, loader, worst))
     for found in uses.values():
         found.sort(key=lambda use: rank(use[2]))
         yield _finding(project, found)

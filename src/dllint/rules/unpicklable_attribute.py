@@ -8,7 +8,7 @@ from typing import Any
 from dllint.finding import Finding, Place
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
-from dllint.project.pickled_loaders import judged, pickled_loaders, rank
+from dllint.project.pickled_loaders import judged, pickled_loaders, pickling_regime, rank
 from dllint.project.unpicklable_values import Refused, refused_by_pickle
 from dllint.span import Span
 
@@ -19,7 +19,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     uses: dict[tuple[str, Span], list[tuple[Refused, Loader, Regime]]] = {}
     for loader, regime in pickled_loaders(project, CODE):
         for one in refused_by_pickle(project, loader, regime):
-            uses.setdefault((one.file.path, one.span), []).append((one, loader, regime))
+            worst = pickling_regime(project, loader, CODE, one.files)
+            if worst is not None:
+                uses.setdefault((one.file.path, one.span), []).append((one, loader, worst))
     for found in uses.values():
         found.sort(key=lambda use: rank(use[2]))
         yield _finding(project, found)
