@@ -141,3 +141,8 @@ def test_a_large_file() -> None:
     facts = extract("def f(a):\n    return g(a, k=[1, 2])\n\n\n" * 500)
     assert facts.lines == 2000
     assert len(facts.calls) == 500
+
+
+def test_a_comment_at_the_very_end_needs_no_line_end() -> None:
+    assert extract("x = 1\n# c").lines == 2
+    assert extract("def f():\n    pass\n\n# c\n# d").lines == 5

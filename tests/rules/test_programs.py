@@ -132,6 +132,36 @@ def scaled""",
     },
 }
 
+SILENT["a method that another command of the program sets"] = {
+    "data.py": MODULES["data.py"].replace("{mark}", ""),
+    "cli.py": """\
+import argparse
+import multiprocessing
+from data import build
+
+def generate(args):
+    multiprocessing.set_start_method("spawn", force=True)
+
+def scaled(row):
+    return row / 255
+
+def train(args):
+    for batch in build([1, 2], scaled):
+        print(batch)
+
+def main():
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    commands.add_parser("generate").set_defaults(action=generate)
+    commands.add_parser("train").set_defaults(action=train)
+    args = parser.parse_args()
+    args.action(args)
+
+if __name__ == "__main__":
+    main()
+""",
+}
+
 FOUND: dict[str, dict[str, str]] = {
     "a lambda of the program that launches": {
         **SPAWNED,
@@ -253,3 +283,99 @@ if __name__ == "__main__":
         "    if settings.gpus <= 1:\n        model = Direct()\n    else:\n", "    Direct()\n    if settings:\n"
     )
     assert {code for _, _, code in findings({"demo.py": before}, select=["DLL103"], target_python="3.11")} == {"DLL103"}
+
+
+LOADING = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Clips(Dataset):
+    def __init__(self, names):
+        self.names = names
+
+    def __getitem__(self, index):
+        return torch.zeros(4).cuda()
+
+class Frames(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(4)
+
+def build(dataset, workers):
+    return DataLoader(dataset, num_workers=workers)
+
+if __name__ == "__main__":
+    assert torch.cuda.is_available()
+    clips = build(Clips([1]), {workers})
+    frames = build(Frames(), 4)
+    for batch in frames:
+        print(batch)
+"""
+
+
+@pytest.mark.parametrize(("workers", "expected"), [("0", set()), ("2", {"DLL103"})])
+def test_a_dataset_that_gets_no_workers(workers: str, expected: set[str], findings: Callable[..., Any]) -> None:
+    files = {"load.py": LOADING.replace("{workers}", workers)}
+    assert {code for _, _, code in findings(files, target_python="3.11")} == expected
+
+
+def test_a_split_does_not_keep_its_generator(findings: Callable[..., Any]) -> None:
+    files = {
+        "split.py": """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset, random_split
+
+if __name__ == "__main__":
+    rows = TensorDataset(torch.zeros(10))
+    first, second = random_split(rows, [8, 2], generator=torch.Generator().manual_seed(0))
+    for batch in DataLoader(first, num_workers=2, multiprocessing_context="spawn"):
+        print(batch)
+""",
+    }
+    assert findings(files) == set()
+
+
+def test_labels_that_are_loaded_once(findings: Callable[..., Any]) -> None:
+    text = """\
+import json
+from torch.utils.data import DataLoader, Dataset
+
+class Labelled(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.labels = []
+        self.loaded = False
+
+    def load(self, index):
+        self.labels.append(json.load(open(self.paths[index])))
+        self.loaded = True
+
+    def __getitem__(self, index):
+        if not self.loaded:
+            self.load(index)
+        return self.labels[0][index]
+
+def build(paths):
+    return DataLoader(Labelled(paths), num_workers=2)
+"""
+    assert findings({"labels.py": text}, select=["DLL304"], target_python="3.11") == set()
+    each = text.replace("        if not self.loaded:\n    ", "").replace("            self.load", "        self.load")
+    assert {code for _, _, code in findings({"labels.py": each}, select=["DLL304"], target_python="3.11")} == {"DLL304"}
+
+
+def test_one_array_that_is_read_and_narrowed_is_one_finding(findings: Callable[..., Any]) -> None:
+    text = """\
+import pandas as pd
+from torch.utils.data import DataLoader, Dataset
+
+class Table(Dataset):
+    def __init__(self, path):
+        self.data = pd.read_csv(path)
+        self.data = self.data.astype("float32")
+
+    def __getitem__(self, index):
+        return self.data.iloc[index]
+
+def build(path):
+    return DataLoader(Table(path), num_workers=2, multiprocessing_context="spawn")
+"""
+    assert len(findings({"table.py": text}, select=["DLL301"])) == 1

@@ -52,7 +52,7 @@ class Caches:
         seen: set[str] = set()
         for run in runs:
             for attr, key, content, region, span, statement in self._additions(run):
-                if attr in seen or self._is_bounded(run, region) or not self._depends(run, key):
+                if attr in seen or self._is_bounded(run, region) or not self._depends(run, key) or self._is_once(run):
                     continue
                 if self._is_small(run, content, span) or any(self._removes(other, attr) for other in runs):
                     continue
@@ -108,6 +108,20 @@ class Caches:
             for part in walk(entry.expr, run.file) if entry.kind in ("if", "while") and entry.expr is not None else ():
                 if part[0] == "compare" and any(op in ("<", ">", "<=", ">=") for op, _ in part[2]):
                     return True
+        return False
+
+    def _is_once(self, run: ItemRun) -> bool:
+        """Whether the function is called where a flag is off that it turns on: `if not self.loaded: self.load()`."""
+        turned_on = {
+            store.key
+            for store in run.file.stores(run.scope)
+            if store.value == ["const", True] and store.base == ["name", run.receiver]
+        }
+        for hop in run.run.hops[-1:] if turned_on else ():
+            call = next((call for call in hop.file.calls if call.span == hop.span), None)
+            atoms = self.world.symbols.atoms(hop.file, call.scope, call.region) if call is not None else []
+            if any(not atom.holds and not atom.equals and atom.text.rpartition(".")[2] in turned_on for atom in atoms):
+                return True
         return False
 
     def _is_small(self, run: ItemRun, content: Expr | None, span: Span) -> bool:

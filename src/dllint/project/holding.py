@@ -12,6 +12,8 @@ from dllint.torch_api import KEEPING_FUNCTIONS, WRAPPERS, canonical
 if TYPE_CHECKING:
     from dllint.project.world import World
 
+SPLIT = "torch.utils.data.random_split"
+
 
 def keeps_arguments(name: str) -> bool:
     """Whether calling it makes an object that holds the arguments: a class (by its capital), or a listed function."""
@@ -30,6 +32,12 @@ def held_by(world: World, value: Instance) -> Values:
     if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
         return ()
     actuals = world.actuals(value.file, value.call, value.frame)
+    if canonical(value.of.name) == SPLIT:
+        # It draws the indices itself: torch/utils/data/dataset.py.
+        return _given(
+            world,
+            (*actuals.positional[:1], *(actuals.keywords[name] for name in ("dataset",) if name in actuals.keywords)),
+        )
     return _given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars))
 
 

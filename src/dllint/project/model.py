@@ -185,9 +185,20 @@ class Project:
         if found is None:
             here = (loader.file.path,)
             found = self._objects[key] = self.datasets.expand(
-                loader.datasets(), lambda value: self.programs.together(here, self.programs.behind(value))
+                self._served(loader), lambda value: self.programs.together(here, self.programs.behind(value))
             )
         return found
+
+    def _served(self, loader: Loader) -> Values:
+        """What a loader reads from, without what the calls of the function around give it together with no workers."""
+        call = loader.file.calls[loader.call]
+        if loader.file.scopes[call.scope].kind != "function":
+            return loader.datasets()
+        frames = [caller.frame for caller in self.world.calls.callers(Function(loader.file, call.scope))]
+        served = [frame for frame in frames if loader.workers(frame).kind != "none"]
+        if len(served) == len(frames):
+            return loader.datasets()
+        return tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
 
     def dataset_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""

@@ -29,6 +29,9 @@ MOST_CHAINS = 3
 """Different chains kept for one function and one origin."""
 DEEPEST_CHAIN = 80
 _NOWHERE = (1 << 30, 0)
+_STORING = frozenset({"set_defaults", "add_argument"})
+"""Methods of argparse's parsers that keep a function for later. Of several commands one runs: what follows the call
+does not run after the function."""
 
 
 class Hop(NamedTuple):
@@ -264,6 +267,8 @@ class StartMethods:
                     if caller.call < 0 or self.world.launches_at(caller.file, caller.call):
                         continue
                     outer = caller.file.calls[caller.call]
+                    if outer.func[-1] in _STORING:
+                        continue
                     more = self.world.symbols.atoms(caller.file, outer.scope, outer.region)
                     if contradict(conditions, more):
                         continue

@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Any], tuple[int, Finding, list[Place]]] = {}
+    found: dict[tuple[Any, ...], tuple[int, Finding, list[Place]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -35,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if judged is None:
                     continue
                 rank, finding = judged
-                key = (kept.file.path, kept.span)
+                key = (kept.file.path, kept.owner, kept.attr, array.file.path, array.call)
                 place = project.loader_place(loader)
                 if key not in found or found[key][0] < rank:
                     found[key] = (rank, finding, [*(found[key][2] if key in found else []), place])
