@@ -379,3 +379,31 @@ def build(path):
     return DataLoader(Table(path), num_workers=2, multiprocessing_context="spawn")
 """
     assert len(findings({"table.py": text}, select=["DLL301"])) == 1
+
+
+def test_an_attribute_of_another_object_of_the_class(findings: Callable[..., Any]) -> None:
+    text = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def make():
+    return Rows([1, 2])
+
+def test_hook():
+    rows = make()
+    rows.hook = lambda row: row
+
+def test_batches():
+    rows = make()
+    for row in DataLoader(rows, num_workers=2, multiprocessing_context="spawn"):
+        print(row)
+"""
+    assert findings({"test_rows.py": text}) == set()
+    same = text.replace("    for row", "    rows.hook = lambda row: row\n    for row")
+    assert {(line, code) for _, line, code in findings({"test_rows.py": same})} == {(19, "DLL201")}

@@ -209,13 +209,15 @@ class Datasets:
     def _outside(self, value: Instance, owner: Class, known: set[str]) -> list[Kept]:
         """`ds.attr = …` outside of the class, on an object of it."""
         found: list[Kept] = []
-        for attr, file, store in self._outside_of(owner):
+        for attr, file, store, base in self._outside_of(owner):
+            if _another(base, value):
+                continue
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
             values = self.world.values.evaluate(store.value, site)
             found.append(Kept(attr, file, store.scope, store, site, None, values))
         return found
 
-    def _outside_of(self, owner: Class) -> list[tuple[str, SourceFile, Store]]:
+    def _outside_of(self, owner: Class) -> list[tuple[str, SourceFile, Store, Instance]]:
         table = getattr(self, "_outside_table", None)
         if table is None:
             table = {}
@@ -238,9 +240,9 @@ class Datasets:
                                     and isinstance(base.of, Class)
                                     and self.is_dataset(base.of)
                                 ):
-                                    table.setdefault(base.of.key, []).append((store.key, file, store))
-            self._outside_table: dict[tuple[str, int], list[tuple[str, SourceFile, Store]]] = table
-        found: list[tuple[str, SourceFile, Store]] = table.get(owner.key, [])
+                                    table.setdefault(base.of.key, []).append((store.key, file, store, base))
+            self._outside_table: dict[tuple[str, int], list[tuple[str, SourceFile, Store, Instance]]] = table
+        found: list[tuple[str, SourceFile, Store, Instance]] = table.get(owner.key, [])
         return found
 
     def filling(self, value: Display | Mapping) -> Iterator[tuple[SourceFile, Change]]:
@@ -385,6 +387,17 @@ class Datasets:
         for index in file.calls_of(scope):
             for argument in file.calls[index].args:
                 yield from walk(argument.value, file)
+
+
+def _another(one: Instance, other: Instance) -> bool:
+    """Whether two objects are surely not the same: two calls make them, or one does in two calls of its function."""
+    if one.file is None or other.file is None:
+        return False
+    if (one.file, one.call) != (other.file, other.call):
+        return True
+    return one.frame is not other.frame and all(
+        frame is not None and frame.parent is None for frame in (one.frame, other.frame)
+    )
 
 
 def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
