@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dllint.finding import Finding
 from dllint.runtime.failures import is_pickling, meaning, pickling_code, worker_died
 from dllint.runtime.judges.case import (
     Case,
@@ -66,11 +65,7 @@ def unpicklable(case: Case) -> Judgement:
     """DLL201 to DLL204: did pickling stop at an object of the finding's kind?"""
     code = case.finding.code
     found = [error for run in case.runs for error in errors(run)]
-    own = [
-        error
-        for error in found
-        if (error.code == code or _same_object(error, case)) and _same_owner(error, case.finding)
-    ]
+    own = [error for error in found if (error.code == code or _same_object(error, case)) and _same_owner(error, case)]
     here = next((error for error in own if not error.method), None)
     if here is not None:
         return confirmed(f"iter() raised {said(here.exception, here.text)}")
@@ -91,13 +86,17 @@ def _same_object(error: Error, case: Case) -> bool:
     return any(len(name) > 3 and f".{name}'" in told for name in names)
 
 
-def _same_owner(error: Error, finding: Finding) -> bool:
-    """Whether an error that says where its function is defined can mean one of the finding's places."""
+def _same_owner(error: Error, case: Case) -> bool:
+    """Whether an error that says where its function is defined can mean one of the finding's places. Where the loader
+    is made says nothing of that."""
+    finding = case.finding
     told = LOCAL_NAME.search(error.text)
     if told is None or finding.origin == "runtime":
         return True
     named = told[1].partition(".<locals>.<lambda>")[0]
-    places = ((finding.path, finding.span), *((place.path, place.span) for place in finding.related))
+    made = {(run.loader.site.path, run.loader.site.line) for run in case.runs if run.loader.site is not None}
+    others = [place for place in finding.related if (place.path, place.span.line) not in made]
+    places = ((finding.path, finding.span), *((place.path, place.span) for place in others))
     return any(owner(path, span.line) == named for path, span in places)
 
 
