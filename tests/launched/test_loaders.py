@@ -414,6 +414,50 @@ def test_results_are_redirected_and_found_again(train: Start, tmp_path: Path) ->
     assert no_trouble(ran.seen)
 
 
+LINKS = """\
+import os, pathlib, shutil
+import torch
+from data import DataLoader, Numbers
+
+torch.save({"weights": 1}, "last.pth.tar")
+shutil.copy2("last.pth.tar", "best.pth.tar")
+shutil.copy("last.pth.tar", "copied.pt")
+shutil.copy2("last.pth.tar", "plain")
+os.link("last.pth.tar", "hard.pth.tar")
+for _ in range(2):
+    if os.path.islink("latest.pt"):
+        os.remove("latest.pt")
+    os.symlink("last.pth.tar", "latest.pt")
+pathlib.Path("newest").symlink_to("last.pth.tar")
+for name in ("best.pth.tar", "copied.pt", "plain", "hard.pth.tar", "latest.pt", "newest"):
+    print(torch.load(name)["weights"])
+pathlib.Path("log.txt").write_text("log")
+shutil.copy2("log.txt", "log2.txt")
+os.symlink("log2.txt", "log3.txt")
+try:
+    shutil.copy2("missing.pt", "there.pt")
+except FileNotFoundError as error:
+    print(error.filename)
+"""
+
+
+def test_copies_with_their_metadata_and_links_are_redirected(train: Start, tmp_path: Path) -> None:
+    ran = train(LINKS, files={"data.py": DATA, "good.pt": "good"})
+    assert (ran.err, ran.out.split()) == ("", ["1"] * 6 + ["missing.pt"])
+    ours = {"scratch", "report.json", "__pycache__", "data.py", "train.py", "good.pt"}
+    assert {path.name for path in tmp_path.iterdir()} - ours == {"log.txt", "log2.txt", "log3.txt"}
+    assert (tmp_path / "log3.txt").read_text() == "log"
+    assert no_trouble(ran.seen)
+
+
+def test_a_link_that_was_there_before_stays(train: Start, tmp_path: Path) -> None:
+    (tmp_path / "good.pt").write_text("good")
+    (tmp_path / "latest.pt").symlink_to("good.pt")
+    ran = train(LINKS, files={"data.py": DATA})
+    assert (ran.err, ran.out.split()) == ("", ["1"] * 6 + ["missing.pt"])
+    assert (tmp_path / "latest.pt").read_text() == "good"
+
+
 def test_saves_can_be_allowed(train: Start, tmp_path: Path) -> None:
     ran = train(SAVES, files={"data.py": DATA, **dict.fromkeys(KEPT, "good")}, options=("--allow-saves",))
     assert not list(ran.seen.of(Save))

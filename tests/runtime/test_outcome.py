@@ -178,11 +178,15 @@ def test_versions_and_limits_are_the_environment(run: Recorded) -> None:
     assert environment["cores"] >= 1
 
 
+def test_what_a_program_left_behind_is_a_note(run: Recorded) -> None:
+    assert told(run, killed=(91, 92)).notes == ("processes that the program left behind were ended: 91, 92",)
+
+
 def test_time_that_ran_out_is_a_note(run: Recorded) -> None:
     report = told(run, ended="time-limit", exit=0, killed=(91,), problems=("a problem",), scratch="/tmp/kept")
     assert [line.split(":")[0] for line in report.notes] == [
         "the program was ended at the time limit while it made progress",
         "a problem",
-        "processes that the program left behind were ended",
+        "processes that still ran were ended",
         "records and redirected checkpoints are in /tmp/kept",
     ]

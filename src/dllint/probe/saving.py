@@ -183,6 +183,8 @@ def _hook_files() -> None:
         ("replace", _renaming("replace")),
         ("remove", _removing("remove")),
         ("unlink", _removing("unlink")),
+        ("link", _linking("link")),
+        ("symlink", _linking("symlink")),
     ):
         for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
             if getattr(os, name) in able:
@@ -190,6 +192,8 @@ def _hook_files() -> None:
         setattr(os, name, made)
     shutil.rmtree = _removing_trees(shutil.rmtree)
     shutil.copyfile = _copying(shutil.copyfile)
+    shutil.copymode = _copying_metadata(shutil.copymode)
+    shutil.copystat = _copying_metadata(shutil.copystat)
     if sys.version_info < (3, 11):
         _hook_old_paths()
 
@@ -281,6 +285,32 @@ def _renaming(name: str) -> Any:
     return rename
 
 
+def _linking(name: str) -> Any:
+    original = getattr(os, name)
+
+    @functools.wraps(original)
+    def link(src: Any, dst: Any, *args: Any, **kwargs: Any) -> Any:
+        place = place_of(dst)
+        plain = not recorder.silent and all(value is None for key, value in kwargs.items() if key.endswith("dir_fd"))
+        if plain and place is not None and not inside(place):
+            # A symbolic link's source counts from the directory of the link, and the redirected one lies elsewhere.
+            start = os.path.dirname(place) if name == "symlink" else os.curdir
+            meant = os.path.abspath(os.path.join(start, os.fsdecode(src)))
+            source = to_read(meant, True)
+            if source != meant or is_checkpoint(place):
+                src, dst = source, to_write(dst, f"os.{name}")
+                # Who looks for a link that is to be replaced asks lstat, which knows nothing of the redirected one.
+                if dst == mirror(place) and _exists(dst):
+                    _remove(dst)
+        try:
+            return original(src, dst, *args, **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
+
+    return link
+
+
 def _removing(name: str) -> Any:
     original = getattr(os, name)
 
@@ -337,3 +367,17 @@ def _copying(original: Any) -> Any:
             raise
 
     return copyfile
+
+
+def _copying_metadata(original: Any) -> Any:
+    """`shutil.copy` and `shutil.copy2` give a copy its mode and times: the redirected one, where it is redirected."""
+
+    @functools.wraps(original)
+    def copy(src: Any, dst: Any, **kwargs: Any) -> Any:
+        try:
+            return original(to_read(src, True), to_read(dst, True), **kwargs)
+        except BaseException as error:
+            sites.unseen(error)
+            raise
+
+    return copy

@@ -154,7 +154,8 @@ def _notes(run: Run) -> Iterator[str]:
         yield "the program does not expect its epochs to end: --max-batches 0 leaves them as long as they are"
     yield from run.problems
     if run.killed:
-        yield f"processes that the program left behind were ended: {', '.join(map(str, run.killed))}"
+        which = "that the program left behind" if run.ended == "itself" else "that still ran"
+        yield f"processes {which} were ended: {', '.join(map(str, run.killed))}"
     if run.scratch:
         yield f"records and redirected checkpoints are in {run.scratch}"
     elif gather.redirected(run.observation):
