@@ -42,6 +42,7 @@ class Programs:
         self._above: dict[tuple[str, int], list[str]] = {}
         self._importing: dict[str, list[str]] | None = None
         self._roots: dict[str, frozenset[str]] = {}
+        self._programs: dict[str, bool] = {}
         self._aparts: dict[tuple[str, str], bool] = {}
         self._loads_by_name: dict[str, bool] = {}
 
@@ -117,10 +118,14 @@ class Programs:
 
     def _is_program(self, path: str) -> bool:
         """Whether a file is run by itself: it has a `__main__` guard, or the name of a test."""
-        file = self.world.files.get(path)
-        return file is not None and (
-            _is_test(path) or any(under_main_guard(file, region) for region in range(1, len(file.facts.regions)))
-        )
+        found = self._programs.get(path)
+        if found is None:
+            file = self.world.files.get(path)
+            regions = range(1, len(file.facts.regions)) if file is not None else ()
+            found = self._programs[path] = file is not None and (
+                _is_test(path) or any(under_main_guard(file, region) for region in regions)
+            )
+        return found
 
     def _imports_by_name(self, path: str) -> bool:
         found = self._loads_by_name.get(path)
