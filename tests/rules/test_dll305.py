@@ -61,6 +61,23 @@ FOUND: dict[str, str] = {
         "rows = np.zeros((1 << 20, 8))\nmp.spawn(work, args=(rows,), nprocs=8)  # DLL305"
     ),
     "a dataset": program("mp.spawn(work, args=(Rows(path),))  # DLL305"),
+    "what each process of a pool begins with": program(
+        "pool = mp.get_context('spawn').Pool(4, initializer=work, initargs=(values.tolist(),))  # DLL305\n"
+        "pool.map(work, range(8))"
+    ),
+    "what each process of an executor begins with": program(
+        "from concurrent.futures import ProcessPoolExecutor as Pool\n"
+        "with Pool(4, mp.get_context('forkserver'), work, (np.load(path),)) as pool:  # DLL305\n"
+        "    pool.submit(work, 1)"
+    ),
+    "arguments of a task": program(
+        "mp.get_context('spawn').Pool(2).apply_async(work, (np.zeros((1 << 20, 64)),))  # DLL305"
+    ),
+    "arguments of a task that follow it": program(
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "pool = ProcessPoolExecutor(mp_context=mp.get_context('spawn'))\n"
+        "pool.submit(work, np.zeros((1 << 20, 64)))  # DLL305"
+    ),
     "a dataset by name": program("rows = Rows(path)\nmp.spawn(work, args=(1, rows))  # DLL305"),
 }
 
@@ -73,6 +90,18 @@ SILENT: dict[str, str] = {
     "forked": program("mp.get_context('fork').Process(target=work, args=(values.tolist(),)).start()"),
     "by the default of a target": program("mp.Process(target=work, args=(values.tolist(),)).start()"),
     "a pool": program("mp.get_context('spawn').Pool(2).map(work, values.tolist())"),
+    "what each process of a forked pool begins with": program(
+        "pool = mp.get_context('fork').Pool(4, initializer=work, initargs=(values.tolist(),))\npool.map(work, range(8))"
+    ),
+    "one of many tasks": program(
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "pool = ProcessPoolExecutor(mp_context=mp.get_context('spawn'))\n"
+        "for some in values:\n    pool.submit(work, some.tolist())"
+    ),
+    "a pool of threads": program(
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "ThreadPoolExecutor(4, initializer=work, initargs=(values.tolist(),)).submit(work, np.zeros((1 << 20, 64)))"
+    ),
     "not an argument": program("print(values.tolist())\nmp.spawn(work, args=(len(values.tolist()),))"),
     "unknown": program("mp.spawn(work, args=(values,))"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
@@ -17,6 +17,8 @@ from dllint.torch_api import LAUNCHERS
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
+
+_POOLS = ("multiprocessing.Pool()", "concurrent.futures.ProcessPoolExecutor()")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,16 @@ class ProcessArguments:
     def large(self, launch: Launch) -> Iterator[LargeArgument]:
         """The lists, arrays and datasets among the arguments of a launch."""
         api = LAUNCHERS.get(launch.api)
-        if api is None or api.args in ("*", "each"):
+        if api is None:
+            return
+        yield from self._initial(launch)
+        if api.args == "*":
+            # One of many tasks: what nothing is known of is as good as small.
+            for actual in self.world.actuals(launch.file, launch.call, launch.frame).positional[1:]:
+                if actual.expr is not None and actual.site is not None:
+                    found = self._judged(launch, actual.expr, actual.site, actual.span, 1)
+                    yield from (one for one in found if one.size is not None)
+        if api.args in ("*", "each"):
             return
         actuals = self.world.actuals(launch.file, launch.call, launch.frame)
         processes = self._processes(launch)
@@ -67,6 +78,28 @@ class ProcessArguments:
                     for part in written.expr[1]:
                         expr = part[1] if written.expr[0] == "dict" else part
                         yield from self._judged(launch, expr, written.site, actual.span, processes)
+
+    def _initial(self, launch: Launch) -> Iterator[LargeArgument]:
+        """Among the `initargs` of the pool that a task is given to: each of its processes gets them."""
+        func = launch.file.calls[launch.call].func
+        if func[0] != "attr" or not launch.api.startswith(_POOLS):
+            return
+        site = self.world.call_site(launch.file, launch.call, launch.frame)
+        for pool in self.world.values.evaluate(func[1], site):
+            if not isinstance(pool, Instance) or pool.file is None or pool.call < 0:
+                continue
+            position = 3 if "Executor" in launch.api else 2
+            actuals = self.world.actuals(pool.file, pool.call, pool.frame)
+            given = actuals.keywords.get("initargs")
+            if given is None and position < len(actuals.positional):
+                given = actuals.positional[position]
+            if given is None or given.expr is None or given.site is None:
+                continue
+            made = replace(launch, file=pool.file, call=pool.call)
+            for value in self.world.values.evaluate(given.expr, given.site):
+                if isinstance(value, Display) and value.written.expr[0] in ("tuple", "list"):
+                    for expr in value.written.expr[1]:
+                        yield from self._judged(made, expr, value.written.site, given.span, None)
 
     def _processes(self, launch: Launch) -> int | None:
         if "spawn" not in launch.api and "start_processes" not in launch.api:
