@@ -344,3 +344,31 @@ def build(dataset, workers=0):
         "prefetch_factor": "4 if workers > 0 else None",
         "timeout": "9 if workers > 0 else 0",
     }
+
+
+START = "def start(number):\n    print(number)\n\n"
+
+
+@pytest.mark.parametrize(
+    "loader",
+    ["DataLoader([], num_workers=0, worker_init_fn=start)", "DataLoader([], worker_init_fn=start)"],
+)
+def test_a_function_that_is_never_called_is_an_info(loader: str, told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": HEAD + START + f"loader = {loader}\n"}, **SELECT)
+
+    assert (found.severity, found.message, found.fixes) == ("info", "ignored", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loader = DataLoader([], num_workers=0, worker_init_fn=None)\n",
+        "loader = DataLoader([], num_workers=2, worker_init_fn=start)\n",
+        "def build(workers=0):\n    return DataLoader([], num_workers=workers, worker_init_fn=start)\n",
+        "def build(n):\n    return DataLoader([], num_workers=n, worker_init_fn=start)\n\nbuild(0)\nbuild(2)\n",
+        "def build(**options):\n    return DataLoader([], worker_init_fn=start, **options)\n",
+        PARSER + "loader = DataLoader([], num_workers=parse().workers, worker_init_fn=start)\n",
+    ],
+)
+def test_a_function_that_may_be_called(text: str, told: Callable[..., Any]) -> None:
+    assert told({"train.py": HEAD + START + text}, **SELECT) == ()

@@ -58,9 +58,9 @@ class ProcessArguments:
         yield from self._initial(launch)
         if api.args == "*":
             # One of many tasks: what nothing is known of is as good as small.
-            for actual in self.world.actuals(launch.file, launch.call, launch.frame).positional[1:]:
-                if actual.expr is not None and actual.site is not None:
-                    found = self._judged(launch, actual.expr, actual.site, actual.span, 1)
+            for task in self.world.actuals(launch.file, launch.call, launch.frame).positional[1:]:
+                if task.expr is not None and task.site is not None:
+                    found = self._judged(launch, task.expr, task.site, task.span, 1)
                     yield from (one for one in found if one.size is not None)
         if api.args in ("*", "each"):
             return

@@ -20,6 +20,7 @@ from dllint.project.abstract import (
     Mapping,
     Parsed,
     Site,
+    Unknown,
     Value,
 )
 from dllint.project.arguments import bind
@@ -75,6 +76,26 @@ class WorkerOptions:
             if clash is not None:
                 found.append(clash)
         return min(found, key=lambda clash: not clash.sure) if found else None
+
+    def ignored(self, loader: Loader) -> bool:
+        """Whether a loader is given a `worker_init_fn` and the program itself says that it has no workers."""
+        call = loader.file.calls[loader.call]
+        if written(loader, "worker_init_fn") is None or self._guarded(loader):
+            return False
+        frames = [frame for frame, _ in self._activations(loader)]
+        if not frames or any(loader.workers(frame).kind != "none" for frame in frames):
+            return False
+        given = [loader.argument("worker_init_fn", frame) for frame in frames]
+        if any(one.absent or not one.values for one in given) or any(
+            isinstance(value, (Const, Unknown)) for one in given for value in one.values
+        ):
+            return False
+        count = written(loader, "num_workers")
+        if count is None:
+            return not any(argument.keyword in ("*", "**") for argument in call.args)
+        return all(
+            self._origin(count, self.world.call_site(loader.file, loader.call, one), DEEPEST) is None for one in frames
+        )
 
     def _activations(self, loader: Loader) -> Iterator[tuple[Frame | None, Place | None]]:
         scope = loader.file.calls[loader.call].scope

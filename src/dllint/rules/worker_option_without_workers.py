@@ -22,6 +22,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         clash = judge.clash(loader)
         if clash is not None:
             yield _finding(loader, clash)
+        elif judge.ignored(loader):
+            yield _ignored(loader)
 
 
 def _finding(loader: Loader, clash: Clash) -> Finding:
@@ -42,6 +44,22 @@ def _finding(loader: Loader, clash: Clash) -> Finding:
         severity="error" if clash.sure else "warning",
         related=tuple(place for place in (clash.place, clash.caller) if place is not None),
         fixes=_removed(loader, clash, names) if clash.sure else _conditional(loader, clash, names),
+        statement=loader.file.calls[loader.call].statement,
+    )
+
+
+def _ignored(loader: Loader) -> Finding:
+    values = {
+        "argument": loader.api.names.get("worker_init_fn", "worker_init_fn"),
+        "count": loader.api.names.get("num_workers", "num_workers"),
+    }
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        "ignored",
+        values,
+        severity="info",
         statement=loader.file.calls[loader.call].statement,
     )
 
