@@ -359,6 +359,13 @@ def test_kept_batches(run: Recorded) -> None:
     assert run.discovered() == [("DLL306", "confirmed", 14)]
 
 
+@pytest.mark.parametrize(("batches", "verdict"), [(4, "inconclusive"), (16, "confirmed")])
+def test_batches_made_ahead_are_not_kept(run: Recorded, batches: int, verdict: str) -> None:
+    run.loader().add(Batch, loader="70.1", storages=2)
+    run.add(Kept, loader="70.1", batches=batches, fds_a_batch=3.0, maps_a_batch=3.0)
+    assert run.judged(run.about_loader("DLL306"))[0] == verdict
+
+
 def test_batches_that_are_let_go(run: Recorded) -> None:
     run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=0.02)
     assert run.judged(run.about_loader("DLL306"))[0] == "refuted"

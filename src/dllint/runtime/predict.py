@@ -32,8 +32,6 @@ STARTING_METHODS = ("spawn", "forkserver")
 
 NOTICEABLE = 10 << 20
 """Growth of a worker below which nothing is made of it: a healthy forked one gains up to 7 MiB."""
-PREFETCH = 2
-"""DataLoader's prefetch_factor where none is given."""
 
 _NEAR = 0.5
 
@@ -165,7 +163,7 @@ def _of_shared_memory(run: LoaderRun, limits: Limits, methods: Iterable[str], wo
         yield Prediction(
             "/dev/shm",
             f"prefetched batches take up to {size(ahead)} of shared memory: {_counted(workers, 'worker')} × "
-            f"{_prefetch_factor(run)} batches, and one in use; {size(free)} are free",
+            f"{run.prefetch_factor} batches, and one in use; {size(free)} are free",
             ahead > free,
             ahead,
             free,
@@ -192,12 +190,7 @@ def prefetched(run: LoaderRun, workers: int) -> int:
     """Bytes of shared memory that batches take at most: those made ahead and the one in use."""
     if run.first_batch is None:
         return 0
-    return (workers * _prefetch_factor(run) + 1) * run.first_batch.shm
-
-
-def _prefetch_factor(run: LoaderRun) -> int:
-    given = run.loader.arguments.get("prefetch_factor")
-    return given if isinstance(given, int) and given > 0 else PREFETCH
+    return (workers * run.prefetch_factor + 1) * run.first_batch.shm
 
 
 # --- Memory

@@ -40,6 +40,9 @@ from dllint.observation import (
 )
 from dllint.span import Span
 
+PREFETCH = 2
+"""DataLoader's prefetch_factor where none is given."""
+
 
 @dataclass
 class LoaderRun:
@@ -77,6 +80,12 @@ class LoaderRun:
     def count(self) -> int:
         """Workers that it runs with."""
         return max((one.workers for one in self.iterations), default=self.loader.workers)
+
+    @property
+    def prefetch_factor(self) -> int:
+        """Batches that each worker makes ahead."""
+        given = self.loader.arguments.get("prefetch_factor")
+        return given if isinstance(given, int) and given > 0 else PREFETCH
 
     @property
     def method(self) -> str | None:
