@@ -551,7 +551,7 @@ def test_an_iterator_a_step(run: Recorded) -> None:
     for number in range(4):
         run.add(Iteration, loader="70.1", number=number, workers=2, method="fork")
         run.add(Epoch, loader="70.1", number=number, batches=1, total=8, first=0.04)
-    assert run.judged(run.finding("DLL604")) == ("confirmed", "5 iterators gave one batch at most, 40 ms each")
+    assert run.judged(run.finding("DLL604")) == ("confirmed", "4 iterators gave one batch at most, 40 ms each")
     assert run.discovered() == [("DLL604", "confirmed", 13)]
 
 
@@ -561,6 +561,15 @@ def test_epochs_of_one_batch_are_epochs(run: Recorded) -> None:
         run.add(Iteration, loader="70.1", number=number, workers=2, method="fork")
         run.add(Epoch, loader="70.1", number=number, batches=1, total=1, natural=True)
     assert run.judged(run.finding("DLL604"))[0] == "refuted"
+
+
+def test_epochs_that_the_run_cut_to_a_batch_are_epochs(run: Recorded) -> None:
+    run.loader()
+    for number in range(8):
+        run.add(Iteration, loader="70.1", number=number, workers=2, method="fork")
+        run.add(Epoch, loader="70.1", number=number, batches=1, total=2, cut=True)
+    assert run.judged(run.finding("DLL604"))[0] == "refuted"
+    assert run.discovered() == []
 
 
 def test_an_option_that_is_refused(run: Recorded) -> None:
