@@ -21,6 +21,7 @@ LAMBDAS = {
         '"""d"""\n\n# why\n@d\nclass A:\n    x = «lambda: 0»\n',
         '"""d"""\n\n\ndef n():\n    return 0\n\n\n# why\n@d\nclass A:\n    x = n\n',
     ),
+    "empty tuple": ("x = f(«lambda _: ()»)\n", "def n(_):\n    return ()\n\n\nx = f(n)\n"),
     "decorator": ("@d(«lambda x: x»)\ndef f(): pass\n", "def n(x):\n    return x\n\n\n@d(n)\ndef f(): pass\n"),
     "main": (
         'a\n\nif __name__ == "__main__":\n    f(«lambda: 0»)\n',

@@ -70,17 +70,21 @@ class Tree:
         """Start and end of a node, without the parentheses around it.
 
         The node is a statement at module level, or was found in one that this tree gave out.
+
+        Raises:
+            Unresolvable: libcst gives the node no place, as for an empty tuple.
         """
-        if node not in self._ranges:
+        if node not in self._ranges and node in self._part_of:
             self._part(self._part_of[node])
+        if node not in self._ranges:
+            raise Unresolvable("it has no place in the text")
         return self._ranges[node]
 
     def outer(self, node: cst.BaseExpression) -> tuple[int, int]:
         """Start and end of an expression, with the parentheses around it."""
-        start, end = self.range(node)
         if node.lpar:
-            start, end = self.range(node.lpar[0])[0], self.range(node.rpar[-1])[1]
-        return start, end
+            return self.range(node.lpar[0])[0], self.range(node.rpar[-1])[1]
+        return self.range(node)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         if node not in self._parents:
