@@ -379,14 +379,19 @@ def test_an_interrupt_is_quiet(hazard: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell starts what it puts in the background with interrupts ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert watching.stderr is not None
-    assert watching.stderr.readline() == "Watching 1 file; Ctrl-C ends it.\n"
-    (hazard / "train.py").write_text(CLEAN)
-    assert watching.stderr.readline() == "Watching 1 file; Ctrl-C ends it.\n"
-    time.sleep(0.1)
-    watching.send_signal(signal.SIGINT)
-    out, err = watching.communicate(timeout=30)
+    try:
+        assert watching.stderr.readline() == "Watching 1 file; Ctrl-C ends it.\n"
+        (hazard / "train.py").write_text(CLEAN)
+        assert watching.stderr.readline() == "Watching 1 file; Ctrl-C ends it.\n"
+        time.sleep(0.1)
+        watching.send_signal(signal.SIGINT)
+        out, err = watching.communicate(timeout=30)
+    finally:
+        watching.kill()
     assert (watching.returncode, err) == (130, "")
     assert "DLL204" in out and out.endswith("No findings in 1 file.\n")
 
