@@ -85,6 +85,11 @@ class Run:
     scratch: str | None = None
 
 
+def _ending(limit: float) -> float:
+    """Seconds before the limit at which the program is told to come to its end: its last measures take a few."""
+    return min(max(limit / 20, 5), limit / 2)
+
+
 def run(options: Options) -> Run:
     """Runs a program to its end or to its limits.
 
@@ -99,7 +104,7 @@ def run(options: Options) -> Run:
             scratch,
             max_batches=options.max_batches,
             max_epochs=options.max_epochs,
-            deadline=None if options.time_limit is None else now + options.time_limit * 0.95,
+            deadline=None if options.time_limit is None else now + options.time_limit - _ending(options.time_limit),
             allow_saves=options.allow_saves,
             trials=options.trials,
         )

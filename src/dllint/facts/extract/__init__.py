@@ -54,7 +54,7 @@ def extract(source: str) -> FileFacts:
     if null >= 0:
         before = Tokens(source[:null]).lines
         raise SyntaxProblem("null byte in the source", len(before), null - before[-1] + 1)
-    if not source.endswith(("\n", "\r")):
+    if source and not source.endswith(("\n", "\r")):
         # libcst gives a comment at the very end, without a line end, to no statement.
         source += "\n"
     tokens = Tokens(source)
