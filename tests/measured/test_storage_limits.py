@@ -58,6 +58,14 @@ def test_maps_under_spawn(program: Any) -> None:
     assert "Cannot allocate memory" in failed
 
 
+@pytest.mark.slow
+def test_all_maps_under_spawn(program: Any) -> None:
+    words = ("spawn", "file_system")
+    predicted = tightest(program("drive.py", *words, -1, 1, 0, 0), *words, 1, 100_000)
+    assert program("drive.py", *words, int(predicted.most * 0.98), 1, 0, 0)["outcome"] == "started"
+    assert program("drive.py", *words, int(predicted.most * 1.02), 1, 0, 0)["outcome"] != "started"
+
+
 def test_forked_workers_are_sent_nothing(program: Any) -> None:
     assert walls(Storages(1, 0.0), "fork", "file_descriptor", workers=1, nofile=64, fds=3) == []
     assert program("drive.py", "fork", "file_descriptor", 500, 1, 64, 0)["outcome"] == "started"
