@@ -47,7 +47,7 @@ class Outcome:
 
     `stage` is `started` when the first batch came; `iter` when the parent failed (pickling, starting), `next` when
     the worker reported an exception, `crash` when it died, `timeout` when neither came in time, `skipped` when it
-    was not tried. `exception` is a class with its module, `text` what it says, `stderr` the end of what was written.
+    was not tried. `exception` is a class with its module, `text` what it says, `stderr` the two ends of what was written.
     """
 
     method: str
@@ -196,9 +196,7 @@ def _in_fork(
         finally:
             os.close(reading)
             _end(child, ended)
-        written.seek(0, os.SEEK_END)
-        written.seek(max(0, written.tell() - _KEPT))
-        lines = written.read().decode("utf-8", "replace").splitlines()
+        lines = _ends(written).decode("utf-8", "replace").splitlines()
         # The tracker says what the killed left behind and it cleaned up.
         ended.stderr = "\n".join(line for line in lines if "resource_tracker" not in line)
     if ended.late:
@@ -274,6 +272,17 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         pass
+
+
+def _ends(written: IO[bytes]) -> bytes:
+    """The beginning and the end of what was written: a crash is named in the first line, above a stack of any depth."""
+    size = written.seek(0, os.SEEK_END)
+    written.seek(0)
+    if size <= _KEPT:
+        return written.read()
+    head = written.read(_KEPT // 2)
+    written.seek(size - _KEPT // 2)
+    return head + b"\n...\n" + written.read()
 
 
 def _listen(reading: int, deadline: float, ended: _Ended) -> None:
