@@ -47,7 +47,7 @@ class Outcome:
 
     `stage` is `started` when the first batch came; `iter` when the parent failed (pickling, starting), `next` when
     the worker reported an exception, `crash` when it died, `timeout` when neither came in time, `skipped` when it
-    was not tried. `exception` is a class with its module, `text` what it says, `stderr` the two ends of what was written.
+    was not tried. `exception` is a class with its module, `text` what it says, `stderr` both ends of what it wrote.
     """
 
     method: str
