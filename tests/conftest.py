@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,3 +58,15 @@ def checkout(
             shutil.copy(ROOT / name, copy / name)
     commit_all(copy)
     return copy
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where xdist hands out whole files, they go in the order of collection, not by how many tests each holds."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files with the most slow tests start first: one that is begun late keeps all but one processor waiting."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
