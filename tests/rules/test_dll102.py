@@ -339,3 +339,117 @@ def test_the_fix_of_a_file_that_others_import_is_unsafe(told: Callable[..., Any]
     (finding,) = told({"train.py": FOUND["main without a guard"], "other.py": "import train\n"}, **SELECT)
 
     assert [fix.applicability for fix in finding.fixes] == ["unsafe"]
+
+
+FOLLOWED: dict[str, tuple[str, int, str]] = {
+    "a call": (
+        """\
+train()
+print("done")
+""",
+        2,
+        "safe",
+    ),
+    "a call that an assignment keeps": (
+        """\
+train()
+rows = collect()
+print(rows)
+""",
+        3,
+        "unsafe",
+    ),
+    "a call below constants": (
+        """\
+train()
+EPOCHS = 3
+
+test()
+""",
+        4,
+        "unsafe",
+    ),
+    "a loop": (
+        """\
+train()
+for path in paths:
+    remove(path)
+    print(path)
+""",
+        4,
+        "unsafe",
+    ),
+    "what the start gives": (
+        """\
+result = train()
+best = result[0]
+""",
+        2,
+        "unsafe",
+    ),
+    "a change": (
+        """\
+train()
+settings.done = True
+""",
+        2,
+        "unsafe",
+    ),
+    "constants alone": (
+        """\
+train()
+EPOCHS = 3
+""",
+        1,
+        "safe",
+    ),
+    "a guarded call": (
+        """\
+train()
+
+if __name__ == "__main__":
+    print("done")
+""",
+        1,
+        "safe",
+    ),
+    "a definition with a decorator": (
+        """\
+train()
+
+@cached()
+def rows():
+    return 3
+""",
+        1,
+        "safe",
+    ),
+}
+
+
+@pytest.mark.parametrize(("tail", "last", "kind"), FOLLOWED.values(), ids=FOLLOWED)
+def test_what_follows_moves_too_where_it_does_something(
+    tail: str, last: int, kind: str, told: Callable[..., Any]
+) -> None:
+    head = f"{SPAWNED}\ndef train():\n    for batch in loader:\n        print(batch)\n\n"
+
+    (finding,) = told({"train.py": head + tail}, **SELECT)
+    (fix,) = finding.fixes
+
+    assert fix.applicability == kind
+    assert fix.edits[0].last.end_line - head.count("\n") == last
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        pytest.param("import results\nresults.show()\n", id="an import"),
+        pytest.param("def show():\n    print(1)\n\nshow()\n", id="a function"),
+    ],
+)
+def test_no_fix_where_a_definition_stands_before_what_has_to_move(tail: str, told: Callable[..., Any]) -> None:
+    source = FOUND["main without a guard"].replace("  # DLL102", "")
+
+    (finding,) = told({"train.py": source + tail}, **SELECT)
+
+    assert finding.fixes == ()

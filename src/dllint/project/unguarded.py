@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.schema import Call, Event
 from dllint.project.conditions import render
 from dllint.project.loaders import Loader
 from dllint.project.reaching import Reached, reach, runs_when_imported, stepped
@@ -88,3 +89,38 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
                 if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
                     text = f"`{render(call.func, file)}`"
                     yield TopLevelStart(file, call.span, call.statement, call.region, text, method, None, ())
+
+
+def runs_on_until(file: SourceFile, last: Span) -> Span:
+    """The last statement of the file that runs when it is imported, where anything that follows the statement `last`
+    calls something, changes something or reads what can be bound up to there; else `last` itself.
+
+    A child that imports the file without the guarded statements would run those that follow them all the same.
+    """
+    module = file.scopes[0]
+    definitions = [file.scopes[child].span for child in file.children.get(0, ()) if file.scopes[child].kind != "lambda"]
+    end = (last.end_line, last.end_column)
+    tail = [
+        *(event for event in module.events if event.kind not in _INERT and event.detail != "comp"),
+        *(call for index in file.calls_of(0) if not _inside((call := file.calls[index]).span, definitions)),
+    ]
+    tail = [one for one in tail if (one.span.line, one.span.column) >= end and runs_when_imported(file, one.region)]
+    if not any(isinstance(one, Call) or _acts(one) for one in tail):
+        return last
+    return max((one.statement if isinstance(one, Call) else one.span for one in tail), key=lambda span: span[:2])
+
+
+_INERT = ("def", "class", "import", "global")
+
+
+def _inside(span: Span, others: list[Span]) -> bool:
+    return any((one.line, one.column) <= (span.line, span.column) < (one.end_line, one.end_column) for one in others)
+
+
+def _acts(event: Event) -> bool:
+    """Whether a statement without a call does more than bind names to constants."""
+    if event.kind == "expr":
+        return False
+    if event.kind != "assign" or event.target is None or event.target[0] != "name":
+        return True
+    return event.value is not None and event.value[0] != "const"

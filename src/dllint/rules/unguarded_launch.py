@@ -7,7 +7,7 @@ from typing import Any
 
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
 from dllint.project import Project
-from dllint.project.unguarded import TopLevelStart, top_level_starts
+from dllint.project.unguarded import TopLevelStart, runs_on_until, top_level_starts
 
 CODE = "DLL102"
 MOST_PLACES = 8
@@ -48,10 +48,11 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
 
 
 def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
-    """The guard around everything from the first such statement to the last: safe where nothing but calls moves and no
-    other file imports this one, since a name that is bound under the guard is missing in workers."""
+    """The guard around everything from the first such statement to the last, and to the end of the file where what follows
+    does something: safe where nothing but calls moves and no other file imports this one, since a name that is bound
+    under the guard is missing in workers."""
     file = starts[0].file
-    first, last = starts[0].statement, starts[-1].statement
+    first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
     if any(start.region for start in starts):
         return ()
     moved = [
