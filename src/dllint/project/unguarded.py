@@ -100,7 +100,7 @@ def runs_on_until(file: SourceFile, last: Span) -> Span:
     module = file.scopes[0]
     definitions = [file.scopes[child].span for child in file.children.get(0, ()) if file.scopes[child].kind != "lambda"]
     end = (last.end_line, last.end_column)
-    tail = [
+    tail: list[Event | Call] = [
         *(event for event in module.events if event.kind not in _INERT and event.detail != "comp"),
         *(call for index in file.calls_of(0) if not _inside((call := file.calls[index]).span, definitions)),
     ]

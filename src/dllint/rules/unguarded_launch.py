@@ -48,9 +48,9 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
 
 
 def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
-    """The guard around everything from the first such statement to the last, and to the end of the file where what follows
-    does something: safe where nothing but calls moves and no other file imports this one, since a name that is bound
-    under the guard is missing in workers."""
+    """The guard around everything from the first such statement to the last, and to the end of the file where what
+    follows does something: safe where nothing but calls moves and no other file imports this one, since a name that is
+    bound under the guard is missing in workers."""
     file = starts[0].file
     first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
     if any(start.region for start in starts):
