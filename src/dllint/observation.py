@@ -399,7 +399,8 @@ class Batch(Record, kind="batch"):
 
 @dataclass(frozen=True)
 class Kept(Record, kind="kept"):
-    """How many descriptors and maps the consuming process gains a batch (least squares over `batches`)."""
+    """How many descriptors, and maps of tensors in shared memory, the consuming process gains a batch (least squares
+    over `batches`)."""
 
     loader: str = ""
     number: int = 0

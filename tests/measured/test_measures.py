@@ -283,6 +283,17 @@ def test_kept_batches(watch: Any) -> None:
     assert abs(cloning.fds_a_batch) < 0.1
 
 
+def test_memory_that_training_maps_is_no_batch(watch: Any) -> None:
+    program = DATASET + (
+        "import mmap\n"
+        "grown = []\n"
+        "for batch in DataLoader(Rows(), batch_size=1, num_workers=2):\n"
+        "    grown.append(mmap.mmap(-1, 1 << 20, prot=(mmap.PROT_READ, mmap.PROT_WRITE)[len(grown) % 2]))\n"
+    )
+    (one,) = watch(program, batches=None).of(Kept)
+    assert abs(one.maps_a_batch) < 0.1
+
+
 def test_what_a_start_takes_and_a_batch(watch: Any) -> None:
     program = DATASET + (
         "class Held(Rows):\n"

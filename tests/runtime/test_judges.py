@@ -371,6 +371,11 @@ def test_batches_that_are_let_go(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL306"))[0] == "refuted"
 
 
+def test_files_that_the_loop_opens_are_no_batches(run: Recorded) -> None:
+    run.loader().add(Kept, loader="70.1", batches=16, fds_a_batch=3.0, maps_a_batch=0.0)
+    assert run.judged(run.about_loader("DLL306"))[0] == "refuted"
+
+
 @pytest.mark.parametrize(
     ("mib", "verdict"), [(16, "confirmed"), (13, "confirmed"), (10, "inconclusive"), (1, "refuted")]
 )

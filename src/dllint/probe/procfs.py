@@ -65,6 +65,12 @@ def maps(process: Process = "self") -> int | None:
     return count or None
 
 
+def shared_tensors() -> int:
+    """Maps of this process that are tensors in shared memory: torch_PID_… (torch: aten/src/ATen/MapAllocator.cpp,
+    `NewProcessWideShmHandle`), whether the file still has its name or was unlinked."""
+    return sum("/dev/shm/torch_" in line for line in _lines("self", "maps"))
+
+
 def threads(process: Process = "self") -> int | None:
     try:
         return len(os.listdir(f"/proc/{process}/task"))

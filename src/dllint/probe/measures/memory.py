@@ -124,12 +124,12 @@ def batch_came(iteration: events.Iteration, batch: object) -> None:
 
 
 def _look(iteration: events.Iteration, count: int) -> None:
-    """Descriptors and maps after 1, 2, 4, 8, … batches."""
+    """Descriptors and maps of shared tensors after 1, 2, 4, 8, … batches: a model in training maps memory as well."""
     points = _points.setdefault(_key(iteration), [])
     if len(points) >= _POINTS:
         return
     many = bool(points) and (points[-1][2] or 0) > _MANY_MAPS
-    points.append((count, procfs.descriptors() or 0, None if many else procfs.maps()))
+    points.append((count, procfs.descriptors() or 0, None if many else procfs.shared_tensors()))
 
 
 def _tell_size(iteration: events.Iteration, batch: object) -> None:

@@ -219,13 +219,15 @@ def bounds_of(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
 
 
 def kept_batches(case: Case) -> Judgement:
-    """DLL306: does the loop gain descriptors with every batch?"""
+    """DLL306: does the loop gain tensors in shared memory with every batch, and their descriptors?"""
     kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
     if not kept:
         return inconclusive("too few batches came to see a slope")
     kept = [(run, one) for run, one in kept if _more_than_prefetched(run, one)] or kept
-    run, most = max(kept, key=lambda pair: max(pair[1].fds_a_batch, pair[1].maps_a_batch))
-    if max(most.fds_a_batch, most.maps_a_batch) >= A_BATCH and not _more_than_prefetched(run, most):
+    run, most = max(kept, key=lambda pair: pair[1].maps_a_batch)
+    if most.maps_a_batch < A_BATCH:
+        return refuted(f"{most.maps_a_batch:.1f} tensors in shared memory more a batch, over {most.batches} batches")
+    if not _more_than_prefetched(run, most):
         return inconclusive(f"over {most.batches} batches, those made ahead may be all that the loop gained")
     if most.fds_a_batch >= A_BATCH:
         nofile = run.limits.values.get("nofile") if run.limits is not None else None
@@ -235,16 +237,13 @@ def kept_batches(case: Case) -> Judgement:
             else ""
         )
         return confirmed(f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}")
-    if most.maps_a_batch >= A_BATCH:
-        return confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
-    return refuted(f"{most.fds_a_batch:.1f} descriptors more a batch, over {most.batches} batches")
+    return confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
 
 
 def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:
     """Whether more was gained than the batches can hold that were made ahead, and came before their turn."""
     storages = max(1, run.first_batch.storages if run.first_batch is not None else 1)
-    gained = max(kept.fds_a_batch, kept.maps_a_batch) * (kept.batches - 2)
-    return gained > run.prefetch_factor * run.count * storages
+    return kept.maps_a_batch * (kept.batches - 2) > run.prefetch_factor * run.count * storages
 
 
 def accounting(case: Case) -> Judgement:
