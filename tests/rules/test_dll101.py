@@ -2016,3 +2016,67 @@ def main():
     assert finding.severity == "error"
     assert finding.text.endswith(cause)
     assert [place.span.line for place in finding.related] == [8]
+
+
+@pytest.mark.parametrize(
+    ("count", "fork"),
+    [
+        pytest.param("4", '"fork"', id="some"),
+        pytest.param("4 if args.fast else 2", '"fork"', id="some either way"),
+        pytest.param("args.workers", '"fork" if args.workers > 0 else None', id="unknown"),
+        pytest.param('args["workers"]', "\"fork\" if args['workers'] > 0 else None", id="entry"),
+        pytest.param("int(args.workers)", '"fork" if int(args.workers) > 0 else None', id="call"),
+        pytest.param(
+            "0 if args.debug else 4", '"fork" if (0 if args.debug else 4) > 0 else None', id="none on one way"
+        ),
+        pytest.param("args.count()", None, id="a call that is not made twice"),
+    ],
+)
+def test_the_fix_holds_without_workers_too(told: Callable[..., Any], count: str, fork: str | None) -> None:
+    data = f"from torch.utils.data import DataLoader\n\ndef build(args):\n    DataLoader([], num_workers={count})\n"
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert [fix.edits[0].value for fix in finding.fixes][:1] == ([fork] if fork else [])
+    assert len(finding.fixes) in (0, 2)
+
+
+def test_no_context_for_a_count_that_is_unpacked(told: Callable[..., Any]) -> None:
+    data = """\
+from torch.utils.data import DataLoader
+
+def build(debug):
+    options = {"num_workers": 0 if debug else 4}
+    DataLoader([], **options)
+"""
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert finding.fixes == ()
+
+
+@pytest.mark.parametrize(
+    ("params", "offered"),
+    [
+        ("self, dataset, num_workers", False),
+        ("self, dataset, num_workers, **options", True),
+        ("self, dataset, num_workers, multiprocessing_context=None", True),
+    ],
+)
+def test_a_context_is_offered_only_to_classes_that_take_one(
+    told: Callable[..., Any], params: str, offered: bool
+) -> None:
+    data = f"""\
+from torch.utils.data import DataLoader
+
+class Batches(DataLoader):
+    def __init__({params}):
+        super().__init__(dataset, num_workers=num_workers)
+
+def build():
+    Batches([], num_workers=4)
+"""
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert bool(finding.fixes) is offered

@@ -86,6 +86,27 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
     return "…"
 
 
+def repeatable(expr: Expr, file: SourceFile) -> bool:
+    """Whether an expression can be written once more and comes to the same: names, attributes and entries, and what
+    `int`, `len`, `max` and `min` make of them, or a choice between them."""
+    tag = expr[0]
+    if tag in ("name", "const"):
+        return True
+    if tag == "attr":
+        return repeatable(expr[1], file)
+    if tag == "item":
+        return bool(repeatable(expr[1], file) and expr[2][0] in ("const", "name"))
+    if tag == "call":
+        call = file.calls[expr[1]]
+        named = call.func[0] == "name" and call.func[1] in ("int", "len", "max", "min")
+        return named and all(one.keyword is None and repeatable(one.value, file) for one in call.args)
+    if tag == "compare":
+        return repeatable(expr[1], file) and all(repeatable(right, file) for _, right in expr[2])
+    if tag == "not":
+        return bool(expr[1][0] != "ifexp" and repeatable(expr[1], file))
+    return bool(tag == "ifexp" and all(part[0] != "ifexp" and repeatable(part, file) for part in expr[1:4]))
+
+
 def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
     """The single conditions that follow from a test being true (or false)."""
     tag = expr[0]

@@ -104,6 +104,24 @@ class Loader:
         kind = "some" if any(counts) else "unknown"
         return Workers(kind, None, written)
 
+    @property
+    def has_workers(self) -> bool:
+        """Whether the worker count is known and positive, whoever calls the function around."""
+        found = self.argument("num_workers")
+        counts = [value.value for value in found.values if isinstance(value, Const) and isinstance(value.value, int)]
+        return not found.absent and len(counts) == len(found.values) > 0 and all(count > 0 for count in counts)
+
+    def accepts(self, name: str) -> bool:
+        """Whether the call may be given an argument of torch's by its name."""
+        if not self.api.dataset:
+            return False
+        cls = self.cls
+        init = self.world.hierarchy.method(cls, "__init__") if cls is not None else None
+        if init is None:
+            return True
+        params = init.file.scopes[init.scope].params
+        return any(param.kind == "kw" or param.name == name for param in params)
+
     def _written(self, name: str) -> str:
         for argument in self.file.calls[self.call].args:
             if argument.keyword == name:

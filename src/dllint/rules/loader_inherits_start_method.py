@@ -7,9 +7,10 @@ from typing import Any
 
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.project import Project, Regime
-from dllint.project.conditions import render
+from dllint.project.conditions import render, repeatable
 from dllint.project.consequences import consequences
 from dllint.project.loaders import Loader
+from dllint.project.worker_options import written
 
 CODE = "DLL101"
 
@@ -81,9 +82,24 @@ def _remedy(project: Project, loader: Loader) -> str:
 
 
 def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
+    """An explicit context: whatever the worker count where that can be 0, since torch refuses a context beside it. None
+    where the count cannot be written a second time, or where the class takes no context."""
+    if not loader.accepts("multiprocessing_context"):
+        return ()
+    count = None
+    if not loader.has_workers:
+        expr = written(loader, "num_workers")
+        if expr is None or not repeatable(expr, loader.file):
+            return ()
+        count = render(expr, loader.file, 200)
+        if "…" in count:
+            return ()
+        count = f"({count})" if expr[0] == "ifexp" else count
+
     def context(name: str, why: str) -> Fix:
-        edit = SetArgument(loader.file.path, loader.span, "multiprocessing_context", f'"{name}"')
-        return Fix(f'Add `multiprocessing_context="{name}"`: {why}', "unsafe", (edit,))
+        value = f'"{name}"' if count is None else f'"{name}" if {count} > 0 else None'
+        edit = SetArgument(loader.file.path, loader.span, "multiprocessing_context", value)
+        return Fix(f"Add `multiprocessing_context={value}`: {why}", "unsafe", (edit,))
 
     meant = context(method, "says that it is meant")
     if remedy in ("cuda", "nccl", "threads", "platform"):
