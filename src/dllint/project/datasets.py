@@ -11,6 +11,7 @@ from dllint.facts.schema import Expr
 from dllint.pickle_api import PICKLE_BY_VALUE
 from dllint.project.abstract import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.project.holding import bound_by, flattened, held_by, keeps_as_it_is
+from dllint.project.releasing import Releases
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
 from dllint.span import Span
@@ -32,7 +33,7 @@ class Kept:
     """Something that a dataset keeps: `self.attr = value` in one of its methods (or from outside).
 
     `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute. `initial`
-    tells whether the method runs while the object is made.
+    tells whether the method runs while the object is made, `sure` is False where it may be let go before that is done.
     """
 
     attr: str
@@ -44,6 +45,7 @@ class Kept:
     values: Values
     hops: tuple[Hop, ...] = ()
     initial: bool = True
+    sure: bool = True
 
     @property
     def span(self) -> Span:
@@ -72,6 +74,7 @@ class Datasets:
         self._kept: dict[Instance, list[Kept]] = {}
         self._pieces: dict[Instance, list[Piece]] = {}
         self._own: dict[Instance, list[Piece]] = {}
+        self.releases = Releases(world, self.init_code)
         self._dropped: dict[tuple[str, int], frozenset[str] | None] = {}
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
@@ -147,8 +150,6 @@ class Datasets:
                 continue
             for attr, stores in self.world.objects.own_stores(owner).items():
                 for store in stores:
-                    if self.released(owner.file, store, stores):
-                        continue
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
                     if name in (
@@ -164,33 +165,34 @@ class Datasets:
                     if name == "__init__" and self._overridden(value.of, owner):
                         continue
                     site = self.world.objects.store_site(value, owner, store)
+                    released = self.releases.of(value.of, owner, store, site.frame)
+                    if released == "surely" and not self._runs_again(value.of, owner.file, method):
+                        continue
                     values = self.world.values.evaluate(store.value, site)
                     values = self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}"))
                     hops = self.init_code(value.of).get((owner.file.path, method))
-                    initial = hops is not None
-                    collected.append(Kept(attr, owner.file, method, store, site, owner, values, hops or (), initial))
+                    initial = hops is not None and released != "surely"
+                    collected.append(
+                        Kept(
+                            *(attr, owner.file, method, store, site, owner, values, hops or ()),
+                            initial=initial,
+                            sure=released == "never",
+                        )
+                    )
         for owner in self.world.hierarchy.line(value.of):
             if isinstance(owner, Class):
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
         self._kept[value] = collected
         return collected
 
-    def released(self, file: SourceFile, store: Store, stores: list[Store]) -> bool:
-        """Whether the same function sets the attribute to a constant, or deletes it, afterwards, on every way."""
-        target = ["attr", store.base, store.key]
-        return any(
-            event.kind == "delete"
-            and event.target == target
-            and event.span > store.event.span
-            and file.encloses(event.region, store.event.region)
-            for event in file.scopes[store.scope].events
-        ) or any(
-            later.scope == store.scope
-            and later.event.span > store.event.span
-            and later.value is not None
-            and later.value[0] == "const"
-            and file.encloses(later.event.region, store.event.region)
-            for later in stores
+    def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
+        """Whether a method that `__init__` runs, by way of others, is called by more than those."""
+        if file.scopes[method].name == "__init__":
+            return False
+        made = self.init_code(cls)
+        return (file.path, method) in made and any(
+            caller.call >= 0 and (caller.file.path, caller.file.calls[caller.call].scope) not in made
+            for caller in self.world.calls.callers(Function(file, method))
         )
 
     def _method_of(self, owner: Class, scope: int) -> int:

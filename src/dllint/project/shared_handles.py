@@ -72,15 +72,13 @@ class _Case:
             return None
         early = [self._init_hops(step) for step in self.handle.steps]
         hops, touch = early[-1], None
-        if any(one is None for one in early):
-            late = {
-                (s.owner.file.path, s.method) for s, one in zip(self.handle.steps, early, strict=True) if one is None
-            }
-            touch = ParentTouches(self.project, self.loader, self.dataset).of(late)
+        late = {(s.owner.file.path, s.method) for s, one in zip(self.handle.steps, early, strict=True) if one is None}
+        if late or self._ended():
+            # What `__init__` ends can be opened anew by another call of the method that opens it.
+            late = late or {(s.owner.file.path, s.method) for s in self.handle.steps if not self._is_init(s)}
+            touch = ParentTouches(self.project, self.loader, self.dataset).of(late) if late else None
             if touch is None:
                 return None
-        elif self._ended():
-            return None
         label = f"{self.last.cls.name}.{self.last.attr}"
         return Shared(
             self.handle.opener, label, self.handle.file, self.handle.call, self.loader, hops or (), touch, self.handle
@@ -89,6 +87,10 @@ class _Case:
     def _init_hops(self, step: Step) -> tuple[Hop, ...] | None:
         """The calls from `__init__` to the method of a step; None where it does not run while the object is made."""
         return self.project.datasets.init_code(step.cls).get((step.owner.file.path, step.method))
+
+    @staticmethod
+    def _is_init(step: Step) -> bool:
+        return step.owner.file.scopes[step.method].name == "__init__"
 
     @cached_property
     def _line(self) -> list[Class]:
@@ -166,8 +168,7 @@ class _Case:
     def _ended(self) -> bool:
         """Whether the handle is closed or let go before `__init__` ends."""
         for step in self.handle.steps:
-            stores = self.project.world.objects.own_stores(step.owner).get(step.attr, [])
-            if self.project.datasets.released(step.owner.file, step.store, stores):
+            if self.project.datasets.releases.of(step.cls, step.owner, step.store) == "surely":
                 return True
         local = self._local_name()
         for path, scope in self.project.datasets.init_code(self.last.cls):

@@ -26,7 +26,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             init_code = project.datasets.init_code(value.of)
             dropped = project.datasets.dropped(value)
             for kept in project.datasets.kept(value):
-                if (kept.file.path, kept.scope) not in init_code or not isinstance(kept.store.key, str):
+                if not kept.initial or (kept.file.path, kept.scope) not in init_code:
                     continue
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
                 if array is None:
@@ -60,6 +60,7 @@ def _judge(
         verdict
         for regime in regimes
         if (verdict := _under(options, regime, array, dropped and regime.method != "fork")) is not None
+        and (kept.sure or verdict[2] != "info")
     ]
     if not judged:
         return None

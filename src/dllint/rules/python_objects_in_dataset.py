@@ -33,6 +33,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     for regime in regimes
                     if not (kept.attr in dropped and regime.method != "fork")
                     and (rank := _rank(options, regime, held)) is not None
+                    and (kept.sure or held.size is not None)
                 ]
                 if not judged:
                     continue
@@ -55,7 +56,7 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
     init_code = project.datasets.init_code(value.of)
     code = project.item_code
     for kept in project.datasets.kept(value):
-        if (kept.file.path, kept.scope) not in init_code or not isinstance(kept.store.key, str):
+        if not kept.initial or (kept.file.path, kept.scope) not in init_code:
             continue
         if project.arrays.kept(kept.values, kept.store.value, kept.site) is not None:
             continue
