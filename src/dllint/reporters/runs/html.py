@@ -20,7 +20,7 @@ from dllint.reporters import Style
 from dllint.reporters.frame import Paint, frame
 from dllint.reporters.runs.text import by_verdict, ending_line
 from dllint.reporters.source import shown_path, split_lines
-from dllint.run_report import LoaderReport, ProcessReport, RunReport
+from dllint.run_report import LoaderReport, ProcessReport, RunReport, Sample
 
 MOST_POINTS = 2000
 """Batches of a loader that its chart shows; beyond that every second, third, … one."""
@@ -103,14 +103,15 @@ def chart_data(report: RunReport, style: Style) -> dict[str, Any]:
     return {
         "processes": [
             {
-                "name": f"{process.name} ({process.pid})",
-                "at": [round(sample.at_s, 3) for sample in process.samples],
-                **{measure: [_in_mib(getattr(sample, measure)) for sample in process.samples] for measure in MEASURES},
-                "threads": [sample.threads for sample in process.samples],
-                "descriptors": [sample.descriptors for sample in process.samples],
+                "name": one[0].name,
+                "process": [f"process {process.pid}" for process, _ in samples],
+                "at": [round(sample.at_s, 3) for _, sample in samples],
+                **{measure: [_in_mib(getattr(sample, measure)) for _, sample in samples] for measure in MEASURES},
+                "threads": [sample.threads for _, sample in samples],
+                "descriptors": [sample.descriptors for _, sample in samples],
             }
-            for process in report.processes
-            if process.samples
+            for one in _successions(report.processes)
+            for samples in [list(_one_after_another(one))]
         ],
         "loaders": [
             {
@@ -123,6 +124,27 @@ def chart_data(report: RunReport, style: Style) -> dict[str, Any]:
             if (waits := loader.waits[:: 1 + len(loader.waits) // MOST_POINTS])
         ],
     }
+
+
+def _successions(processes: Iterable[ProcessReport]) -> list[list[ProcessReport]]:
+    """Processes of one name that came one after another, as a loader's workers do epoch by epoch."""
+    found: list[list[ProcessReport]] = []
+    for process in sorted((one for one in processes if one.samples), key=lambda one: one.samples[0].at_s):
+        for line in found:
+            if line[-1].name == process.name and line[-1].samples[-1].at_s <= process.samples[0].at_s:
+                line.append(process)
+                break
+        else:
+            found.append([process])
+    return found
+
+
+def _one_after_another(processes: list[ProcessReport]) -> Iterator[tuple[ProcessReport, Sample]]:
+    """The samples of processes in one line, with a gap before each but the first."""
+    for number, process in enumerate(processes):
+        if number:
+            yield process, Sample(process.samples[0].at_s)
+        yield from ((process, sample) for sample in process.samples)
 
 
 def _in_mib(size: int | None) -> float | None:

@@ -14,10 +14,10 @@ function layout(unit) {
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: colour("--text"), family: style.fontFamily },
     colorway: dark.matches ? DARK : LIGHT,
-    margin: { l: 64, r: 16, t: 36, b: 48 },
+    margin: { l: 64, r: 16, t: 36, b: 84 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--faint"), activecolor: colour("--text") },
     hoverlabel: { bgcolor: colour("--panel"), font: { color: colour("--text") } },
-    legend: { orientation: "h", y: -0.28 },
+    legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom" },
     showlegend: true,
     xaxis: { ...axis, title: { text: "seconds since the start" } },
     yaxis: { ...axis, title: { text: unit } },
@@ -37,7 +37,7 @@ function draw(id, traces, unit) {
 
 function over(measure) {
   return data.processes.map((one) => ({
-    x: one.at, y: one[measure], name: one.name, mode: "lines+markers", marker: { size: 4 }, line: { width: 2 },
+    x: one.at, y: one[measure], name: one.name, text: one.process, mode: "lines+markers", marker: { size: 4 }, line: { width: 2 },
   }));
 }
 
