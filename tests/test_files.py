@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,8 +81,14 @@ def test_force_exclude_holds_for_named_files(tmp_path: Path) -> None:
     assert found(tmp_path, "gen/deep/a.py", "b.py", settings=settings, force_exclude=True) == ["b.py"]
 
 
+def track(repository: Path, *names: str) -> None:
+    """Make it a repository that tracks these files."""
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    subprocess.run(["git", "-C", str(repository), "add", "-f", "--", *names], check=True)
+
+
 def test_gitignore(tmp_path: Path) -> None:
-    make(tmp_path, "a.py", "data/b.py", "sub/c.py", "sub/data.py", "out/keep.py", "out/drop.py")
+    make(tmp_path, ".git/HEAD", "a.py", "data/b.py", "sub/c.py", "sub/data.py", "out/keep.py", "out/drop.py")
     ignore(tmp_path, "# comment", "data/", "/out/*", "!keep.py", "")
     assert found(tmp_path) == ["a.py", "out/keep.py", "sub/c.py", "sub/data.py"]
     assert found(tmp_path, respect_gitignore=False) == [
@@ -90,7 +97,7 @@ def test_gitignore(tmp_path: Path) -> None:
 
 
 def test_an_inner_gitignore_overrules_an_outer_one(tmp_path: Path) -> None:
-    make(tmp_path, "x.py", "sub/x.py", "sub/y.py")
+    make(tmp_path, ".git/HEAD", "x.py", "sub/x.py", "sub/y.py")
     ignore(tmp_path, "x.py")
     ignore(tmp_path / "sub", "!x.py", "y.py")
     assert found(tmp_path) == ["sub/x.py"]
@@ -112,8 +119,44 @@ def test_an_ignored_directory_that_is_named_is_looked_at(tmp_path: Path) -> None
     assert found(tmp_path, "gen") == ["gen/a.py"]
 
 
+def test_gitignore_means_nothing_outside_of_a_repository(tmp_path: Path) -> None:
+    make(tmp_path, "pkg/data/a.py", "b.py")
+    ignore(tmp_path, "data")
+    assert found(tmp_path) == ["b.py", "pkg/data/a.py"]
+
+
+def test_what_git_tracks_is_not_ignored(tmp_path: Path) -> None:
+    make(
+        tmp_path, "pkg/data/a.py", "pkg/data/deep/b.py", "pkg/data/new.py", "data/c.py", "gen_a.py", "gen_b.py", "d.py"
+    )
+    make(tmp_path, "pkg/data/node_modules/e.py", "pkg/data_more/f.py")
+    ignore(tmp_path, "data*", "gen_*.py")
+    track(tmp_path, "pkg/data/a.py", "pkg/data/deep", "pkg/data/node_modules", "gen_a.py")
+    (tmp_path / "pkg/data/deep/gone.py").symlink_to(tmp_path / "nowhere")
+    tracked = ["gen_a.py", "pkg/data/a.py", "pkg/data/deep/b.py"]
+    assert found(tmp_path) == ["d.py", *tracked]
+    assert found(tmp_path, "pkg") == tracked[1:]
+    assert found(tmp_path, settings=Settings(extend_exclude=("deep",))) == ["d.py", *tracked[:2]]
+
+
+def test_a_hook_of_another_repository_hides_no_tracked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "here/data/a.py", "other/b.py")
+    ignore(tmp_path / "here", "data/")
+    track(tmp_path / "here", "data/a.py")
+    track(tmp_path / "other", "b.py")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other/.git"))
+    assert found(tmp_path / "here") == ["data/a.py"]
+
+
+def test_a_repository_within_another_has_rules_of_its_own(tmp_path: Path) -> None:
+    make(tmp_path, "outer/a.py", "outer/sub/a.py", "outer/sub/b.py", "outer/sub/.git/HEAD", "outer/.git/HEAD")
+    ignore(tmp_path / "outer", "a.py")
+    ignore(tmp_path / "outer/sub", "b.py")
+    assert found(tmp_path / "outer") == ["sub/a.py"]
+
+
 def test_a_broken_pattern_spoils_nothing(tmp_path: Path) -> None:
-    make(tmp_path, "a.py", "b.py")
+    make(tmp_path, ".git/HEAD", "a.py", "b.py")
     (tmp_path / ".gitignore").write_bytes(b"!\n\xff\xfe\na.py\n")
     assert found(tmp_path) == ["b.py"]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
@@ -65,7 +67,8 @@ def discover(
     """The source files under the given paths. A path that is named stays in, whatever excludes say.
 
     Args:
-        respect_gitignore: leave out what `.gitignore` files and `.git/info/exclude` name.
+        respect_gitignore: leave out what git ignores: what `.gitignore` files and `.git/info/exclude` of a repository
+            name and git does not track.
         force_exclude: excludes hold for named paths too.
     """
     found = Discovery()
@@ -205,31 +208,105 @@ _Rules = list[tuple[str, "GitIgnoreSpec"]]
 
 
 def _walk(top: str, excluded: _Excluded, respect_gitignore: bool, problems: list[str]) -> Iterator[str]:
-    """The Python files under a directory. Links to directories are not followed, as git does not."""
-    rules: _Rules = _rules_above(top) if respect_gitignore else []
-    if rules and _ignored(top, True, rules):
-        rules = []
-    waiting = [(top, rules)]
+    """The Python files under a directory. Links to directories are not followed, as git does not.
+
+    Outside of a repository `.gitignore` means nothing, as it does to git: an exported copy holds what was tracked.
+    """
+    repository = _Repository.around(top) if respect_gitignore else None
+    rules: _Rules = repository.rules_above(top) if repository is not None else []
+    if repository is not None and rules and _ignored(top, True, rules):
+        repository, rules = None, []
+    waiting = [(top, repository, rules)]
     while waiting:
-        directory, rules = waiting.pop()
+        directory, repository, rules = waiting.pop()
         try:
             with os.scandir(directory) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             problems.append(f"{directory}: cannot list this directory: {(error.strerror or str(error)).lower()}")
             continue
-        if respect_gitignore and any(entry.name in (".gitignore", ".git") for entry in entries):
+        names = {entry.name for entry in entries}
+        if respect_gitignore and ".git" in names and (repository is None or directory != repository.root):
+            repository, rules = _Repository(directory), []
+        if repository is not None and not names.isdisjoint((".gitignore", ".git")):
             rules = rules + _rules_in(directory)
         for entry in entries:
             is_directory = entry.is_dir(follow_symlinks=False)
             if not is_directory and not (entry.name.endswith(SOURCE_SUFFIX) and _is_file(entry)):
                 continue
-            if excluded.matches(entry.path, is_directory) or (rules and _ignored(entry.path, is_directory, rules)):
+            if excluded.matches(entry.path, is_directory):
                 continue
-            if is_directory:
-                waiting.append((entry.path, rules))
+            if rules and repository is not None and _ignored(entry.path, is_directory, rules):
+                yield from repository.tracked_within(entry.path, excluded)
+            elif is_directory:
+                waiting.append((entry.path, repository, rules))
             else:
                 yield entry.path
+
+
+class _Repository:
+    """A git repository, by the directory that holds its `.git`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    @classmethod
+    def around(cls, path: str) -> _Repository | None:
+        """The repository that a directory lies in."""
+        while not os.path.lexists(os.path.join(path, ".git")):
+            above = os.path.dirname(path)
+            if above == path:
+                return None
+            path = above
+        return cls(path)
+
+    def rules_above(self, directory: str) -> _Rules:
+        """The patterns of the repository's directories above one."""
+        above = []
+        while directory != self.root:
+            directory = os.path.dirname(directory)
+            above.append(directory)
+        return [rule for one in reversed(above) for rule in _rules_in(one)]
+
+    @cached_property
+    def tracked(self) -> list[str]:
+        """The Python files that git tracks, sorted, as absolute paths. None where git cannot tell.
+
+        What is tracked is never ignored (gitignore(5)): many projects ignore `data/` and keep a package of that name.
+        """
+        import subprocess
+
+        options = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
+        command = ["git", "-C", self.root, *options, "ls-files", "-z", "--cached", "--", f"*{SOURCE_SUFFIX}"]
+        # A hook sets variables such as GIT_DIR for the repository that it belongs to.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        try:
+            listed = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            return []
+        return sorted(os.path.join(self.root, *os.fsdecode(name).split("/")) for name in listed.split(b"\0") if name)
+
+    def tracked_within(self, path: str, excluded: _Excluded) -> Iterator[str]:
+        """The tracked files that an ignored file or directory is or holds, without those that are excluded below it."""
+        below = path + os.sep
+        for one in self.tracked[bisect_left(self.tracked, path) :]:
+            if not one.startswith(path):
+                return
+            if (
+                (one == path or one.startswith(below))
+                and os.path.isfile(one)
+                and not _excluded_below(one, path, excluded)
+            ):
+                yield one
+
+
+def _excluded_below(path: str, top: str, excluded: _Excluded) -> bool:
+    is_directory = False
+    while path != top:
+        if excluded.matches(path, is_directory):
+            return True
+        path, is_directory = os.path.dirname(path), True
+    return False
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -237,19 +314,6 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return entry.is_file()
     except OSError:
         return False
-
-
-def _rules_above(top: str) -> _Rules:
-    """The patterns of the repository's directories above `top`; none outside of a repository."""
-    directories = []
-    directory = top
-    while not os.path.lexists(os.path.join(directory, ".git")):
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return []
-        directories.append(parent)
-        directory = parent
-    return [rule for one in reversed(directories) for rule in _rules_in(one)]
 
 
 def _rules_in(directory: str) -> _Rules:
