@@ -96,6 +96,11 @@ PATH_CONSUMERS = frozenset(
 )
 """Last names of calls that a path, or a part of one, is given to."""
 
+PATH_FUNCTIONS = frozenset(
+    {"basename", "dirname", "splitext", "abspath", "realpath", "expanduser", "getsize", "isdir", "remove"}
+)
+"""Functions of `os` and `os.path` by their last name that take a path."""
+
 
 _KEEPING = {TEXT: OF_STRING, RECORDS: SAME_COLLECTION, OPAQUE: SAME_COLLECTION}
 

@@ -184,3 +184,40 @@ def test_a_getstate_that_drops_it_helps_where_workers_are_not_forked(told: Calla
 
     assert len(told({"data.py": source}, **SELECT)) == 1
     assert told({"data.py": source.replace('"fork"', '"spawn"')}, **SELECT) == ()
+
+
+FIELDS = """
+    def __getitem__(self, index):
+        return self.item(self.rows[index])
+
+    def clip(self, name):
+        return wave.read(name.replace(".mp3", ".wav"))
+"""
+
+FILE_LISTS: dict[str, tuple[str, int]] = {
+    "fields by number": (
+        "clip = row[0]\npitch = row[1]\nreturn self.clip(clip), np.load(pitch), int(row[2])",
+        0,
+    ),
+    "unpacked": ("clip, pitch, speaker = row\npitch = np.load(pitch)\nreturn self.clip(clip), pitch, int(speaker)", 0),
+    "put together": ("name, speaker = row\nreturn np.load(f'{self.root}/{name}.npy'), int(speaker)", 0),
+    "a path that only names": ("name = row[0]\nreturn self.clip(name), os.path.basename(name)", 0),
+    "a text among them": ("clip, text = row\nreturn self.clip(clip), encode(text)", 1),
+    "a text by number": ("return self.clip(row[0]), self.tokens(row[1])", 1),
+    "a text that is returned": ("clip, text = row\nreturn self.clip(clip), text", 1),
+    "a row that is returned": ("return row", 1),
+    "a row that is handed on": ("return work(row)", 1),
+    "numbers alone": ("return int(row[0]), int(row[1])", 1),
+}
+
+
+@pytest.mark.parametrize(("item", "count"), FILE_LISTS.values(), ids=FILE_LISTS)
+def test_rows_of_which_helpers_make_paths(item: str, count: int, told: Callable[..., Any]) -> None:
+    body = "".join(f"        {line}\n" for line in item.splitlines())
+    source = dataset(
+        "self.rows = [line.strip().split('|') for line in open(path)]",
+        before="import numpy as np\nimport wave\n",
+        extra=f"{FIELDS}\n    def item(self, row):\n{body}",
+    )
+
+    assert len(told({"data.py": source}, **SELECT)) == count

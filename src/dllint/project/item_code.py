@@ -177,9 +177,9 @@ class ItemCode:
 
     def indexed(self, value: Instance, attr: str) -> bool:
         """Whether workers read `self.attr[index]`."""
-        return any(self._items(run, attr) for run in self.runs(value))
+        return any(self.items_of(run, attr) for run in self.runs(value))
 
-    def _items(self, run: ItemRun, attr: str) -> list[Expr]:
+    def items_of(self, run: ItemRun, attr: str) -> list[Expr]:
         """The expressions `self.attr[index]` of a method."""
         aliases = run.aliases(attr)
         return [
@@ -230,7 +230,7 @@ class ItemCode:
     def has_fields(self, value: Instance, attr: str) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
         for run in self.runs(value):
-            items = self._items(run, attr)
+            items = self.items_of(run, attr)
             names = self._named_items(run, items)
             for expr in run.expressions():
                 if expr[0] != "item" or expr[2][0] != "const" or not isinstance(expr[2][1], str):
@@ -254,7 +254,7 @@ class ItemCode:
     def used_as_path(self, value: Instance, attr: str) -> bool:
         """Whether workers make a path of `self.attr[index]`, or of a part of it."""
         for run in self.runs(value):
-            items = self._items(run, attr)
+            items = self.items_of(run, attr)
             if not items:
                 continue
             names = self._named_items(run, items)

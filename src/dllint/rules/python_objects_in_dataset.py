@@ -11,6 +11,7 @@ from dllint.project import Project, Regime
 from dllint.project.abstract import Class, Instance
 from dllint.project.arrays import mib
 from dllint.project.datasets import Kept
+from dllint.project.path_lists import lists_paths
 from dllint.project.records import Held
 from dllint.record_api import LINES, OPAQUE, TABLE
 
@@ -68,11 +69,17 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr)
         if not by_item and not (whole and code.read(value, kept.attr)):
             continue
-        if reading is not None and reading.kind == LINES and code.used_as_path(value, kept.attr):
+        if reading is not None and reading.kind == LINES and _makes_paths(project, value, kept.attr):
             continue
         if reading is not None and reading.kind == OPAQUE and not (reading.seen or code.has_fields(value, kept.attr)):
             continue
         yield kept, held
+
+
+def _makes_paths(project: Project, value: Instance, attr: str) -> bool:
+    """Whether the workers make paths of the lines that an attribute holds."""
+    code = project.item_code
+    return code.used_as_path(value, attr) or lists_paths(project.world, code, value, attr)
 
 
 def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
