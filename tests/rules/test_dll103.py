@@ -206,6 +206,23 @@ def main():
     for batch in DataLoader(rows, num_workers=4):
         print(batch)
 """,
+    "a forked process, beside a spawned one by the same function": """
+import torch.multiprocessing as mp
+
+def evaluate(rank):
+    torch.ones(3).cuda()  # DLL103
+
+def measure(rank):
+    torch.ones(3).cuda()
+
+def launched(target, method):
+    mp.start_processes(target, nprocs=2, start_method=method)
+
+def main():
+    torch.cuda.init()
+    launched(measure, "spawn")
+    launched(evaluate, "fork")
+""",
     "a forked process": """
 import multiprocessing
 
@@ -352,6 +369,29 @@ def evaluate():
 def main():
     torch.cuda.set_device(0)
     multiprocessing.get_context("spawn").Process(target=evaluate).start()
+""",
+    "forked only where there is no GPU": """
+import torch.multiprocessing as mp
+
+def evaluate(rank, device):
+    torch.cuda.set_device(device)
+
+def launched(devices, start_method=None):
+    torch.cuda.init()
+    start_method = start_method or ("spawn" if any(device >= 0 for device in devices) else "fork")
+    mp.start_processes(evaluate, args=(0,), nprocs=2, start_method=start_method)
+""",
+    "a context that is chosen": """
+import torch.multiprocessing as mp
+
+def evaluate(rank):
+    torch.cuda.set_device(rank)
+
+def main(gpu):
+    torch.cuda.init()
+    context = mp.get_context("spawn" if gpu else "fork")
+    process = context.Process(target=evaluate, args=(0,))
+    process.start()
 """,
     "only in launched processes of another method": PLAIN
     + """

@@ -925,3 +925,40 @@ loader = DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
 
     assert findings(files, select=["DLL201"]) == set()
     assert findings(files, select=["DLL201"], datasets=[named]) == marks(files)
+
+
+COUNTS: dict[str, str] = {
+    "in one of two dicts": 'options = {"num_workers": args.workers, "pin_memory": True} if cuda else {}',
+    "in one of two calls of dict": "options = dict(num_workers=args.workers) if cuda else dict()",
+    "added under a test": 'options = {"shuffle": True}\n    if cuda:\n        options["num_workers"] = args.workers',
+    "merged under a test": 'options = {}\n    if cuda:\n        more = {"num_workers": args.workers}\n'
+    "        options.update(more)",
+}
+COUNTING = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, change=lambda row: row):  # DLL201
+        self.change = change
+
+    def __getitem__(self, index):
+        return self.change(index)
+
+def build(args, cuda, more):
+    {}
+    return DataLoader(Rows(), **options)
+"""
+
+
+@pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS)
+def test_a_worker_count_that_is_given_on_some_paths(
+    count: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"data.py": COUNTING.format(count)}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("count", ['options = {"shuffle": True} if cuda else {}', "options = more if cuda else {}"])
+def test_options_that_name_no_worker_count(count: str, findings: Callable[..., Any]) -> None:
+    assert findings({"data.py": COUNTING.format(count)}, **SELECT) == set()

@@ -163,6 +163,15 @@ class CudaForks:
         call = loader.file.calls[loader.call]
         return any(ancestor.scope == 0 for ancestor in self._ancestors(loader.file, call.scope, loader.call, None))
 
+    def launch_forks(self, launch: Launch) -> bool:
+        """Whether the processes of a launch are forked, and not by one of several methods that the program chooses
+        between: it forks where it leaves the GPU alone, since that is why programs choose."""
+        if not any(method.name == "fork" for method in self.project.starting.methods(launch)):
+            return False
+        way = (launch.file, launch.call, launch.through, launch.frame)
+        same = [one for one in self.world.launches() if (one.file, one.call, one.through, one.frame) == way]
+        return len({method for one in same for method in one.methods}) < 2
+
     def poison_of_loader(self, loader: Loader) -> Poison | None:
         """What has initialised CUDA in the process that starts the loader's workers, when it does."""
         key = (loader.file.path, loader.call)

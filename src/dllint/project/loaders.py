@@ -94,7 +94,7 @@ class Loader:
         if found.absent and not values:
             return Workers("none", 0, "0")
         written = self._written("num_workers")
-        if found.absent and any(isinstance(value, Unknown) for value in values):
+        if not found.named and any(isinstance(value, Unknown) for value in values):
             return Workers("opaque", None, written)
         counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, (int, float))]
         if len(counts) == len(values) and not any(counts):
@@ -288,7 +288,7 @@ def _given(world: World, actuals: Actuals, name: str, params: tuple[str, ...]) -
                         groups += world.mappings.item(value, Const(offset, "int"))
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
-        return Found((*groups, *found.values), found.absent)
+        return Found((*groups, *found.values), found.absent, found.written)
     return Found(tuple(groups), True)
 
 

@@ -37,10 +37,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Found:
-    """What is under a key. `absent`: the key may be missing."""
+    """What is under a key. `absent`: the key may be missing; `written`: an entry of the source names it even so."""
 
     values: Values
     absent: bool
+    written: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether an entry of the source is known to name the key, whatever its value is."""
+        return self.written or not self.absent
 
 
 ABSENT = Found((), True)
@@ -173,6 +179,7 @@ class Mappings:
         """What `expr[key]` (or the attribute `key` of a namespace) is, later changes in the same function included.
         None where `expr` is not known to be a container."""
         groups: list[Values] = []
+        written = False
         text = render(expr, site.file, 200) if expr[0] in ("name", "attr", "item") else ""
         local = [change for change in self.changes(site.file, text) if change.scope == site.scope] if text else []
         here = self.world.symbols.atoms(site.file, site.scope, site.region)
@@ -186,6 +193,7 @@ class Mappings:
             if found is None:
                 continue
             groups.append(found.values)
+            written = written or found.named
             if change.kind != "default" and not found.absent and site.file.encloses(change.region, site.region):
                 return Found(union(groups), False)
         absent = False
@@ -197,11 +205,12 @@ class Mappings:
                 seen = True
                 groups.append(found.values)
                 absent = absent or found.absent
+                written = written or found.named
             elif isinstance(value, Const) and value.value is None:
                 absent = True
         if not seen and not groups:
             return None
-        return Found(union(groups), absent or not seen)
+        return Found(union(groups), absent or not seen, written)
 
     def _changed(self, change: Change, where: Site, key: object, owner: tuple[int, str] | None = None) -> Found | None:
         """What a change puts under the key; None where it does not concern the key."""
@@ -217,7 +226,7 @@ class Mappings:
                 values = self.world.values.evaluate(change.value, where)
                 if isinstance(change.key, str) and owner is not None:
                     values = self.world.values.owned(values, change.value, where, (owner[0], f"{owner[1]}.{key}"))
-                return Found(values, len(keys) > 1)
+                return Found(values, len(keys) > 1, True)
             if any(not isinstance(value, Const) for value in keys) and not isinstance(key, str):
                 return Found(self.world.values.evaluate(change.value, where), True)
             return None
@@ -262,37 +271,42 @@ class Mappings:
     def _in_mapping(self, value: Mapping, key: object, skip: tuple[str, int, str] | None) -> Found:
         site = value.written.site
         groups: list[Values] = []
+        written = False
         if value.owner is not None and (site.file.path, *value.owner) != skip:
             for file, change in self.owned_changes(site.file, value.owner):
                 where = self.changed_at(file, change, site)
                 found = self._changed(change, where, key, value.owner)
                 if found is not None:
                     groups.append(found.values)
+                    written = written or found.named
                     if change.kind == "set" and change.region == 0 and where[:2] == site[:2] and not found.absent:
                         groups = [found.values]
         base = self._written(value, key)
         groups.append(base.values)
-        return Found(union(groups), base.absent and not any(groups[:-1]))
+        return Found(union(groups), base.absent and not any(groups[:-1]), written or base.named)
 
     def _written(self, value: Mapping, key: object) -> Found:
         expr, site = value.written.expr, value.written.site
         if expr[0] == "dict":
             groups: list[Values] = []
+            written = False
             for entry_key, entry in reversed(expr[1]):
                 if entry_key is None:
                     found = self.lookup(entry, site, key)
                     if found is None:
                         continue
                     groups.append(found.values)
+                    written = written or found.named
                     if not found.absent:
                         return Found(union(groups), False)
                     continue
                 keys = self.world.values.evaluate(entry_key, site)
                 if any(isinstance(one, Const) and one.value == key for one in keys):
                     groups.append(self.world.values.evaluate(entry, site))
+                    written = True
                     if len(keys) == 1:
                         return Found(union(groups), False)
-            return Found(union(groups), True)
+            return Found(union(groups), True, written)
         if expr[0] == "call":
             actuals = self.world.actuals(site.file, expr[1], site.frame)
             return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
@@ -310,17 +324,18 @@ class Mappings:
         }
         if key in params:
             return ABSENT
+        if not frames:
+            return OPAQUE
         groups: list[Values] = []
-        absent = not frames
+        absent = written = False
         for frame in frames:
             if frame.actuals is None:
                 return OPAQUE
             found = self.from_unpacked(frame.actuals, key)
             groups.append(found.values)
             absent = absent or found.absent
-        if not frames:
-            return OPAQUE
-        return Found(union(groups), absent)
+            written = written or found.named
+        return Found(union(groups), absent, written)
 
     def from_unpacked(self, actuals: Actuals, key: object) -> Found:
         """What the keyword arguments of a call, unpacked mappings included, hold under the key."""
@@ -329,6 +344,7 @@ class Mappings:
             if actual.expr is not None and actual.site is not None:
                 return Found(self.world.values.evaluate(actual.expr, actual.site), False)
         groups: list[Values] = []
+        written = False
         for actual in reversed(actuals.mappings):
             if actual.expr is None or actual.site is None:
                 return OPAQUE
@@ -336,9 +352,10 @@ class Mappings:
             if found is None:
                 found = OPAQUE
             groups.append(found.values)
+            written = written or found.named
             if not found.absent:
                 return Found(union(groups), False)
-        return Found(union(groups), True)
+        return Found(union(groups), True, written)
 
     # Items and elements
 

@@ -28,7 +28,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for finding in _of_loader(project, loader, uses, kept, poison):
             _add(found, finding, project.loader_place(loader))
     for launch in project.world.launches():
-        if any(method.name == "fork" for method in project.starting.methods(launch)):
+        if project.cuda_forks.launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
             process = f"the process launched at {project.where(launch.file, place.span)}"
             uses = list(project.cuda_forks.target_uses(launch))
