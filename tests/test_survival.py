@@ -60,3 +60,53 @@ def test_the_text_answers_the_question() -> None:
     assert "This project fails there: DLL201 at 1 place." in failing
     healthy = render(check({"train.py": LOADER.format(scale="abs", context="")}), style)
     assert "No finding says that it fails there." in healthy
+
+
+SEVERAL = """\
+import cv2
+import json
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = {kept}
+    def __getitem__(self, index):
+        return cv2.resize(self.rows[index], (3, 3))
+
+def main():
+    cv2.setNumThreads(0)
+    rows = Rows("rows")
+    {loaders}
+    for batch, other in zip(spawned, plain):
+        print(batch, other)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+SPAWNED = 'spawned = DataLoader(rows, num_workers=4, multiprocessing_context="spawn")'
+PLAIN = "plain = DataLoader(rows, num_workers=4)"
+
+
+@pytest.mark.parametrize("loaders", [f"{SPAWNED}; {PLAIN}", f"{PLAIN}; {SPAWNED}"])
+@pytest.mark.parametrize(
+    ("kept", "code"),
+    [
+        ("np.zeros((1 << 20, 1 << 10))", "DLL301"),
+        ("[torch.zeros(3) for _ in range(200)]", "DLL303"),
+        ("np.load(path, mmap_mode='r')", "DLL404"),
+        ("3", "DLL503"),
+    ],
+)
+def test_a_loader_that_follows_the_default_counts_beside_one_that_is_spawned(
+    kept: str, code: str, loaders: str
+) -> None:
+    report = check({"train.py": SEVERAL.format(kept=kept, loaders=loaders)})
+
+    (finding,) = [finding for finding in report.findings if finding.code == code]
+    assert finding.start_methods == ("spawn", "forkserver")
+    assert report.survival is not None
+    assert code in dict(report.survival.costing)

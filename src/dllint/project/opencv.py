@@ -41,6 +41,7 @@ class Uncapped:
     """A cv2 call that uses the pool in a loader's workers, which no cap reaches under `regime`.
 
     `cap` runs in the parent only, where there is one; `elsewhere` says that other workers run the same call capped.
+    `methods` are the start methods under which that cap does not reach the loader's workers.
     """
 
     run: WorkerRun
@@ -49,6 +50,7 @@ class Uncapped:
     regime: Regime
     cap: Cap | None
     elsewhere: bool = False
+    methods: tuple[str, ...] = ()
 
     @property
     def call(self) -> Call:
@@ -78,10 +80,11 @@ class OpenCV:
                 continue
             without = [regime for regime in decisive if not self.capped(loader, regime, runs)]
             cap = self._stays_in_parent(loader) if without else None
-            lost = next((regime for regime in without if regime.method != "fork"), None) if cap is not None else None
+            lost = [regime for regime in without if regime.method != "fork"] if cap is not None else []
+            methods = tuple(dict.fromkeys(regime.method for regime in lost))
             for run, index in uses:
-                if lost is not None:
-                    found.append(Uncapped(run, index, loader, lost, cap))
+                if lost:
+                    found.append(Uncapped(run, index, loader, lost[0], cap, methods=methods))
                 elif len(without) == len(decisive):
                     found.append(Uncapped(run, index, loader, without[0], None))
                 else:

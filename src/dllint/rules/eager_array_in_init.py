@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
@@ -18,7 +19,7 @@ MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[Any, ...], tuple[int, Finding, list[Place]]] = {}
+    found: dict[tuple[Any, ...], tuple[int, Finding, list[Place], list[str]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -37,12 +38,15 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, finding = judged
                 key = (kept.file.path, kept.owner, kept.attr, array.file.path, array.call)
                 place = project.loader_place(loader)
+                places, methods = found[key][2:] if key in found else ([], [])
+                places.append(place)
+                methods += finding.start_methods
                 if key not in found or found[key][0] < rank:
-                    found[key] = (rank, finding, [*(found[key][2] if key in found else []), place])
-                elif place not in found[key][2]:
-                    found[key][2].append(place)
-    for _, finding, places in found.values():
-        yield Finding(**{**finding.__dict__, "related": (*finding.related, *dict.fromkeys(places))})
+                    found[key] = (rank, finding, places, methods)
+    for _, finding, places, methods in found.values():
+        methods = [*finding.start_methods, *methods] if finding.start_methods else []
+        related = (*finding.related, *dict.fromkeys(places))
+        yield replace(finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
 
 
 def _judge(
@@ -65,6 +69,7 @@ def _judge(
     if not judged:
         return None
     rank, message, severity, regime = max(judged, key=lambda verdict: verdict[0])
+    methods = [other.method for *_, other in judged if other.method not in ("fork", regime.method)]
     method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
     opener = render(array.file.calls[array.call].func, array.file)
     values = {"kept": f"{name}.{kept.attr}", "method": method, "opener": opener}
@@ -84,7 +89,7 @@ def _judge(
         message,
         values,
         severity=severity,
-        start_methods=() if regime.method == "fork" else (regime.method,),
+        start_methods=() if regime.method == "fork" else (regime.method, *methods),
         trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
         related=tuple(related),
         fixes=_fixes(array, message, kept),

@@ -38,7 +38,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     argument.span,
                     message,
                     values,
-                    start_methods=(methods[0].name,),
+                    start_methods=tuple(dict.fromkeys(one.name for one in methods)),
                     related=tuple(related),
                     statement=argument.statement,
                 ),

@@ -36,10 +36,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 key = (many.kept.file.path, many.kept.store.event.span)
                 place = project.loader_place(loader)
                 finding = _finding(project, value.of.name, many, message, regime, loader)
+                methods = [other.method for _, other in judged]
                 if key in found:
-                    rank, finding = max((found[key], (rank, finding)), key=lambda pair: pair[0])
                     related = (*found[key][1].related, *finding.related, place)
+                    methods += found[key][1].start_methods
+                    rank, finding = max((found[key], (rank, finding)), key=lambda pair: pair[0])
                     finding = replace(finding, related=tuple(dict.fromkeys(related)))
+                methods = [*finding.start_methods, *methods]
+                finding = replace(finding, start_methods=tuple(dict.fromkeys(methods)))
                 found[key] = rank, finding
     yield from (finding for _, finding in found.values())
 

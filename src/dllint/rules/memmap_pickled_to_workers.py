@@ -24,17 +24,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for copied in project.handles.copied(loader) if project.regimes(loader) else ():
             regimes = project.regimes(loader, {copied.kept.file.path} if copied.kept is not None else ())
             decisive = [regime for regime in regimes if regime.shown] or regimes
-            regime = next((regime for regime in decisive if regime.method != "fork"), None)
-            if regime is not None:
-                places.setdefault(_cause(copied), []).append((loader, regime, copied))
+            for regime in decisive:
+                if regime.method != "fork":
+                    places.setdefault(_cause(copied), []).append((loader, regime, copied))
     for found in places.values():
         yield _kept(project, found)
-    sent: dict[tuple[str, int], tuple[Launch, str, Copied]] = {}
+    sent: dict[tuple[str, int], list[tuple[Launch, str, Copied]]] = {}
     for launch, method, copied in project.handles.sent():
         assert copied.value.file is not None
-        sent.setdefault((copied.value.file.path, copied.value.call), (launch, method, copied))
-    for launch, method, copied in sent.values():
-        yield _sent(project, launch, method, copied)
+        sent.setdefault((copied.value.file.path, copied.value.call), []).append((launch, method, copied))
+    for uses in sent.values():
+        yield _sent(project, uses)
 
 
 def _cause(copied: Copied) -> tuple[str, int]:
@@ -69,7 +69,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
             "loader": project.where(loader.file, loader.span),
             "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
         },
-        start_methods=(regime.method,),
+        start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
         trace=(
             *(project.chain(regime.arrival) if regime.arrival is not None else ()),
             *project.trace(kept.hops if kept is not None else ()),
@@ -84,7 +84,8 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     )
 
 
-def _sent(project: Project, launch: Launch, method: str, copied: Copied) -> Finding:
+def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
+    launch, method, copied = uses[0]
     file, call = copied.value.file, copied.call
     assert file is not None
     launching = launch.file.calls[launch.call]
@@ -99,7 +100,7 @@ def _sent(project: Project, launch: Launch, method: str, copied: Copied) -> Find
             "launch": project.where(launch.file, launching.span),
             "method": method,
         },
-        start_methods=(method,),
+        start_methods=tuple(dict.fromkeys(use[1] for use in uses)),
         related=(Place(launch.file.path, launching.span, "pickled here"),),
         fixes=(Fix("Hand over the path, and map it in the process", "suggestion"),),
         statement=call.statement,

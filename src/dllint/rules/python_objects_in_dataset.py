@@ -21,6 +21,7 @@ MIB = 1 << 20
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     found: dict[tuple[str, Class | None, str], tuple[int, Finding]] = {}
+    methods: dict[tuple[str, Class | None, str], list[str]] = {}
     known: dict[Instance, list[tuple[Kept, Held]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
@@ -41,6 +42,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, regime = max(judged, key=lambda pair: pair[0])
                 key = (kept.file.path, kept.owner, kept.attr)
                 place = project.loader_place(loader)
+                methods.setdefault(key, []).extend(other.method for _, other in judged if other.method != "fork")
                 if key in found and found[key][0] >= rank:
                     rank, finding = found[key]
                     found[key] = rank, replace(finding, related=tuple(dict.fromkeys((*finding.related, place))))
@@ -48,7 +50,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     finding = _finding(project, value, kept, held, regime, place)
                     earlier = found[key][1].related if key in found else ()
                     found[key] = rank, replace(finding, related=tuple(dict.fromkeys((*earlier, *finding.related))))
-    yield from (finding for _, finding in found.values())
+    for key, (_, finding) in found.items():
+        names = [*finding.start_methods, *methods[key]] if finding.start_methods else []
+        yield replace(finding, start_methods=tuple(dict.fromkeys(names)))
 
 
 def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
