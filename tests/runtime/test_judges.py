@@ -227,6 +227,14 @@ def test_a_worker_that_dies_in_a_trial(run: Recorded) -> None:
     assert run.discovered() == []
 
 
+def test_a_generator_that_an_older_torch_refuses(run: Recorded) -> None:
+    text = "cannot pickle 'torch._C.Generator' object"
+    run.loader().add(
+        Trial, loader="70.1", method="spawn", outcome="failed", stage="pickle", exception="TypeError", text=text
+    )
+    assert run.judged(run.about_loader("DLL206"))[0] == "latent"
+
+
 def test_a_lambda_for_a_pool(run: Recorded) -> None:
     site = Site(run.path, 14, 5, 14, 30)
     run.add(End, exit=1, exception="PicklingError", text="Can't pickle <function <lambda>>", site=site, frames=(site,))

@@ -49,6 +49,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "a tensor that was made while pickling is gone before the worker gets it",
     ),
     _signature(
+        # Before torch 2.4 (pytorch pull request 126271) a generator was refused; since then its state is that tensor.
+        r"cannot pickle 'torch\._C\.Generator' object",
+        "DLL206",
+        "a torch.Generator cannot be sent to a worker",
+    ),
+    _signature(
         r"too many fds|OSError:? \[Errno 22\] Invalid argument.*sendfds|sendfds.*Invalid argument",
         "DLL303",
         "a forkserver takes 253 descriptors at once, and each tensor storage of the dataset is one",
