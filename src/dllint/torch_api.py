@@ -2,7 +2,7 @@
 
 Sources: torch 2.13.0 (`torch/utils/data/dataloader.py`, `torch/multiprocessing/spawn.py`,
 `torch/distributed/launcher/api.py`), CPython 3.14 (`Lib/multiprocessing/context.py`), the documentation of
-torch_geometric 2.6, DGL 2.4, MONAI 1.4, webdataset 0.2, lightning 2.5, transformers 4.50 and accelerate 1.5.
+torch_geometric 2.6, DGL 2.4, MONAI 1.4, webdataset 1.0, lightning 2.5, transformers 4.50 and accelerate 1.5.
 """
 
 from __future__ import annotations
@@ -244,6 +244,8 @@ _ALIASES = {
     "torch_geometric.loader.dataloader.DataLoader": "torch_geometric.loader.DataLoader",
     "monai.data.dataloader.DataLoader": "monai.data.DataLoader",
     "webdataset.loader.WebLoader": "webdataset.WebLoader",
+    "webdataset.compat.WebDataset": "webdataset.WebDataset",
+    "webdataset.pipeline.DataPipeline": "webdataset.DataPipeline",
     "transformers.Seq2SeqTrainingArguments": "transformers.TrainingArguments",
     "transformers.training_args.TrainingArguments": "transformers.TrainingArguments",
     "torch.multiprocessing.spawn.spawn": "torch.multiprocessing.spawn",
@@ -333,12 +335,35 @@ def exports(module: str, name: str) -> bool:
     return name in _EXPORTS.get(module, frozenset())
 
 
+PIPELINES = frozenset({"webdataset.WebDataset", "webdataset.DataPipeline"})
+"""Datasets whose methods each add a stage and give the dataset back (webdataset 1.0: `compat.py`, `pipeline.py`)."""
+
+_STAGES = frozenset(
+    {
+        *("associate", "batched", "decode", "detshuffle", "extract_keys", "info", "map", "map_dict", "map_tuple"),
+        *(
+            "rename",
+            "rename_keys",
+            "rsample",
+            "select",
+            "shuffle",
+            "slice",
+            "tarfile_to_samples",
+            "to_tuple",
+            "xdecode",
+        ),
+    }
+)
+"""Functions of webdataset that make a stage of a pipeline, which keeps what they are given (`filters.py`)."""
+
 KEEPING_FUNCTIONS = frozenset(
     {
         "collections.defaultdict",
         "functools.partial",
         "torch.utils.data.random_split",
         "itertools.cycle",
+        *(f"webdataset.{stage}" for stage in _STAGES),
+        *(f"webdataset.filters.{stage}" for stage in _STAGES),
     }
 )
 """Functions whose result holds their arguments, though they are not named like a class."""

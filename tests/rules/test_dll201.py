@@ -962,3 +962,38 @@ def test_a_worker_count_that_is_given_on_some_paths(
 @pytest.mark.parametrize("count", ['options = {"shuffle": True} if cuda else {}', "options = more if cuda else {}"])
 def test_options_that_name_no_worker_count(count: str, findings: Callable[..., Any]) -> None:
     assert findings({"data.py": COUNTING.format(count)}, **SELECT) == set()
+
+
+PIPELINES: dict[str, str] = {
+    "a stage": "    return wds.DataPipeline(wds.SimpleShardList(urls), wds.map(lambda row: row))  # DLL201",
+    "a list of stages": """\
+    stages = [wds.SimpleShardList(urls)]
+    stages.extend([wds.select(lambda row: row)])  # DLL201
+    return wds.DataPipeline(*stages)""",
+    "a method": "    return wds.WebDataset(urls).decode('pil').map_dict(image=lambda row: row).batched(8)  # DLL201",
+    "methods one after another": """\
+    rows = wds.WebDataset(urls)
+    rows = rows.map(lambda row: row)  # DLL201
+    return rows.with_epoch(9)""",
+}
+PIPED = """\
+import webdataset as wds
+
+def made(urls):
+{}
+
+def build(urls):
+    loader = wds.WebLoader(made(urls), num_workers=4, batch_size=None, multiprocessing_context="spawn")
+    return loader.map(lambda batch: batch)
+"""
+
+
+@pytest.mark.parametrize("rows", PIPELINES.values(), ids=PIPELINES)
+def test_stages_of_a_pipeline(rows: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"data.py": PIPED.format(rows)}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+def test_what_the_loader_itself_maps_runs_in_its_own_process(findings: Callable[..., Any]) -> None:
+    assert findings({"data.py": PIPED.format("    return wds.WebDataset(urls).map(print)")}, **SELECT) == set()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
 from dllint.project.arguments import Actual
-from dllint.torch_api import KEEPING_FUNCTIONS, WRAPPERS, canonical
+from dllint.torch_api import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -18,13 +18,23 @@ SPLIT = "torch.utils.data.random_split"
 def keeps_arguments(name: str) -> bool:
     """Whether calling it makes an object that holds the arguments: a class (by its capital), or a listed function."""
     plain = canonical(name)
-    return plain in KEEPING_FUNCTIONS or (not plain.endswith("()") and plain.rsplit(".", 1)[-1][:1].isupper())
+    return (
+        plain in KEEPING_FUNCTIONS
+        or _adds_a_stage(name)
+        or (not plain.endswith("()") and plain.rsplit(".", 1)[-1][:1].isupper())
+    )
 
 
 def keeps_as_it_is(name: str) -> bool:
     """Whether an object surely holds what its constructor is given, and does not read it up, as wrappers do."""
     plain = canonical(name)
-    return plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain.endswith("Compose")
+    return plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain.endswith("Compose") or _adds_a_stage(name)
+
+
+def _adds_a_stage(name: str) -> bool:
+    """Whether it is a method of a pipeline of stages, which gives the pipeline with one stage more."""
+    head, called, rest = canonical(name).partition("()")
+    return head in PIPELINES and bool(called and rest)
 
 
 def held_by(world: World, value: Instance) -> Values:
@@ -38,7 +48,18 @@ def held_by(world: World, value: Instance) -> Values:
             world,
             (*actuals.positional[:1], *(actuals.keywords[name] for name in ("dataset",) if name in actuals.keywords)),
         )
-    return _given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars))
+    before = _pipeline(world, value) if _adds_a_stage(value.of.name) else ()
+    return (*before, *_given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars)))
+
+
+def _pipeline(world: World, value: Instance) -> Values:
+    """What the pipeline was before the call that added a stage."""
+    assert value.file is not None
+    func = value.file.calls[value.call].func
+    if func[0] != "attr":
+        return ()
+    found = world.values.evaluate(func[1], world.call_site(value.file, value.call, value.frame))
+    return tuple(one for one in found if isinstance(one, Instance) and one != value)
 
 
 def bound_by(world: World, value: Partial) -> Values:

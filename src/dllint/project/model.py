@@ -208,7 +208,7 @@ class Project:
                     yield value.of.name, piece
         for given in loader.datasets():
             for one in self._external(given, 0):
-                name = one.of.name.rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
+                name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
                 around = one.of.name if isinstance(one.of, External) and not keeps_as_it_is(one.of.name) else ""
                 for held in held_by(self.world, one):
                     yield from self._pieces_of(held, name, around, 0)
