@@ -235,6 +235,12 @@ def test_a_generator_that_an_older_torch_refuses(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL206"))[0] == "latent"
 
 
+def test_a_generator_that_stops_the_count(run: Recorded) -> None:
+    text = "cannot pickle 'torch._C.Generator' object"
+    run.loader().add(Storages, loader="70.1", exception="TypeError", text=text, complete=False)
+    assert run.judged(run.about_loader("DLL206"))[0] == "latent"
+
+
 def test_a_lambda_for_a_pool(run: Recorded) -> None:
     site = Site(run.path, 14, 5, 14, 30)
     run.add(End, exit=1, exception="PicklingError", text="Can't pickle <function <lambda>>", site=site, frames=(site,))
