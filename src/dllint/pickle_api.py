@@ -177,6 +177,18 @@ RUN_TIME_CLASSES = frozenset(
 )
 """What makes a class that pickle looks up by its name in the module."""
 
+CLASS_MAKERS = frozenset({"type", "types.new_class"})
+"""The same where they are given bases: `type(name, bases, namespace)`."""
+
+NAMED_AS_WRAPPED = frozenset(
+    {
+        *("functools.lru_cache", "functools.cache", "contextlib.contextmanager"),
+        *("torch.no_grad", "torch.enable_grad", "torch.inference_mode"),
+    }
+)
+"""Decorators whose result takes over the qualified name of the function and is pickled by it (CPython 3.14,
+`Modules/_functoolsmodule.c`, `lru_cache_reduce`; `functools.wraps`; torch 2.13, `torch/utils/_contextlib.py`)."""
+
 _CV2 = {
     "VideoCapture": "an OpenCV capture",
     "VideoWriter": "an OpenCV video writer",

@@ -395,3 +395,47 @@ def run():
 
     assert findings({"train.py": source}, select=["DLL202"]) == set()
     assert findings({"train.py": workers}, select=["DLL202"]) == {("train.py", 11, "DLL202")}
+
+
+DECORATED = """\
+import contextlib
+import functools
+import torch
+from somewhere import unknown
+from torch.utils.data import DataLoader, Dataset
+
+def opener(root):
+    DECORATOR
+    def read(name):
+        return root, name
+    return read
+
+class Rows(Dataset):
+    def __init__(self, root):
+        self.read = opener(root)
+
+    def __getitem__(self, index):
+        return self.read(index)
+
+def build(root):
+    return DataLoader(Rows(root), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "lines"),
+    [
+        ("@functools.lru_cache(maxsize=8)", [9]),
+        ("@functools.lru_cache", [9]),
+        ("@functools.cache", [9]),
+        ("@contextlib.contextmanager", [9]),
+        ("@torch.no_grad()", [9]),
+        ("@unknown", []),
+        ("@functools.wraps(print)", []),
+        ("@unknown\n    @functools.cache", []),
+    ],
+)
+def test_local_functions_with_decorators(decorator: str, lines: list[int], told: Callable[..., Any]) -> None:
+    found = told({"data.py": DECORATED.replace("DECORATOR", decorator)}, select=["DLL202"])
+
+    assert [finding.span.line for finding in found] == lines

@@ -454,3 +454,39 @@ def test_the_configuration_names_more(told: Callable[..., Any]) -> None:
     text = LOCK.replace("import threading", "import stores").replace("threading.Lock()", "stores.Store('rows')")
     found = told({"data.py": text}, unpicklable=["stores.Store"], **SELECT)
     assert [(one.span.line, one.severity) for one in found] == [(6, "warning")]
+
+
+CLASS = """\
+import sys
+from torch.utils.data import DataLoader, Dataset
+
+MODULE
+
+class Rows(Dataset):
+    def __init__(self, names):
+        INIT
+
+    def __getitem__(self, index):
+        return self.row
+
+def build(names):
+    return DataLoader(Rows(names), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "init", "lines"),
+    [
+        ("", "self.row = type('Row', (), {})", [8]),
+        ("", "self.row = type('Row', (object,), dict.fromkeys(names))", [8]),
+        ("Row = type('Record', (), {})", "self.row = Row", [4]),
+        ("Row = type('Row', (), {})", "self.row = Row", []),
+        ("", "self.row = type(names)", []),
+        ("", "row = type('Row', (), {}); globals()['Row'] = row; self.row = row", []),
+        ("", "row = type('Row', (), {}); setattr(sys.modules[__name__], 'Row', row); self.row = row", []),
+    ],
+)
+def test_classes_made_by_type(module: str, init: str, lines: list[int], told: Callable[..., Any]) -> None:
+    found = told({"data.py": CLASS.replace("MODULE", module).replace("INIT", init)}, select=["DLL203"])
+
+    assert [finding.span.line for finding in found] == lines

@@ -310,3 +310,62 @@ def test_targets_that_fork_by_default_are_silent(findings: Callable[..., Any]) -
     }
 
     assert findings(files, target_python=">=3.10,<3.14", **SELECT) == set()
+
+
+LAZY = (
+    HEAD
+    + """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.rows = None
+
+    def opened(self):
+        if self.rows is None:
+            self.rows = np.load(self.path, mmap_mode="r")
+        return self.rows
+
+    def __len__(self):
+        return LENGTH
+
+    def __getitem__(self, index):
+        return self.opened()[index].copy()
+MORE
+def build(path):
+    rows = Rows(path)
+    TOUCH
+    return DataLoader(rows, num_workers=4, sampler=[1, 2], multiprocessing_context="spawn")
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("length", "touch", "more", "lines"),
+    [
+        ("len(self.opened())", "print(len(rows))", "", [11]),
+        ("3", "print(rows[0])", "", [11]),
+        ("3", "rows.opened()", "", [11]),
+        ("3", "print(len(rows))", "", []),
+        ("len(self.opened())", "print(rows.path)", "", []),
+        (
+            "len(self.opened())",
+            "print(len(rows))",
+            "\n    def __getstate__(self):\n        return {'path': self.path}\n",
+            [],
+        ),
+    ],
+)
+def test_maps_that_the_parent_s_first_use_opens(
+    length: str, touch: str, more: str, lines: list[int], told: Callable[..., Any]
+) -> None:
+    source = LAZY.replace("LENGTH", length).replace("TOUCH", touch).replace("MORE", more)
+
+    assert [finding.span.line for finding in told({"data.py": source}, **SELECT)] == lines
+
+
+def test_the_first_use_is_named(told: Callable[..., Any]) -> None:
+    source = LAZY.replace("LENGTH", "len(self.opened())").replace("TOUCH", "print(len(rows))").replace("MORE", "")
+
+    (finding,) = told({"data.py": source}, **SELECT)
+
+    assert "`len` of the dataset" in [place.message for place in finding.related]

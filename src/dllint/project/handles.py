@@ -24,7 +24,9 @@ from dllint.project.datasets import Kept, walk
 from dllint.project.holding import bound_by, flattened
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
+from dllint.project.parent_touches import ParentTouches
 from dllint.project.source import SourceFile, Store
+from dllint.project.start_methods import Hop
 from dllint.span import Span
 from dllint.torch_api import canonical
 
@@ -79,12 +81,16 @@ class Handle:
 
 
 class Copied(NamedTuple):
-    """An array over mapped or shared memory that is pickled: `label` says where it is kept, "Tokens.rows"."""
+    """An array over mapped or shared memory that is pickled: `label` says where it is kept, "Tokens.rows".
+
+    `touch` is what the parent does that makes a method of the dataset map it, where `__init__` does not.
+    """
 
     opener: Opener
     label: str
     value: Instance
     kept: Kept | None
+    touch: Hop | None = None
 
     @property
     def call(self) -> Call:
@@ -211,10 +217,33 @@ class Handles:
                 if kept is not None and kept.owner is not None and "." in piece.path:
                     label = f"{kept.owner.name}.{kept.attr}"
                 yield Copied(opener, label, piece.value, piece.kept)
+        for dataset in self.project.dataset_objects(loader):
+            yield from self._mapped_lazily(loader, dataset)
         for argument in ("collate_fn", "worker_init_fn"):
             for given in self.project.callables(loader, argument):
                 if isinstance(given, Partial):
                     yield from self._among(bound_by(self.world, given), f"{argument}'s partial")
+
+    def _mapped_lazily(self, loader: Loader, dataset: Instance) -> Iterator[Copied]:
+        """What methods of a dataset map that the parent calls before the workers start."""
+        datasets = self.project.datasets
+        for handle in self.kept(dataset):
+            step = handle.steps[-1]
+            late = {
+                (one.owner.file.path, one.method)
+                for one in handle.steps
+                if (one.owner.file.path, one.method) not in datasets.init_code(one.cls)
+            }
+            if not handle.opener.array or not late or any(one.later for one in handle.steps):
+                continue
+            if any(one.attr in datasets.dropped(one.holder) for one in handle.steps):
+                continue
+            kept = next((one for one in datasets.kept(step.holder) if one.store is step.store), None)
+            touch = ParentTouches(self.project, loader, dataset).of(late) if kept is not None else None
+            for value in kept.values if kept is not None and touch is not None else ():
+                for one in flattened(self.world, value):
+                    if isinstance(one, Instance) and (one.file, one.call) == (handle.file, handle.call):
+                        yield Copied(handle.opener, f"{step.cls.name}.{step.attr}", one, kept, touch)
 
     def _kept_from_the_start(self, kept: Kept, value: Value) -> bool:
         """Whether an attribute holds a value since its object was made, or gets it from outside."""

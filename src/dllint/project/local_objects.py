@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.schema import Expr
+from dllint.pickle_api import NAMED_AS_WRAPPED
 from dllint.project.abstract import Class, External, Function, Instance, Partial, Site, Value
 from dllint.project.conditions import under_main_guard
 from dllint.project.loaders import Loader
 from dllint.project.pairing import goes_with_workers
 from dllint.project.pickling import Unpicklable, functions_in, is_lambda, is_local
 from dllint.project.source import SourceFile
+from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -87,18 +90,27 @@ def _by_name(world: World, value: Value) -> Iterator[Function | Class]:
 
 
 def _is_lost(world: World, one: Function | Class) -> bool:
-    """Whether a worker cannot import it. What a decorator makes of a local function is not known."""
+    """Whether a worker cannot import it. What most decorators make of a local function is not known."""
     file, scope = one.file, one.scope
     entry = file.scopes[scope]
     if isinstance(one, Class) and any(world.hierarchy.method(one, name) for name in ("__reduce__", "__reduce_ex__")):
         return False
     if is_guarded(file, scope):
         return True
-    if entry.decorators and isinstance(one, Function):
+    if isinstance(one, Function) and not all(_keeps_name(world, one, decorator.expr) for decorator in entry.decorators):
         return False
     return is_local(one) and not any(
         event.kind == "global" and entry.name in event.detail for event in file.scopes[entry.parent].events
     )
+
+
+def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
+    """Whether what a decorator makes of a function is pickled by the function's own qualified name."""
+    file, entry = function.file, function.file.scopes[function.scope]
+    site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
+    expr = file.calls[decorator[1]].func if decorator[0] == "call" else decorator
+    values = world.values.evaluate(expr, site)
+    return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)
 
 
 def _wrappers(world: World, function: Function) -> Iterator[Function]:

@@ -11,6 +11,7 @@ from dllint.finding import Place
 from dllint.pickle_api import (
     CACHED,
     CACHES,
+    CLASS_MAKERS,
     GENERATOR,
     MODULE,
     NON_LEAF,
@@ -213,7 +214,7 @@ def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None
         given = project.evaluate_argument(value.file, value.call, 0, "user_function", value.frame)
         functions = [one for one in given or () if isinstance(one, Function)]
         return CACHED if functions and not _bound_as(value, {one.name for one in functions}) else None
-    if name in RUN_TIME_CLASSES:
+    if name in RUN_TIME_CLASSES or (name in CLASS_MAKERS and len(value.file.calls[value.call].args) > 1):
         return _made_at_run_time(project, value)
     if name == "numpy.load":
         return NPZ if _suffix(project, value).endswith(".npz") else None
@@ -268,7 +269,17 @@ def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
         names = {one.value for one in given if isinstance(one, Const)}
         if len(names) != 1 or _bound_as(value, names) is not False:
             return None
+    if any(_registers(file, index) for index in file.calls_of(call.scope)):
+        return None
     return RUN_TIME_CLASS
+
+
+def _registers(file: SourceFile, index: int) -> bool:
+    """Whether a call makes names of a module at run time: `globals()`, `setattr(sys.modules[__name__], …)`."""
+    call = file.calls[index]
+    if call.func == ["name", "globals"] or call.func == ["name", "vars"]:
+        return True
+    return call.func == ["name", "setattr"] and bool(call.args) and call.args[0].value[0] != "name"
 
 
 def _bound_as(value: Instance, names: Collection[object]) -> bool | None:

@@ -57,6 +57,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     loaders = [project.loader_place(one) for one, _, _ in found]
     kept = copied.kept
     store = [] if kept is None or kept.span.line == call.span.line else [Place(kept.file.path, kept.span, "kept here")]
+    touch = [] if copied.touch is None else [project.place(copied.touch)]
     return Finding(
         CODE,
         file.path,
@@ -76,6 +77,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
         ),
         related=(
             *store,
+            *touch,
             *tuple(dict.fromkeys(loaders))[:MOST_PLACES],
             *tuple(dict.fromkeys(others))[:MOST_PLACES],
         ),
