@@ -369,3 +369,15 @@ def test_the_first_use_is_named(told: Callable[..., Any]) -> None:
     (finding,) = told({"data.py": source}, **SELECT)
 
     assert "`len` of the dataset" in [place.message for place in finding.related]
+
+
+@pytest.mark.parametrize(("touch", "lines"), [("print(len(rows))", [11]), ("print(rows.path)", [])])
+def test_a_function_that_makes_the_dataset_uses_it_first(
+    touch: str, lines: list[int], told: Callable[..., Any]
+) -> None:
+    source = LAZY.replace("LENGTH", "len(self.opened())").replace("TOUCH", touch).replace("MORE", "")
+    source = source.replace(
+        "    return DataLoader(rows", "    return rows\n\ndef load(path):\n    return DataLoader(build(path)"
+    )
+
+    assert [finding.span.line for finding in told({"data.py": source}, **SELECT)] == lines

@@ -63,7 +63,8 @@ class ParentTouches:
         return all(found.absent for found in given) and self.world.hierarchy.method(self.cls, _ITEM) is not None
 
     def _scopes(self) -> Iterator[tuple[SourceFile, int, tuple[int, int]]]:
-        """The scope around the loader, and the one in which the dataset is made, each with where it gets there."""
+        """The scope around the loader, and the one in which the dataset is made, each with where it gets there: to the
+        loader, or out of the function that makes the dataset."""
         file, call = self.loader.file, self.loader.file.calls[self.loader.call]
         yield file, call.scope, (call.span.line, call.span.column)
         made = self.dataset.file
@@ -76,6 +77,12 @@ class ParentTouches:
             if caller.call >= 0 and caller.file is made and made.calls[caller.call].scope == scope:
                 span = made.calls[caller.call].span
                 yield made, scope, (span.line, span.column)
+                return
+        for event in made.scopes[scope].events if scope > 0 else ():
+            site = Site(made, scope, event.region, (event.span.line, event.span.column), None)
+            if event.kind == "return" and event.value is not None and self._is_it(event.value, site, own=False):
+                yield made, scope, (event.span.line, event.span.column)
+                return
 
     def _in_scope(self, file: SourceFile, scope: int, own: bool) -> Iterator[tuple[str, Hop]]:
         """Uses of the dataset in a scope; with `own`, of a method's receiver, whose plain calls are known already."""
