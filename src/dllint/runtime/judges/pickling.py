@@ -143,11 +143,9 @@ def made_while_pickling(case: Case) -> Judgement:
             if trial.outcome == "failed" and _died_of_it(f"{trial.exception}: {trial.text}\n{trial.stderr}"):
                 why = said(trial.exception, trial.text)
                 return latent(f"fails under {case.where(trial.method)}: {why}", *_harmless(case))
-    for error in (error for run in case.runs for error in errors(run)):
-        if error.method and _died_of_it(error.text):
-            return latent(
-                f"fails under {case.where(error.method)}: {said(error.exception, error.text)}", *_harmless(case)
-            )
+    for told in (told for run in case.runs for told in errors(run)):
+        if told.method and _died_of_it(told.text):
+            return latent(f"fails under {case.where(told.method)}: {said(told.exception, told.text)}", *_harmless(case))
     sent = [run for run in case.runs if any(method != "fork" for method in (run.method, *run.others))]
     temporary = max((run.storages.temporary for run in sent if run.storages), default=0)
     if temporary:
