@@ -997,3 +997,55 @@ def test_stages_of_a_pipeline(rows: str, findings: Callable[..., Any], marks: Ca
 
 def test_what_the_loader_itself_maps_runs_in_its_own_process(findings: Callable[..., Any]) -> None:
     assert findings({"data.py": PIPED.format("    return wds.WebDataset(urls).map(print)")}, **SELECT) == set()
+
+
+SPAWNING: dict[str, str] = {
+    "set where there are workers": "    options = {}\n    if workers > 0:\n"
+    '        options["multiprocessing_context"] = "spawn"\n',
+    "one of two dicts": '    options = {"multiprocessing_context": "spawn"} if workers else {}\n',
+    "what a function gives": "    options = of(workers)\n",
+}
+SPAWNED = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.change = lambda row: row  # DLL201
+
+    def __getitem__(self, index):
+        return self.change(index)
+
+def of(workers):
+    if workers > 0:
+        return {"multiprocessing_context": "spawn"}
+    return {}
+
+"""
+
+
+@pytest.mark.parametrize("options", SPAWNING.values(), ids=SPAWNING)
+def test_a_context_that_is_given_on_some_paths(
+    options: str, told: Callable[..., Any], relative: Callable[[str], str]
+) -> None:
+    build = f"def build(workers):\n{options}    return DataLoader(Rows(), num_workers=workers, **options)\n"
+
+    (finding,) = told({"data.py": SPAWNED + build}, **SELECT)
+
+    assert (finding.severity, finding.start_methods) == ("error", ("spawn",))
+
+
+def test_a_context_that_only_another_caller_gives(findings: Callable[..., Any]) -> None:
+    text = """\
+class Plain(Dataset):
+    def __getitem__(self, index):
+        return index
+
+def build(rows, **options):
+    return DataLoader(rows, num_workers=4, **options)
+
+def main():
+    build(Rows(), multiprocessing_context="fork")
+    build(Plain(), multiprocessing_context="spawn")
+    build(Plain())
+"""
+    assert findings({"data.py": SPAWNED.replace("  # DLL201", "") + text}, **SELECT) == set()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.project.abstract import Function
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
 
@@ -41,7 +42,8 @@ class Regime:
 
 def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
     """The regimes of a loader with workers, what the project decides first; none where its workers are provably none
-    or where a context is given that is not known."""
+    or where a context is given that is not known. A context that only some paths give, as those with workers do, is
+    the loader's own."""
     site = loader.site
     context = loader.context()
     if context is not None and loader.argument("multiprocessing_context").absent is False:
@@ -68,8 +70,22 @@ def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterato
             decided = True
             yield Regime(arrival.origin.method, "inherited", arrival, workers)
     workers = loader.workers()
-    if decided or not workers.possible or context is not None:
+    if decided or not workers.possible:
+        return
+    if context is not None:
+        if not arrivals and context in ("fork", "spawn", "forkserver") and _in_all_activations(world, loader, context):
+            yield Regime(context, "explicit", None, workers)
         return
     defaults = world.settings.targets.default_start_methods()
     for method, where in defaults.items():
         yield Regime(method, "default", None, workers, where, len(defaults) == 1)
+
+
+def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
+    """Whether a loader can be given a context however the function around it is called: where only some callers give
+    one, it is not known which datasets go with it."""
+    call = loader.file.calls[loader.call]
+    if loader.file.scopes[call.scope].kind != "function":
+        return True
+    callers = world.calls.callers(Function(loader.file, call.scope))
+    return all(loader.context(caller.frame) == context for caller in callers)
