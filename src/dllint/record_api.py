@@ -15,6 +15,8 @@ OPAQUE = "opaque"
 HANDLE = "handle"
 TEXT = "text"
 TABLE = "table"
+FRAME = "frame"
+ROWS = "rows"
 
 READERS: dict[str, str] = {
     "json.load": RECORDS,
@@ -51,19 +53,25 @@ READERS: dict[str, str] = {
     "smart_open.open": HANDLE,
     "pathlib.Path().open": HANDLE,
     "pathlib.Path().read_text": TEXT,
-    "pandas.read_csv().to_dict": RECORDS,
-    "pandas.read_csv().values.tolist": RECORDS,
-    "pandas.read_csv()[].tolist": RECORDS,
-    "pandas.read_csv().iterrows": RECORDS,
-    "pandas.read_csv().itertuples": RECORDS,
-    "pandas.read_json().to_dict": RECORDS,
-    "pandas.read_parquet().to_dict": RECORDS,
+    **{
+        f"pandas.{name}": FRAME
+        for name in (
+            "read_csv",
+            "read_table",
+            "read_json",
+            "read_parquet",
+            "read_excel",
+            "read_feather",
+            "concat",
+            "merge",
+        )
+    },
 }
 """What a call gives: nested Python objects ("records"), an open file ("handle"), all of its text as one string
-("text"), strings ("lines"), an object that holds records and gives them by methods ("table"), or
-whatever was pickled ("opaque")."""
+("text"), strings ("lines"), an object that holds records and gives them by methods ("table"), a pandas table, a part
+or a column of one ("frame"), its rows as Python objects ("rows"), or whatever was pickled ("opaque")."""
 
-_STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)")
+_STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
 SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
 """Methods that give the same objects, in another container at most."""
 OF_STRING = frozenset(
@@ -102,7 +110,55 @@ PATH_FUNCTIONS = frozenset(
 """Functions of `os` and `os.path` by their last name that take a path."""
 
 
-_KEEPING = {TEXT: OF_STRING, RECORDS: SAME_COLLECTION, OPAQUE: SAME_COLLECTION}
+FRAME_KEEPING = frozenset(
+    {
+        *(
+            "drop_duplicates",
+            "sort_values",
+            "sort_index",
+            "reset_index",
+            "set_index",
+            "dropna",
+            "fillna",
+            "head",
+            "tail",
+        ),
+        *(
+            "sample",
+            "query",
+            "rename",
+            "merge",
+            "join",
+            "copy",
+            "astype",
+            "assign",
+            "drop",
+            "explode",
+            "filter",
+            "isin",
+        ),
+        *(
+            "loc",
+            "iloc",
+            "at",
+            "iat",
+            "values",
+            "to_numpy",
+            "T",
+            "str",
+            "append",
+            "nlargest",
+            "nsmallest",
+            "convert_dtypes",
+        ),
+    }
+)
+"""Methods and attributes of a pandas table that give a table, a part or a column of it, or its values as an array."""
+FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
+"""Methods of a table that give Python objects, each with the level of what they give: the rows of `iterrows()` come in
+a tuple with their index."""
+
+_KEEPING = {TEXT: OF_STRING, RECORDS: SAME_COLLECTION, OPAQUE: SAME_COLLECTION, ROWS: SAME_COLLECTION}
 
 
 def form(name: str) -> tuple[str, int] | None:
@@ -124,20 +180,29 @@ def form(name: str) -> tuple[str, int] | None:
 
 def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
     level = 0
+    whole = True
     for step in steps:
         if step == "()" or step == "[:]":
             continue
         if step == "[]":
-            level += 1
+            level += kind != FRAME
+            whole = whole and kind != FRAME
             continue
-        method = step.removeprefix("().")
-        if kind == HANDLE and method in ("readlines", "readline", "read"):
+        method = step.removeprefix("()").removeprefix(".")
+        if kind == FRAME:
+            if method in FRAME_ROWS:
+                kind, level = ROWS, FRAME_ROWS[method]
+            elif method in ("tolist", "to_list") and whole:
+                kind = ROWS
+            elif method not in FRAME_KEEPING:
+                return None
+        elif kind == HANDLE and method in ("readlines", "readline", "read"):
             kind, level = {"readlines": (LINES, 0), "readline": (LINES, 1), "read": (TEXT, 0)}[method]
         elif kind == TEXT and method in SPLITTING:
             kind, level = LINES, 0
         elif method in _KEEPING.get(kind, frozenset()) or (level and method in OF_STRING | SPLITTING):
             continue
-        elif kind in (RECORDS, OPAQUE) and method in ("get", "pop"):
+        elif kind in (RECORDS, OPAQUE, ROWS) and method in ("get", "pop"):
             level += 1
         else:
             return None

@@ -122,10 +122,25 @@ NEW_STORAGE: dict[str, str] = {
     "torchvision.transforms.functional.to_tensor": "torchvision.transforms.functional.to_tensor: a new tensor",
     "torchvision.transforms.functional.pil_to_tensor": "torchvision.transforms.functional.pil_to_tensor: a new tensor",
     "torchaudio.load": "torchaudio.load: a new tensor and its sampling rate",
+    "torchaudio.load[0]": "torchaudio.load: a new tensor and its sampling rate",
+    "torchaudio.functional.resample": "torchaudio.functional.resample: a new tensor",
+    **{
+        f"torchaudio.compliance.kaldi.{name}": f"torchaudio.compliance.kaldi.{name}: a new tensor"
+        for name in ("fbank", "mfcc", "spectrogram")
+    },
+    **{
+        f"torchaudio.transforms.{name}()": f"torchaudio.transforms.{name}: its call gives a new tensor"
+        for name in ("Resample", "Spectrogram", "MelSpectrogram", "MFCC", "LFCC", "AmplitudeToDB", "MelScale")
+    },
+    **{
+        f"torchvision.transforms.{name}()": f"torchvision.transforms.{name}: its call gives a new tensor"
+        for name in ("ToTensor", "PILToTensor")
+    },
     "safetensors.torch.load_file": "safetensors.torch.load_file: new tensors",
 }
-"""Functions whose every call gives a tensor with a storage of its own; measured for `tensor` and `from_numpy` of a
-row."""
+"""What gives a tensor with a storage of its own at every call: functions, the objects of classes whose name ends with
+"()", and the first item of what a function whose name ends with "[0]" gives. Measured for `tensor` and `from_numpy` of
+a row."""
 
 DESCRIPTORS_IN_A_MESSAGE = 245
 """Tensors that forkserver can send to a worker: SCM_MAX_FD is 253 (Linux, include/net/scm.h), of which torch's loader

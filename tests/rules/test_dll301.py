@@ -270,6 +270,18 @@ def test_one_array_of_two_loaders_is_one_finding(told: Callable[..., Any]) -> No
     assert len(finding.related) == 2
 
 
+def test_arrays_of_several_callers_kept_by_one_statement_are_one_finding(told: Callable[..., Any]) -> None:
+    text = dataset("self.rows = path").replace(
+        TAIL,
+        "\ndef load(path):\n    first, second = Rows(np.load('a.npy')), Rows(np.load('b.npy'))\n"
+        "    return [DataLoader(one, num_workers=4) for one in (first, second)]\n",
+    )
+
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert [place.message for place in finding.related].count("made here") == 2
+
+
 def test_mapping_the_file_is_offered_for_forked_workers_only(told: Callable[..., Any]) -> None:
     spawned = dataset("self.rows = np.load(path)")
 

@@ -52,6 +52,35 @@ FOUND: dict[str, str] = {
     "csv rows in a loop": dataset(
         "self.rows = []  # DLL302\nfor row in csv.reader(open(path)):\n    self.rows.append(row)"
     ),
+    "a list of numbers a line": dataset(
+        "self.rows = {}  # DLL302\nfor line in open(path).readlines():\n    line = line.strip().split(' ')\n"
+        "    self.rows[line[0]] = [int(part) for part in line[1:]]",
+        extra=READ.replace("self.rows[index]", "self.rows[str(index)]"),
+    ),
+    "rows of a filtered table": dataset(
+        "table = pd.read_csv(path)\ntable = table[table['split'] == 'train'].reset_index(drop=True)\n"
+        "self.rows = []  # DLL302\nfor _, row in table.iterrows():\n"
+        "    self.rows.append({'text': row['text'], 'label': row['label']})",
+        before="import pandas as pd\n",
+    ),
+    "rows of tables joined": dataset(
+        "table = pd.concat([pd.read_csv(one) for one in path]).dropna()\n"
+        "self.rows = [(row.text, row.label) for row in table.itertuples()]  # DLL302",
+        before="import pandas as pd\n",
+    ),
+    "columns zipped": dataset(
+        "table = pd.read_csv(path, sep='\\t')\nself.rows = list(zip(table['text'], table['label']))  # DLL302",
+        before="import pandas as pd\n",
+    ),
+    "rows by their number": dataset(
+        "table = pd.read_csv(path)\nself.rows = []  # DLL302\nfor i in range(len(table)):\n"
+        "    self.rows.append((table.iloc[i]['text'], table.loc[i, 'label']))",
+        before="import pandas as pd\n",
+    ),
+    "a sorted table as dicts": dataset(
+        "self.rows = pd.read_csv(path).sort_values(by='length').to_dict('records')  # DLL302",
+        before="import pandas as pd\n",
+    ),
     "readlines": dataset("self.rows = open(path).readlines()  # DLL302"),
     "split text": dataset("self.rows = open(path).read().strip().split('\\n')  # DLL302"),
     "a helper of the class": dataset(
@@ -106,6 +135,23 @@ SILENT: dict[str, str] = {
         extra="\n    def __getitem__(self, index):\n        name, label = self.rows[index]\n"
         "        return open(f'images/{name}.txt').read(), label\n",
     ),
+    "lines that become paths in a method": dataset(
+        "self.rows = open(path).read().splitlines()",
+        extra="\n    def __getitem__(self, index):\n        return self.read(self.rows[index])\n"
+        "\n    def read(self, name):\n        return read_bytes(name)\n",
+        before="def read_bytes(name):\n    with open(name, 'rb') as f:\n        return f.read()\n",
+    ),
+    "rows of a table that become paths and numbers": dataset(
+        "self.rows = [(row.name, row.label) for row in pd.read_csv(path).itertuples()]",
+        before="import pandas as pd\n",
+        extra="\n    def __getitem__(self, index):\n        name, label = self.rows[index]\n"
+        "        return open(os.path.join('a', name)).read(), int(label)\n",
+    ),
+    "a column of a table": dataset("self.rows = pd.read_csv(path)['label'].tolist()", before="import pandas as pd\n"),
+    "a cell of each row": dataset(
+        "self.rows = [row['label'] for _, row in pd.read_csv(path).iterrows()]", before="import pandas as pd\n"
+    ),
+    "the values of a table": dataset("self.rows = pd.read_csv(path).dropna().values", before="import pandas as pd\n"),
     "joined paths": dataset("self.rows = [os.path.join('a', line.strip()) for line in open(path)]"),
     "numbers": dataset("self.rows = [int(line) for line in open(path)]"),
     "numbers of a record": dataset("self.rows = [int(x['label']) for x in json.load(open(path))]"),

@@ -42,6 +42,21 @@ FOUND: dict[str, str] = {
     "a loop that appends": dataset(
         "self.rows = []  # DLL303\nfor path in paths:\n    row = torch.load(path).float()\n    self.rows.append(row)"
     ),
+    "sounds, resampled by an object": dataset(
+        "self.resample = Resample(8000, 16000)\nself.rows = [self.read(path) for path in paths]  # DLL303",
+        before="import torchaudio\nfrom torchaudio.transforms import Resample\n",
+        extra=READ + "\n    def read(self, path):\n        sound, rate = torchaudio.load(path)\n"
+        "        return self.resample(sound).squeeze(0)\n",
+    ),
+    "sounds as they are read": dataset(
+        "self.rows = []  # DLL303\nfor path in paths:\n    sound, rate = torchaudio.load(path)\n"
+        "    self.rows.append(sound)",
+        before="import torchaudio\n",
+    ),
+    "images made tensors": dataset(
+        "convert = transforms.ToTensor()\nself.rows = [convert(Image.open(path)) for path in paths]  # DLL303",
+        before="from PIL import Image\nfrom torchvision import transforms\n",
+    ),
     "a dict": dataset("self.rows = {path: torch.load(path) for path in paths}  # DLL303"),
     "a dict in a helper": dataset(
         "self.rows = {}  # DLL303\nself.fill(paths)",
@@ -73,6 +88,11 @@ SILENT: dict[str, str] = {
     "views by a method": dataset("data = torch.rand(900, 9)\nself.rows = list(data.unbind())"),
     "a handful": dataset("self.rows = [torch.zeros(3) for _ in range(64)]"),
     "two by name": dataset("self.rows = {'mean': torch.zeros(3), 'std': torch.ones(3)}"),
+    "sampling rates": dataset("self.rows = [torchaudio.load(path)[1] for path in paths]", before="import torchaudio\n"),
+    "what an unknown transform gives": dataset(
+        "convert = transforms.Compose([])\nself.rows = [convert(path) for path in paths]",
+        before="from torchvision import transforms\n",
+    ),
     "numpy arrays": dataset("self.rows = [np.load(path) for path in paths]"),
     "paths": dataset("self.rows = [path for path in paths]"),
     "numbers of tensors": dataset("self.rows = [torch.load(path).sum().item() for path in paths]"),

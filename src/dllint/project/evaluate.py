@@ -40,6 +40,7 @@ from dllint.project.commands import from_command_line
 from dllint.project.folding import binary, truth, unary
 from dllint.project.narrowing import called_before, not_functions, tests_callable
 from dllint.project.source import Binding
+from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
@@ -411,6 +412,9 @@ class Evaluator:
             if callee.of.name == "functools.lru_cache":
                 of = External("functools.lru_cache()")
                 return (Instance(of, here.file, index, self.world.remembered(here.frame)),)
+            called = f"{canonical(callee.of.name)}()"
+            if called in NEW_STORAGE:
+                return (Instance(External(called), here.file, index, self.world.remembered(here.frame)),)
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:

@@ -29,6 +29,7 @@ from dllint.project.arguments import Actuals
 from dllint.project.conditions import contradict, render
 from dllint.project.evaluate import union
 from dllint.project.source import SourceFile
+from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
@@ -382,6 +383,9 @@ class Mappings:
             if canonical(value.of.name) in known.SAME_ITEMS:
                 return (value,)
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
+                part = f"{canonical(value.of.name)}[{key.value}]"
+                if part in NEW_STORAGE:
+                    return (Instance(External(part), value.file, value.call, value.frame),)
                 return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)

@@ -21,7 +21,18 @@ from dllint.project.conditions import render
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept
 from dllint.project.source import SourceFile, last_name
-from dllint.record_api import HANDLE, LINES, OF_STRING, SAME_COLLECTION, SAME_OBJECTS, SPLITTING, TEXT, form
+from dllint.record_api import (
+    FRAME,
+    HANDLE,
+    LINES,
+    OF_STRING,
+    ROWS,
+    SAME_COLLECTION,
+    SAME_OBJECTS,
+    SPLITTING,
+    TEXT,
+    form,
+)
 from dllint.span import Span
 from dllint.torch_api import canonical
 
@@ -38,12 +49,16 @@ _POINTER = 8
 (`sys.getsizeof`, CPython 3.11 on 64 bit)."""
 
 
+_SOURCES = frozenset({HANDLE, TEXT, FRAME})
+"""Kinds of readings that are no Python objects themselves, only what such are taken from."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """A call whose result is Python objects.
 
     Attributes:
-        kind: "records", "lines" or "opaque", or "handle" and "text" for what lines are taken from.
+        kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for what these are taken from.
         level: 0 for all that was read, 1 for an item of it, and so on.
         seen: whether the project goes through it as a sequence or dict, so that it is no array.
     """
@@ -95,7 +110,7 @@ class Records:
 
     def _collection(self, value: Value, depth: int) -> Held | None:
         if isinstance(value, Instance):
-            reading = self._of_instance(value)
+            reading = self._of_instance(value) or self._zipped(value)
             return None if reading is None else self._whole(reading)
         if isinstance(value, Display):
             return self._filled(value, depth)
@@ -103,9 +118,15 @@ class Records:
             return self._filled(value, depth)
         return None
 
+    def _zipped(self, value: Instance) -> Reading | None:
+        """What a list of the tuples that `zip` gives is made of."""
+        if value.of != External("zip") or value.file is None or value.call < 0:
+            return None
+        return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame), None, 0)
+
     def _whole(self, reading: Reading) -> Held | None:
         """A reading that is kept as it is."""
-        if reading.kind in (HANDLE, TEXT) or (reading.kind == LINES and reading.level):
+        if reading.kind in _SOURCES or (reading.kind == LINES and reading.level):
             return None
         return Held(reading, None)
 
@@ -136,7 +157,7 @@ class Records:
         else:
             for one, where in elements:
                 traced = self.trace(one, where)
-                if traced is not None and traced.level == 0 and traced.kind not in (HANDLE, TEXT):
+                if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                     return Held(traced, None)
         mappings = self.world.mappings
         for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
@@ -145,7 +166,7 @@ class Records:
             where = mappings.changed_at(file, change, site)
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
-                if traced is not None and traced.kind not in (HANDLE, TEXT):
+                if traced is not None and traced.kind not in _SOURCES:
                     return Held(replace(traced, seen=True), None)
                 for one_value in self.world.values.evaluate(change.value, where):
                     if isinstance(one_value, (Display, Mapping)) and one_value != value:
@@ -163,15 +184,26 @@ class Records:
         return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
 
     def _object(self, expr: Expr, site: Site, names: _Names, depth: int) -> Reading | None:
-        """The reading that an element is made of, if it is a string, a record or a container of such."""
+        """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a
+        table holds is not known: alone it may be a number."""
         if depth > 3:
             return None
         if expr[0] in ("tuple", "list"):
             return next((found for one in expr[1] if (found := self._object(one, site, names, depth + 1))), None)
         if expr[0] == "dict":
             return next((found for _, one in expr[1] if (found := self._object(one, site, names, depth + 1))), None)
+        if expr[0] == "comp" and expr[1] != "generator":
+            parts = {
+                name: part for target, iterable, _ in expr[3] for name, part in _unpacked(target, ["element", iterable])
+            }
+            for target in parts:
+                if (found := self.trace(["name", target], site, {**(names or {}), **parts})) is not None:
+                    return found if found.kind != HANDLE else None
+            return None
         found = self.trace(expr, site, names)
-        return found if found is not None and found.kind != HANDLE else None
+        if found is None or found.kind == HANDLE:
+            return None
+        return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
 
     # Where objects come from
 
@@ -187,6 +219,10 @@ class Records:
             return self._element(self.trace(expr[1], site, names, depth + 1))
         if tag == "entered":
             return self.trace(expr[1], site, names, depth + 1)
+        if tag == "attr":
+            base = self.trace(expr[1], site, names, depth + 1)
+            if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
+                return self._element(base)
         if not names or tag == "call":
             values = self.world.values.evaluate(expr, site)
             for value in values:
@@ -205,7 +241,7 @@ class Records:
             if expr[1][0] == "element" and expr[2] == ["const", 0] and _counts(expr[1][1], site.file):
                 return None
             base = self.trace(expr[1], site, names, depth + 1)
-            return base if expr[2][0] == "slice" else self._element(base)
+            return base if expr[2][0] == "slice" or (base is not None and base.kind == FRAME) else self._element(base)
         if tag == "call":
             return self._through_call(expr[1], site, names, depth)
         if tag == "binop" and expr[1] == "+":
@@ -242,6 +278,8 @@ class Records:
             plain = [argument.value for argument in call.args if argument.keyword is None]
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site, names, depth + 1)
+                if found is not None and last == "zip" and found.kind == FRAME:
+                    return replace(found, kind=ROWS, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
         return None

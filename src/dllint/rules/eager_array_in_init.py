@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[Any, ...], tuple[int, Finding, list[Place], list[str]]] = {}
+    found: dict[tuple[Any, ...], tuple[int, Finding, list[Place], list[Place], list[str]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -36,16 +36,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if judged is None:
                     continue
                 rank, finding = judged
-                key = (kept.file.path, kept.owner, kept.attr, array.file.path, array.call)
-                place = project.loader_place(loader)
-                places, methods = found[key][2:] if key in found else ([], [])
-                places.append(place)
+                # One statement that keeps arrays of several callers is one thing to mend.
+                key = (kept.file.path, kept.owner, kept.attr, kept.span)
+                made, places, methods = found[key][2:] if key in found else ([], [], [])
+                made += finding.related
+                places.append(project.loader_place(loader))
                 methods += finding.start_methods
                 if key not in found or found[key][0] < rank:
-                    found[key] = (rank, finding, places, methods)
-    for _, finding, places, methods in found.values():
+                    found[key] = (rank, finding, made, places, methods)
+    for _, finding, made, places, methods in found.values():
         methods = [*finding.start_methods, *methods] if finding.start_methods else []
-        related = (*finding.related, *dict.fromkeys(places))
+        related = tuple(dict.fromkeys((*made, *places)))
         yield replace(finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
 
 

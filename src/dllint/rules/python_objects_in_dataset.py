@@ -13,7 +13,7 @@ from dllint.project.arrays import mib
 from dllint.project.datasets import Kept
 from dllint.project.path_lists import lists_paths
 from dllint.project.records import Held
-from dllint.record_api import LINES, OPAQUE, TABLE
+from dllint.record_api import LINES, OPAQUE, ROWS, TABLE
 
 CODE = "DLL302"
 MIB = 1 << 20
@@ -73,17 +73,19 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr)
         if not by_item and not (whole and code.read(value, kept.attr)):
             continue
-        if reading is not None and reading.kind == LINES and _makes_paths(project, value, kept.attr):
+        if reading is not None and _makes_paths(project, value, kept.attr, reading.kind):
             continue
         if reading is not None and reading.kind == OPAQUE and not (reading.seen or code.has_fields(value, kept.attr)):
             continue
         yield kept, held
 
 
-def _makes_paths(project: Project, value: Instance, attr: str) -> bool:
-    """Whether the workers make paths of the lines that an attribute holds."""
+def _makes_paths(project: Project, value: Instance, attr: str, kind: str) -> bool:
+    """Whether the workers make paths of the lines, or of the rows of a table, that an attribute holds."""
     code = project.item_code
-    return code.used_as_path(value, attr) or lists_paths(project.world, code, value, attr)
+    if kind == LINES and code.used_as_path(value, attr):
+        return True
+    return kind in (LINES, ROWS) and lists_paths(project.world, code, value, attr)
 
 
 def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
