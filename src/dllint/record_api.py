@@ -111,10 +111,11 @@ PATH_FUNCTIONS = frozenset(
 
 
 FRAME_KEEPING = frozenset(
-    (
-        "drop_duplicates sort_values sort_index reset_index set_index dropna fillna head tail sample query rename merge "
-        "join copy astype assign drop explode filter isin loc iloc at iat values to_numpy T str append nlargest"
-    ).split()
+    {
+        *("drop_duplicates", "sort_values", "sort_index", "reset_index", "set_index", "dropna", "fillna", "head"),
+        *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
+        *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
+    }
 )
 """Methods and attributes of a pandas table that give a table, a part or a column of it, or its values as an array."""
 FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
