@@ -27,7 +27,35 @@ def work(number):
 
 """
 
+THREADS_OR_PROCESSES = f"""\
+{LAUNCHING}
+from multiprocessing.pool import Pool, ThreadPool
+
+def each(items, use_process=False, sequential=False):
+    if not sequential:
+        if use_process:
+            pool = Pool(processes=4)
+        else:
+            pool = ThreadPool(processes=4)
+        return [pool.apply_async(work, (item,)) for item in items]
+    return [work(item) for item in items]
+
+def both(items, use_process):
+    with (Pool if use_process else ThreadPool)(4) as pool:
+        return pool.map(work, items)
+"""
+
 FOUND: dict[str, str] = {
+    "processes where an argument asks for them": f"""{THREADS_OR_PROCESSES}
+each([1, 2], use_process=True)  # DLL102
+""",
+    "processes where the last argument asks for them": f"""{THREADS_OR_PROCESSES}
+both([1, 2], True)  # DLL102
+""",
+    "processes where it is not known": f"""{THREADS_OR_PROCESSES}
+import somewhere
+each([1, 2], somewhere.use_process)  # DLL102
+""",
     "spawn by another name": """\
 from torch.multiprocessing import spawn as go
 
@@ -169,6 +197,19 @@ if __name__ == "__main__":
 }
 
 SILENT: dict[str, str] = {
+    "threads, unless an argument asks for processes": f"""{THREADS_OR_PROCESSES}
+each([1, 2])
+each([1, 2], use_process=False)
+each([1, 2], True, sequential=True)
+""",
+    "threads in one of many calls": f"""{THREADS_OR_PROCESSES}
+def many():
+{"".join(f"    each([{number}], use_process=True){chr(10)}" for number in range(30))}
+each([1, 2])
+""",
+    "threads that an expression chooses": f"""{THREADS_OR_PROCESSES}
+both([1, 2], False)
+""",
     "guarded": f"""{SPAWNED}
 if __name__ == "__main__":
     for batch in loader:

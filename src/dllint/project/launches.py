@@ -160,9 +160,39 @@ def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]
             continue
         seen.add((plain, context))
         for frame, through in _contexts(world, file, call.scope, None, (), _CONTEXTS_DEEP):
+            if not can_start(world, file, index, frame):
+                continue
             targets = _targets(world, api, file, index, frame)
             methods = _methods(world, api, context, file, index, frame)
             yield Launch(file, index, plain, methods, targets, api.daemonic, through, frame)
+
+
+def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -> bool:
+    """Whether a call of a launcher can start processes in this activation of the function around it: not where the
+    arguments rule it out, or decide for a pool of threads."""
+    if frame is None:
+        return True
+    site = world.call_site(file, index, frame)
+    if world.impossible(site):
+        return False
+    values = world.values.evaluate(file.calls[index].func, site)
+    known = [value for value in values if _launcher_name(value)]
+    return len(known) < len(values) or not values or any(_is_launcher(world, value) for value in known)
+
+
+def _launcher_name(value: Value) -> str:
+    """The name of something from outside the project, as the table of launchers writes it; "" for anything else."""
+    if isinstance(value, External):
+        return canonical(context_of(value.name)[0])
+    if isinstance(value, Instance) and isinstance(value.of, External):
+        return canonical(context_of(value.of.name + "()")[0])
+    return ""
+
+
+def _is_launcher(world: World, value: Value) -> bool:
+    return _launcher_name(value) in LAUNCHERS or (
+        isinstance(value, External) and value.name in world.settings.launchers
+    )
 
 
 def _contexts(
@@ -179,7 +209,8 @@ def _contexts(
         return
     for caller in callers:
         launched = world.launches_at(caller.file, caller.call)
-        yield caller.frame, through if launched else (caller, *through)
+        called = world.told_apart(caller.file, caller.call, Function(file, scope), caller.frame)
+        yield called, through if launched else (caller, *through)
 
 
 def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Actual | None:

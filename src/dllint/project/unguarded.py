@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Call, Event
 from dllint.project.conditions import render
+from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
 from dllint.project.reaching import Reached, reach, runs_when_imported, stepped
 from dllint.project.source import SourceFile
@@ -54,7 +55,10 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         call = file.calls[index]
         if not runs_when_imported(file, call.region):
             continue
-        starts = [stepped(module, index, target) for target in project.world.calls.targets(file, index)]
+        starts = [
+            stepped(module, index, target._replace(frame=project.world.told_apart(file, index, *target)))
+            for target in project.world.calls.targets(file, index)
+        ]
         text = f"`{render(call.func, file)}`"
         for reached in reach(project.world, starts):
             for start in _here(project, reached):
@@ -83,6 +87,8 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
         call = file.calls[index]
         launches = project.starting.launching.get((file.path, index), ())
         if at_top and launches and not runs_when_imported(file, call.region):
+            continue
+        if launches and not can_start(project.world, file, index, reached.frame):
             continue
         for launch in launches:
             for method in project.starting.methods(launch):

@@ -72,6 +72,7 @@ class World:
             self._called.setdefault(name, []).extend(calls)
         self._contexts: dict[tuple[str, int], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
+        self._forgetful: set[Frame] = set()
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
         self._launches: list[Launch] | None = None
         self._blind_launches: list[Launch] = []
@@ -171,9 +172,18 @@ class World:
             if count >= MOST_CONTEXTS:
                 of = function.receiver.of if isinstance(function.receiver, Instance) else None
                 known = Function(function.file, function.scope, function.receiver if of is not None else None)
-                return self.intern(("any", function.key, of), None, known, None)
+                forgetful = self.intern(("any", function.key, of), None, known, None)
+                self._forgetful.add(forgetful)
+                return forgetful
             self._contexts[function.key] = count + 1
         return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+
+    def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
+        """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
+        are not told apart."""
+        if frame not in self._forgetful or index < 0:
+            return frame
+        return self.intern((file.path, index, None, function), self.actuals(file, index, None), function, None)
 
     def remembered(self, frame: Frame | None) -> Frame | None:
         """The activation, unless it is too deep to be told apart from others."""
