@@ -220,7 +220,121 @@ def build(path, sampler):
     },
 }
 
+CACHED_ROWS = """
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.count = len({call}.namelist())
+
+    def __getitem__(self, index):
+        return {call}.read(str(index))
+"""
+CACHED: dict[str, str] = {
+    "in a dict of a class": """
+import zipfile
+
+class Archives:
+    opened = {}
+
+    @staticmethod
+    def get(path):
+        opened = Archives.opened
+        if path not in opened:
+            archive = zipfile.ZipFile(path)  # DLL402
+            opened[path] = archive
+        return opened[path]
+"""
+    + CACHED_ROWS.format(call="Archives.get(self.path)"),
+    "in a dict of a module": """
+from zipfile import ZipFile
+
+_OPENED = {}
+
+def get(path):
+    if path not in _OPENED:
+        _OPENED[path] = ZipFile(path)  # DLL402
+    return _OPENED[path]
+"""
+    + CACHED_ROWS.format(call="get(self.path)"),
+    "by functools": """
+from functools import lru_cache
+from zipfile import ZipFile
+
+@lru_cache(maxsize=None)
+def get(path):
+    return ZipFile(path)  # DLL402
+"""
+    + CACHED_ROWS.format(call="get(self.path)"),
+    "as a global": """
+from zipfile import ZipFile
+
+_archive = None
+
+def get(path):
+    global _archive
+    if _archive is None:
+        _archive = ZipFile(path)  # DLL402
+    return _archive
+"""
+    + CACHED_ROWS.format(call="get(self.path)"),
+    "in an attribute of the class itself": """
+from zipfile import ZipFile
+
+class Rows(Dataset):
+    archive = None
+
+    def __init__(self, path):
+        self.path = path
+        self.count = len(self.get(path).namelist())
+
+    @classmethod
+    def get(cls, path):
+        if cls.archive is None:
+            cls.archive = ZipFile(path)  # DLL402
+        return cls.archive
+
+    def __getitem__(self, index):
+        return self.get(self.path).read(str(index))
+""",
+    "by an item that the parent reads": """
+from zipfile import ZipFile
+
+_OPENED = {}
+
+def get(path):
+    if path not in _OPENED:
+        _OPENED[path] = ZipFile(path)  # DLL402
+    return _OPENED[path]
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.shape = self[0].shape
+
+    def __getitem__(self, index):
+        return get(self.path).read(str(index))
+""",
+}
+FOUND |= {f"kept for the process: {name}": {"data.py": HEAD + text + TAIL} for name, text in CACHED.items()}
+
 SILENT: dict[str, str] = {
+    "kept for the process, and only workers open it": HEAD
+    + CACHED["in a dict of a module"].replace("  # DLL402", "").replace("len(get(self.path).namelist())", "9")
+    + TAIL,
+    "kept for each process": HEAD
+    + CACHED["in a dict of a module"].replace("  # DLL402", "").replace("path not in", "(os.getpid(), path) not in")
+    + "\nimport os\n"
+    + TAIL,
+    "kept for the process, and let go": HEAD
+    + CACHED["in a dict of a module"].replace("  # DLL402", "")
+    + "        _OPENED.clear()\n"
+    + TAIL,
+    "opened anew by each call": HEAD
+    + CACHED["by functools"].replace("  # DLL402", "").replace("@lru_cache(maxsize=None)\n", "")
+    + TAIL,
+    "opened by each call into a dict of its own": HEAD
+    + CACHED["in a dict of a module"].replace("  # DLL402", "").replace("    if path", "    _OPENED = {}\n    if path")
+    + TAIL,
     "spawned": HEAD + OPEN + READ + TAIL.replace('"fork"', '"spawn"'),
     "no workers": HEAD + OPEN + READ + "\ndef build(path):\n    return DataLoader(Rows(path), num_workers=0)\n",
     "not used by workers": HEAD + OPEN + READ.replace("self.file.read(index)", "index") + TAIL,

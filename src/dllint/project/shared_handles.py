@@ -11,6 +11,7 @@ from dllint.facts.schema import Expr
 from dllint.handle_api import Opener
 from dllint.project.abstract import Class, Instance
 from dllint.project.conditions import Atom, path_atoms
+from dllint.project.handle_caches import CachedHandle, cached_handles
 from dllint.project.handles import Handle, Step, expressions
 from dllint.project.loaders import Loader
 from dllint.project.parent_touches import ParentTouches
@@ -50,6 +51,26 @@ def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
                 if found is not None:
                     yield found
     yield from _globals(project, loader, runs)
+    for cached in cached_handles(project, runs):
+        found = _opened_early(project, loader, cached)
+        if found is not None:
+            yield found
+
+
+def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Shared | None:
+    """A handle that a function keeps for its process, where the parent calls that function before the workers start:
+    while a dataset is made, or by another method of it."""
+    key = (cached.file.path, cached.scope)
+    found: Shared | None = None
+    for dataset in project.dataset_objects(loader):
+        assert isinstance(dataset.of, Class)
+        hops = project.datasets.init_code(dataset.of).get(key)
+        if hops is not None:
+            return Shared(cached.opener, cached.label, cached.file, cached.call, loader, hops)
+        touch = ParentTouches(project, loader, dataset).of({key})
+        if touch is not None and found is None:
+            found = Shared(cached.opener, cached.label, cached.file, cached.call, loader, (), touch)
+    return found
 
 
 class _Case:
