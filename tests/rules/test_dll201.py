@@ -1049,3 +1049,24 @@ def main():
     build(Plain())
 """
     assert findings({"data.py": SPAWNED.replace("  # DLL201", "") + text}, **SELECT) == set()
+
+
+def test_a_pipeline_goes_with_the_workers_of_the_same_call(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    text = """\
+import webdataset as wds
+
+def build(urls, change, workers):
+    rows = wds.WebDataset(urls).map(change)
+    return wds.WebLoader(rows, num_workers=workers, batch_size=None, multiprocessing_context="spawn")
+
+def look(urls):
+    return build(urls, lambda row: row, 0)
+
+def train(urls):
+    return build(urls, lambda row: row, 4)  # DLL201
+"""
+    files = {"data.py": text.replace(', multiprocessing_context="spawn"', "")}
+
+    assert findings(files, **SELECT) == marks(files)

@@ -216,6 +216,30 @@ def build(path):
     },
 }
 
+FOUND["a value of the default context, beside one of the loader's"] = {
+    "data.py": """\
+from multiprocessing import get_context
+from torch.utils.data import DataLoader, Dataset
+
+class Epoch:
+    def __init__(self, context=None):
+        self.value = get_context(context).Value("i", 0)  # DLL203
+
+class Rows(Dataset):
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def __getitem__(self, index):
+        return self.epoch.value
+
+def train():
+    return DataLoader(Rows(Epoch("spawn")), num_workers=2, multiprocessing_context="spawn")
+
+def judge():
+    return DataLoader(Rows(Epoch()), num_workers=2, multiprocessing_context="spawn")
+""",
+}
+
 SILENT: dict[str, str] = {
     "dropped by name in a loop": """\
 import threading
@@ -305,6 +329,26 @@ class Rows(Dataset):
 
     def __getitem__(self, index):
         return self.transform(index)
+""",
+    "a value of a context that is chosen as the loader's is": """\
+import os
+from multiprocessing import get_context
+from torch.utils.data import DataLoader, Dataset
+
+class Epoch:
+    def __init__(self, context=None):
+        self.value = get_context(context).Value("i", 0)
+
+class Rows(Dataset):
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def __getitem__(self, index):
+        return self.epoch.value
+
+def train(threads):
+    context = "spawn" if threads else None
+    return DataLoader(Rows(Epoch(context)), num_workers=2, multiprocessing_context=context)
 """,
 }
 

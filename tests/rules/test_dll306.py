@@ -148,3 +148,25 @@ def test_functions_that_copy_can_be_named(told: Callable[..., Any]) -> None:
 
     assert len(told({"run.py": source}, **SELECT)) == 1
     assert told({"run.py": source, "pyproject.toml": settings}) == ()
+
+
+def test_the_workers_are_those_of_the_call_that_made_the_loader(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {
+        "run.py": """\
+from types import SimpleNamespace
+from torch.utils.data import DataLoader
+
+def build(options, data):
+    return DataLoader(data, num_workers=options.workers)
+
+def look(data):
+    return list(build(SimpleNamespace(workers=0), data))
+
+def run(data):
+    return list(build(SimpleNamespace(workers=4), data))  # DLL306
+"""
+    }
+
+    assert findings(files, **SELECT) == marks(files)

@@ -133,7 +133,7 @@ class Batches:
         loader = self._by_call.get((value.file.path, value.call))
         if loader is not None:
             whole = not isinstance(value.of, External) or ("()" not in value.of.name and "[" not in value.of.name)
-            return [loader] if whole else []
+            return [loader] if whole and loader.workers(value.frame).kind != "none" else []
         if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in _AROUND_ITERABLES:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(["call", value.call], site, depth + 1)

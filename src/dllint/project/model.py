@@ -206,7 +206,7 @@ class Project:
             if isinstance(value.of, Class):
                 for piece in self.datasets.pieces(value):
                     yield value.of.name, piece
-        for given in loader.datasets():
+        for given in self._served(loader):
             for one in self._external(given, 0):
                 name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
                 around = one.of.name if isinstance(one.of, External) and not keeps_as_it_is(one.of.name) else ""
@@ -279,7 +279,7 @@ class Project:
     def _find_worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
         for value in self.dataset_objects(loader):
             yield from self.workers.of_dataset(value)
-        for given in loader.datasets():
+        for given in self._served(loader):
             for one in self._external(given, 0):
                 for held in held_by(self.world, one):
                     for part in self._callable_parts(held, 0):

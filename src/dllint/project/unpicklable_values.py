@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,8 +83,12 @@ class Refused:
 def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
     """What the datasets and callables of a loader hold that its workers cannot receive."""
     seen: set[tuple[str, Span]] = set()
-    for holder, piece in sent_pieces(project, loader):
+    pieces = list(sent_pieces(project, loader))
+    chosen = _of_a_chosen_context(piece.value for _, piece in pieces)
+    for holder, piece in pieces:
         refusal = refusal_of(project, piece.value, regime)
+        if refusal is not None and refusal.forked_context and piece.value in chosen:
+            continue
         file, span, statement = place_of(piece) if refusal is not None else (None, None, None)
         if refusal is None or file is None or span is None or (file.path, span) in seen:
             continue
@@ -258,6 +262,16 @@ def _forked(project: Project, context: str | None, regime: Regime) -> bool:
     if regime.source != "explicit" or project.world.called("set_start_method"):
         return False
     return "fork" in project.targets.default_start_methods()
+
+
+def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
+    """Multiprocessing objects of a context that the program chooses: the choice can be the loader's own."""
+    made: dict[Hashable, dict[Value, str | None]] = {}
+    for value in values:
+        if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):
+            way = value.file.path, value.call, value.frame
+            made.setdefault(way, {})[value] = context_of(value.of.name)[1]
+    return {value for one in made.values() if len(set(one.values())) > 1 for value in one}
 
 
 def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
