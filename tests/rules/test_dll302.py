@@ -49,6 +49,11 @@ FOUND: dict[str, str] = {
     "new dicts": dataset("data = json.load(open(path))\nself.rows = [{'text': x['t']} for x in data]  # DLL302"),
     "tuples of strings": dataset("self.rows = [tuple(line.split()) for line in open(path)]  # DLL302"),
     "csv rows": dataset("with open(path) as f:\n    self.rows = list(csv.DictReader(f))  # DLL302"),
+    "columns of the rows": dataset("self.rows, self.others = zip(*json.load(open(path)))  # DLL302"),
+    "columns put together again": dataset(
+        "texts, others = list(zip(*json.load(open(path))))\nself.rows = []  # DLL302\n"
+        "self.rows += list(zip(texts, others))"
+    ),
     "csv rows in a loop": dataset(
         "self.rows = []  # DLL302\nfor row in csv.reader(open(path)):\n    self.rows.append(row)"
     ),

@@ -275,7 +275,7 @@ class Records:
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
             return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
         if last in SAME_OBJECTS:
-            plain = [argument.value for argument in call.args if argument.keyword is None]
+            plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site, names, depth + 1)
                 if found is not None and last == "zip" and found.kind == FRAME:
