@@ -58,12 +58,14 @@ class ModuleIndex:
         root, found = roots
         return [self._path[name] for name in self._packages(root, module)] + [self._path[found]]
 
-    def beginning(self, importer: str, prefix: str) -> dict[str, list[str]]:
-        """The modules of a package whose dotted name begins with `prefix` ("models.", "data.aligned_"), each with the
-        files that importing it runs; none where the prefix names no package."""
+    def beginning(self, importer: str, prefix: str, dots: int = 0) -> dict[str, list[str]]:
+        """The modules of a package whose dotted name begins with `prefix` ("models.", "data.aligned_") and goes on with
+        `dots` dots, each with the files that importing it runs; none where the prefix names no package."""
         if "." not in prefix:
             return {}
-        names = [name for name in sorted(self._by_suffix) if name.startswith(prefix) and "." not in name[len(prefix) :]]
+        names = [
+            name for name in sorted(self._by_suffix) if name.startswith(prefix) and name.count(".", len(prefix)) == dots
+        ]
         return {name: files for name in names if (files := self.resolve(importer, name))}
 
     def module_name(self, path: str) -> str:

@@ -54,8 +54,10 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
-_PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|\{|%s)")
-"""The beginning of a module's name in a string that the rest is put to: "models." + name, f"data.{name}"."""
+_PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))")
+"""The beginning of a module's name in a string that the rest is put to: "models." + name, f"data.{name}"; and what
+stands from the first hole on."""
+_HOLE = re.compile(rb"\{[^{}]*\}?")
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
 _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
@@ -239,8 +241,8 @@ def _imported(path: str, data: bytes, index: ModuleIndex) -> set[str]:
             if name != "*":
                 found.update(index.resolve(path, f"{module}.{name}" if module else name, level))
     if b"import_module(" in data or b"__import__(" in data:
-        for prefix in _PREFIX.findall(data):
-            for run in index.beginning(path, prefix.decode()).values():
+        for prefix, rest in _PREFIX.findall(data):
+            for run in index.beginning(path, prefix.decode(), _HOLE.sub(b"", rest).count(b".")).values():
                 found.update(run)
     found.discard(path)
     return found

@@ -786,6 +786,42 @@ def make():
     DataLoader([], num_workers=4)
 """,
 }
+for kind, template in {
+    "str.format": '"pkg.{}.{}".format(kind, name)',
+    "an f-string": 'f"pkg.{kind}.{name}"',
+    "a percent sign": '"pkg.%s.%s" % (kind, name)',
+}.items():
+    CASES[f"importlib two levels down, by {kind}"] = {
+        "main.py": LAUNCHER.replace("build()", "build(input(), input())"),
+        "data.py": f"""\
+import importlib
+def build(kind, name):
+    module = importlib.import_module({template})
+    make = getattr(module, "make")
+    make()
+""",
+        "pkg/__init__.py": "",
+        "pkg/near.py": """\
+from torch.utils.data import DataLoader
+
+def make():
+    DataLoader([], num_workers=4)
+""",
+        "pkg/small/__init__.py": "",
+        "pkg/small/digits.py": """\
+from torch.utils.data import DataLoader
+
+def make():
+    DataLoader([], num_workers=4)  # DLL101
+""",
+        "pkg/small/deep/__init__.py": "",
+        "pkg/small/deep/letters.py": """\
+from torch.utils.data import DataLoader
+
+def make():
+    DataLoader([], num_workers=4)
+""",
+    }
 CASES["importlib scan"] = {
     "main.py": LAUNCHER,
     "data.py": """\

@@ -75,8 +75,11 @@ NONE = const(None)
 
 @dataclass(frozen=True)
 class Pattern:
+    """`inner` is what is known between the ends, in order: "." for f"models.{kind}.{name}"."""
+
     prefix: str
     suffix: str
+    inner: str = ""
 
     def fits(self, text: str) -> bool:
         return (

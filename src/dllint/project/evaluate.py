@@ -485,12 +485,12 @@ class Evaluator:
         return binary(op, self.evaluate(expr[1], site), self.evaluate(right, site))
 
     def _fstring(self, expr: Expr, site: Site) -> Values:
-        prefix, suffix, complete = "", "", True
+        prefix, inner, suffix, complete = "", "", "", True
         for piece in expr[1]:
             values = self.evaluate(piece, site)
             if len(values) == 1 and isinstance(values[0], Const):
                 text = str(values[0].value)
                 prefix, suffix = (prefix + text, "") if complete else (prefix, suffix + text)
             else:
-                complete, suffix = False, ""
-        return (const(prefix),) if complete else (Pattern(prefix, suffix),)
+                complete, inner, suffix = False, inner + suffix, ""
+        return (const(prefix),) if complete else (Pattern(prefix, suffix, inner),)

@@ -90,9 +90,9 @@ def _one(op: str, function: Callable[[Any, Any], Any], left: Value, right: Value
     if op in ("is", "is not", "==", "!=") and _never_none(left, right):
         return const(op in ("is not", "!="))
     if isinstance(left, Const) and isinstance(left.value, str):
-        if op == "%" and left.value.count("%s") == 1:
-            prefix, _, suffix = left.value.partition("%s")
-            return Pattern(prefix, suffix)
+        if op == "%" and "%s" in left.value and left.value.count("%") == left.value.count("%s"):
+            prefix, *inner, suffix = left.value.split("%s")
+            return Pattern(prefix, suffix, "".join(inner))
         if op == "+":
             return Pattern(left.value, right.suffix if isinstance(right, Pattern) else "")
     if isinstance(right, Const) and isinstance(right.value, str) and op == "+":

@@ -92,7 +92,7 @@ class Imports:
 
     def fitting(self, file: SourceFile, name: Pattern) -> list[Module]:
         """The modules of which only the beginning and the end of the name are known."""
-        found = self.world.index.beginning(file.path, name.prefix)
+        found = self.world.index.beginning(file.path, name.prefix, (name.inner + name.suffix).count("."))
         return [Module(files[-1]) for module, files in found.items() if name.fits(module)]
 
     def submodule(self, path: str, name: str) -> Values:

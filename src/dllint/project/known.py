@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable
 from dataclasses import replace
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from dllint.pickle_api import refuses
@@ -282,6 +283,34 @@ def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | No
     return tuple(dict.fromkeys(found))
 
 
+def _format(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """`"pkg.{}.{}".format(kind, name)`: the text, or what stands before its first field and after its last."""
+    call = file.calls[index]
+    if call.func[0] != "attr":
+        return None
+    given = [world.values.evaluate(argument.value, site) for argument in call.args if argument.keyword is None]
+    plain = [values[0].value for values in given if len(values) == 1 and isinstance(values[0], Const)]
+    texts = world.values.evaluate(call.func[1], site)
+    return tuple(dict.fromkeys(_filled(text, plain, len(call.args)) for text in texts)) or None
+
+
+def _filled(text: Value, plain: list[Any], count: int) -> Value:
+    """A text with its fields filled, where all of the `count` arguments are constants and each has its field."""
+    if not isinstance(text, Const) or not isinstance(text.value, str):
+        return UNKNOWN
+    try:
+        pieces = list(Formatter().parse(text.value))
+    except ValueError:
+        return UNKNOWN
+    fields = [number for number, piece in enumerate(pieces) if piece[1] is not None]
+    if not fields:
+        return const("".join(piece[0] for piece in pieces))
+    if len(plain) == count == len(fields) and all(pieces[number][1:] == ("", "", None) for number in fields):
+        return const(text.value.format(*plain))
+    inner = "".join(piece[0] for piece in pieces[1 : fields[-1] + 1])
+    return Pattern(pieces[0][0], "".join(piece[0] for piece in pieces[fields[-1] + 1 :]), inner)
+
+
 def _join(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     pieces: list[str] = []
     for argument in file.calls[index].args:
@@ -365,6 +394,7 @@ RESULTS: dict[str, Handler] = {
     "yaml.full_load": _loaded,
     "open": _open,
     "os.path.join": _join,
+    "str().format": _format,
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
     "deepspeed.add_config_arguments": _first,
     "lightning.pytorch.Trainer.add_argparse_args": _first,
