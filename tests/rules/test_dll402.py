@@ -530,3 +530,90 @@ def test_no_fix_where_another_method_reads_the_handle(told: Callable[..., Any]) 
     (finding,) = told({"data.py": text}, **SELECT)
 
     assert finding.fixes == ()
+
+
+STAGES = """\
+import lmdb
+from torch.utils.data import DataLoader, IterableDataset
+
+class Store:
+    def __init__(self, path):
+        self.db = lmdb.open(path, readonly=True, lock=False)
+
+    def draw(self):
+        with self.db.begin() as transaction:
+            return transaction.get(b"x")
+
+class Stage(IterableDataset):
+    def __init__(self, source, function, *args):
+        self.source = source
+        self.function = function
+        self.args = args
+
+    def __iter__(self):
+        return self.function(iter(self.source), *self.args)
+
+def cut(rows, size):
+    for row in rows:
+        yield row[:size]
+
+def add(rows, store, scale):
+    for row in rows:
+        yield row + STORE
+
+def build(paths, noisy):
+    rows = Stage(paths, FIRST)
+    if noisy:
+        rows = Stage(rows, SECOND)
+    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "use", "lines"),
+    [
+        ("cut, 3", "add, Store('x'), 0.3", "store.draw()", [6]),
+        ("add, Store('x'), 0.3", "cut, 3", "store.draw()", [6]),
+        ("add, 3, 4", "add, Store('x'), 0.3", "store.draw()", [6]),
+        ("cut, 3", "add, Store('x'), 0.3", "scale", []),
+        ("cut, 3", "cut, 4", "store.draw()", []),
+    ],
+)
+def test_handles_that_a_stage_of_a_pipeline_hands_on(
+    first: str, second: str, use: str, lines: list[int], told: Callable[..., Any]
+) -> None:
+    source = STAGES.replace("FIRST", first).replace("SECOND", second).replace("STORE", use)
+
+    assert [finding.span.line for finding in told({"data.py": source}, select=["DLL402"])] == lines
+
+
+def test_each_loader_runs_what_its_own_dataset_was_given(told: Callable[..., Any]) -> None:
+    """Two objects of one class: the transform of one of them alone resizes by OpenCV."""
+    source = """\
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+def plain(row):
+    return row
+
+def resized(row):
+    return cv2.resize(row, (3, 3))
+
+class Rows(Dataset):
+    def __init__(self, rows, transform):
+        self.rows = rows
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return self.transform(self.rows[index])
+
+def build(rows):
+    first = DataLoader(Rows(rows, FIRST), num_workers=4)
+    return first, DataLoader(Rows(rows, SECOND), num_workers=4)
+"""
+    for first, second in (("plain", "resized"), ("resized", "plain")):
+        (finding,) = told({"data.py": source.replace("FIRST", first).replace("SECOND", second)}, select=["DLL501"])
+        assert (finding.span.line, [place.span.line for place in finding.related][:1]) == (
+            8,
+            [20 if second == "resized" else 19],
+        )

@@ -113,7 +113,7 @@ class Handles:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
-        self._kept: dict[Class, list[Handle]] = {}
+        self._kept: dict[Instance, list[Handle]] = {}
         self._openers: dict[Instance, Opener | None] = {}
         self._read: dict[tuple[str, int], frozenset[str]] = {}
 
@@ -281,9 +281,9 @@ class Handles:
         """The handles that an object opens in any of its methods and keeps, those in objects that it holds too."""
         if not isinstance(value.of, Class):
             return []
-        found = self._kept.get(value.of)
+        found = self._kept.get(value)
         if found is None:
-            found = self._kept[value.of] = list(self._find(value))
+            found = self._kept[value] = list(self._find(value))
         return found
 
     def _find(self, value: Instance) -> Iterator[Handle]:

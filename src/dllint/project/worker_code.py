@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.project.abstract import Class, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.project.callgraph import Target
 from dllint.project.conditions import render
+from dllint.project.holding import flattened
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Hop
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 MOST_FUNCTIONS = 150
+MOST_KINDS = 12
+"""Objects of one class that are told apart by what they were given to call."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +41,44 @@ class WorkerCode:
     def __init__(self, world: World) -> None:
         self.world = world
         self._of_dataset: dict[object, list[WorkerRun]] = {}
+        self._kinds: dict[Class, dict[frozenset[tuple[str, int]], list[WorkerRun]]] = {}
 
     def of_dataset(self, value: Instance) -> list[WorkerRun]:
         """All functions that reading an item of the dataset runs, nearest first. Objects of one class are looked into
-        once: what they run differs by a transform at most."""
+        once, but for those that were given other functions to call or other objects to call them with."""
         assert isinstance(value.of, Class)
-        found = self._of_dataset.get(value.of)
-        if found is None:
-            starts = []
-            for name in ENTRIES:
-                method = self.world.hierarchy.method(value.of, name)
-                if method is not None:
-                    bound = Function(method.file, method.scope, value)
-                    starts.append((bound, self.world.receiver_frame(value), name))
-            found = self._of_dataset[value.of] = list(self._reach(starts))
-        return found
+        starts: list[tuple[Function, Frame | None, str]] = []
+        for name in ENTRIES:
+            method = self.world.hierarchy.method(value.of, name)
+            if method is not None:
+                bound = Function(method.file, method.scope, value)
+                starts.append((bound, self.world.receiver_frame(value), name))
+        kinds = self._kinds.setdefault(value.of, {})
+        kind = frozenset(part for start in starts for part in self._given(start[0], start[1]))
+        if kind not in kinds and len(kinds) < MOST_KINDS:
+            kinds[kind] = list(self._reach(starts))
+        return kinds.get(kind) or next(iter(kinds.values()))
+
+    def _given(self, entry: Function, frame: Frame | None) -> Iterator[tuple[str, int]]:
+        """The functions that an entry calls by attributes of its object which are no methods, and the classes of the
+        objects that it hands to them."""
+        file, params = entry.file, entry.file.scopes[entry.scope].params
+        owner = file.method_of(entry.scope)
+        if owner is None or not params:
+            return
+        for index in file.calls_of(entry.scope):
+            call = file.calls[index]
+            if call.func[0] != "attr" or call.func[1] != ["name", params[0].name]:
+                continue
+            if self.world.hierarchy.method(Class(file, owner), call.func[2]) is not None:
+                continue
+            yield from (target.function.key for target in self.world.calls.targets(file, index, frame))
+            site = self.world.call_site(file, index, frame)
+            for argument in call.args:
+                for one in self.world.values.evaluate(argument.value, site):
+                    for part in flattened(self.world, one):
+                        if isinstance(part, Instance) and isinstance(part.of, Class):
+                            yield part.of.key
 
     def of_method(self, value: Instance, name: str) -> list[WorkerRun]:
         """All functions that calling a method of an object of the project runs. Objects of one class count as one."""
