@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from dllint.finding import Severity
+from dllint.finding import Finding, Place, Severity
+from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
+from dllint.project.source import SourceFile
+from dllint.project.start_methods import Hop
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
+
+
+class Lost(Protocol):
+    """Something that is kept and does not come through pickling."""
+
+    @property
+    def file(self) -> SourceFile: ...
+    @property
+    def span(self) -> Span: ...
+    @property
+    def statement(self) -> Span | None: ...
+    @property
+    def kept(self) -> Kept | None: ...
 
 
 def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regime]]:
@@ -43,3 +60,32 @@ def judged(regime: Regime) -> tuple[str, Severity]:
     if regime.method == "fork":
         return "fork_only", "info"
     return ("main" if regime.shown else "latent"), ("error" if regime.shown or regime.only else "warning")
+
+
+def lost_finding(
+    project: Project,
+    code: str,
+    uses: Sequence[tuple[Lost, Loader, Regime]],
+    message: str,
+    values: Mapping[str, str],
+    hops: Iterable[Hop],
+) -> Finding:
+    """The finding about one such thing: what its loaders do with it, the worst first. `hops` leads from `__init__` to
+    where it is made."""
+    one, _, regime = uses[0]
+    related = [project.loader_place(other) for _, other, _ in uses]
+    kept = one.kept
+    if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
+        related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
+    return Finding(
+        code,
+        one.file.path,
+        one.span,
+        message,
+        values,
+        severity=judged(regime)[1],
+        start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
+        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(hops)),
+        related=tuple(dict.fromkeys(related)),
+        statement=one.statement,
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dllint.finding import Finding, Place
+from dllint.finding import Finding
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
-from dllint.project.pickled_loaders import judged, pickled_loaders, pickling_regime, rank
+from dllint.project.pickled_loaders import judged, lost_finding, pickled_loaders, pickling_regime, rank
 from dllint.project.pickled_tensors import MadeTensor, made_while_pickling, shares_by_descriptor
 from dllint.span import Span
 
@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _finding(project: Project, uses: list[tuple[MadeTensor, Loader, Regime]]) -> Finding:
     one, loader, regime = uses[0]
-    message, severity = judged(regime)
+    message = judged(regime)[0]
     if message != "fork_only":
         message = "state" if one.method else "main"
     elif one.method:
@@ -43,22 +43,5 @@ def _finding(project: Project, uses: list[tuple[MadeTensor, Loader, Regime]]) ->
         "start": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
         "remedy": "state" if one.method else "main",
     }
-    related = [project.loader_place(other) for _, other, _ in uses]
-    kept = one.kept
-    if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
-        related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
-    return Finding(
-        CODE,
-        one.file.path,
-        one.span,
-        message,
-        values,
-        severity=severity,
-        start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
-        trace=(
-            *(project.chain(regime.arrival) if regime.arrival is not None else ()),
-            *project.trace(kept.hops if kept is not None else ()),
-        ),
-        related=tuple(dict.fromkeys(related)),
-        statement=one.statement,
-    )
+    hops = one.kept.hops if one.kept is not None else ()
+    return lost_finding(project, CODE, uses, message, values, hops)

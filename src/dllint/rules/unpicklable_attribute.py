@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dllint.finding import Finding, Place
+from dllint.finding import Finding
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
-from dllint.project.pickled_loaders import judged, pickled_loaders, pickling_regime, rank
+from dllint.project.pickled_loaders import judged, lost_finding, pickled_loaders, pickling_regime, rank
 from dllint.project.unpicklable_values import Refused, refused_by_pickle
 from dllint.span import Span
 
@@ -29,7 +29,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _finding(project: Project, uses: list[tuple[Refused, Loader, Regime]]) -> Finding:
     one, loader, regime = uses[0]
-    message, severity = judged(regime)
+    message = judged(regime)[0]
     values = {
         "what": one.refusal.what,
         "kept": one.holder,
@@ -39,22 +39,4 @@ def _finding(project: Project, uses: list[tuple[Refused, Loader, Regime]]) -> Fi
         "error": one.refusal.error(max(project.targets.pythons)),
         "remedy": one.refusal.remedy,
     }
-    related = [project.loader_place(other) for _, other, _ in uses]
-    kept = one.kept
-    if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
-        related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
-    return Finding(
-        CODE,
-        one.file.path,
-        one.span,
-        message,
-        values,
-        severity=severity,
-        start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
-        trace=(
-            *(project.chain(regime.arrival) if regime.arrival is not None else ()),
-            *project.trace(one.hops),
-        ),
-        related=tuple(dict.fromkeys(related)),
-        statement=one.statement,
-    )
+    return lost_finding(project, CODE, uses, message, values, one.hops)
