@@ -29,7 +29,7 @@ def test_records_come_back_as_they_were_written() -> None:
     assert observation.read_lines(map(line, reversed(RECORDS))) == observation.Observation(tuple(RECORDS))
 
 
-@pytest.mark.parametrize("kind", sorted(observation._KINDS))
+@pytest.mark.parametrize("kind", sorted(observation.KINDS))
 def test_every_kind_can_leave_out_all_but_process_and_time(kind: str) -> None:
     (record,) = observation.read_lines([json.dumps({"kind": kind, "pid": 7, "t": 1}).encode()]).records
     assert (record.kind, record.pid, record.t) == (kind, 7, 1.0)

@@ -1,0 +1,176 @@
+"""Records about loaders: what they are given, their iterations and batches, and trials of other start methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dllint.observation.record import Record, Site
+
+Stage = Literal["iter", "next", "crash", "timeout"]
+Outcome = Literal["started", "failed", "not tried"]
+
+
+@dataclass(frozen=True)
+class Loader(Record, kind="loader"):
+    """A DataLoader was built. `arguments` are as given, those that are no JSON values by class or qualified name.
+
+    `method` is that of an explicit `multiprocessing_context`, else `None`: only iterating decides it. `error` is
+    what the constructor raised.
+    """
+
+    loader: str = ""
+    site: Site | None = None
+    chain: tuple[Site, ...] = ()
+    cls: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    dataset: str = ""
+    iterable: bool = False
+    workers: int = 0
+    method: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Iteration(Record, kind="iteration"):
+    """`iter(loader)` was called: `number` counts a loader's iterations from 0 in this process.
+
+    `method` is the effective start method of its workers (`None` with 0 workers), `fresh` whether workers are
+    started for it, `error` and `text` what `iter` raised, `site` the place that iterates.
+    """
+
+    loader: str = ""
+    number: int = 0
+    site: Site | None = None
+    method: str | None = None
+    workers: int = 0
+    persistent: bool = False
+    fresh: bool = True
+    error: str | None = None
+    text: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Worker(Record, kind="worker"):
+    """A loader's worker came to its loop, `seconds` after its start was asked for."""
+
+    loader: str = ""
+    worker: int = 0
+    workers: int = 0
+    method: str | None = None
+    parent: int | None = None
+    seconds: float | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress(Record, kind="progress"):
+    """How far the current epoch of a loader is; written a few times a second at most."""
+
+    loader: str = ""
+    number: int = 0
+    batches: int = 0
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class Epoch(Record, kind="epoch"):
+    """An iteration over a loader ended: at the end of the data, `cut` by the limit of batches, or left early by the
+    program.
+
+    `wait` is the time that the program waited for batches (`first` of it for the first batch), `step` the time
+    between getting a batch and asking for the next (of quick batches beyond the first 64, two in 64 stand for
+    all); `waits` and `steps` list them batch by batch, up to 64 of each.
+    """
+
+    loader: str = ""
+    number: int = 0
+    batches: int = 0
+    total: int | None = None
+    cut: bool = False
+    natural: bool = False
+    wait: float = 0.0
+    first: float | None = None
+    step: float = 0.0
+    waits: tuple[float, ...] = ()
+    steps: tuple[float, ...] = ()
+    error: str | None = None
+    text: str = ""
+    site: Site | None = None
+
+
+@dataclass(frozen=True)
+class Storages(Record, kind="storages"):
+    """What pickling `(dataset, collate_fn, worker_init_fn)` of a loader to one worker would take, counted without
+    doing it.
+
+    `fds`, `maps` and `shm` are what the storages will take under `strategy`, the sharing strategy; `pickled` the
+    length of the pickle, `arrays` and `array_bytes` of it the ndarrays, which are copied to every worker. `other_fds`
+    are descriptors that the objects carry themselves. Of the storages, `references` counts each as often as it is
+    written, `shared` are in shared memory already, `temporary` made by pickling itself and gone with it.
+    `exception` and `text` are what pickling raised.
+    """
+
+    loader: str = ""
+    strategy: str = ""
+    storages: int = 0
+    storage_bytes: int = 0
+    fds: int = 0
+    maps: int = 0
+    shm: int = 0
+    pickled: int = 0
+    arrays: int = 0
+    array_bytes: int = 0
+    other_fds: int = 0
+    empty: int = 0
+    references: int = 0
+    shared: int = 0
+    temporary: int = 0
+    seconds: float = 0.0
+    exception: str | None = None
+    text: str = ""
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class Trial(Record, kind="trial"):
+    """Whether a loader starts under another start method, tried in a throwaway process.
+
+    `stage` is where it failed: `iter` (pickling), `next` (unpickling, or in the worker), `crash` or `timeout`.
+    `stderr` is the end of what the processes of the trial wrote.
+    """
+
+    loader: str = ""
+    method: str = ""
+    outcome: Outcome = "not tried"
+    stage: Stage | None = None
+    exception: str | None = None
+    text: str = ""
+    stderr: str = ""
+    seconds: float = 0.0
+    site: Site | None = None
+
+
+@dataclass(frozen=True)
+class Batch(Record, kind="batch"):
+    """The first batch that came from workers: its storages, their bytes, and the pages that they take in shared
+    memory."""
+
+    loader: str = ""
+    number: int = 0
+    storages: int = 0
+    bytes: int = 0
+    shm: int = 0
+
+
+@dataclass(frozen=True)
+class Kept(Record, kind="kept"):
+    """How many descriptors, and maps of tensors in shared memory, the consuming process gains a batch (least squares
+    over `batches`)."""
+
+    loader: str = ""
+    number: int = 0
+    batches: int = 0
+    fds_a_batch: float = 0.0
+    maps_a_batch: float = 0.0

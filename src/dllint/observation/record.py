@@ -1,0 +1,61 @@
+"""What every record of a run says, and how it is written."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+from dllint.span import Span
+
+KINDS: dict[str, type[Record]] = {}
+"""The kinds of records by the name that a line gives."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a call stands, in the user's own code. Lines and columns as in `Span`; no columns before Python 3.11."""
+
+    path: str
+    line: int
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    function: str = ""
+
+    @property
+    def span(self) -> Span | None:
+        """The span of the call, equal to what a static finding at the same call has; `None` if only the line is
+        known."""
+        if self.column is None or self.end_line is None or self.end_column is None:
+            return None
+        return Span(self.line, self.column, self.end_line, self.end_column)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What all records say: the process that it is about (the writer, unless said otherwise) and when."""
+
+    kind: typing.ClassVar[str] = ""
+    pid: int
+    t: float
+
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+        KINDS[kind] = cls
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as a JSON object; fields at their default are left out."""
+        told: dict[str, Any] = {"kind": self.kind}
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if one.default is dataclasses.MISSING or value != one.default:
+                told[one.name] = _told(value)
+        return told
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, Site):
+        return {name: one for name, one in dataclasses.asdict(value).items() if one is not None}
+    return [_told(one) for one in value] if isinstance(value, tuple) else value
