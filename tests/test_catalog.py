@@ -300,7 +300,7 @@ def test_a_folder_without_pages(tmp_path: Path) -> None:
 def test_an_installed_package_has_its_own_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rule_pages").mkdir()
     (tmp_path / "rule_pages" / NAME).write_text(PAGE)
-    monkeypatch.setattr(catalog, "__file__", str(tmp_path / "catalog.py"))
+    monkeypatch.setattr(catalog, "__file__", str(tmp_path / "catalog" / "__init__.py"))
 
     assert [rule.code for rule in catalog.pages.__wrapped__()] == ["DLL950"]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from dllint.probe import events, plan, recorder, sites
+from dllint.probe import describing, events, plan, recorder, sites
 from dllint.probe.ending import EnoughSeen, enough
 
 clock = time.perf_counter
@@ -122,12 +122,12 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
         loader=name,
         site=chain[0] if chain else None,
         chain=chain,
-        cls=_qualified(type(loader)),
-        arguments={key: described(value) for key, value in arguments.items()},
-        dataset=_qualified(type(dataset)),
-        iterable=_iterable(dataset),
+        cls=describing.qualified(type(loader)),
+        arguments={key: describing.described(value) for key, value in arguments.items()},
+        dataset=describing.qualified(type(dataset)),
+        iterable=describing.is_iterable(dataset),
         workers=arguments.get("num_workers", 0) if isinstance(arguments.get("num_workers", 0), int) else 0,
-        method=_named(getattr(loader, "multiprocessing_context", None)),
+        method=describing.context_method(getattr(loader, "multiprocessing_context", None)),
         error=None if error is None else f"{type(error).__name__}: {error}",
     )
     if error is None:
@@ -209,8 +209,12 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
     iteration.workers = loader.num_workers
     iteration.persistent = bool(getattr(loader, "persistent_workers", False)) and iteration.workers > 0
     iteration.fresh = iteration.workers > 0 and not (iteration.persistent and state.get("_iterator") is not None)
-    iteration.method = (_named(loader.multiprocessing_context) or _default()) if iteration.workers else None
-    iteration.total = _length(loader)
+    iteration.method = (
+        (describing.context_method(loader.multiprocessing_context) or describing.default_method())
+        if iteration.workers
+        else None
+    )
+    iteration.total = describing.length(loader)
     iteration._cut_at = _cut_at(count)
     iteration._deadline = float("inf") if plan.deadline is None else clock() + plan.deadline - time.time()
     _open.add(iteration)
@@ -381,53 +385,3 @@ def _close(iteration: Iteration, natural: bool = False, cut: bool = False, error
         site=iteration.site,
     )
     events.epoch_ended(iteration)
-
-
-def _length(loader: Any) -> int | None:
-    """Batches of an epoch. Of an IterableDataset it is not asked: the loader would warn of what it said."""
-    if _iterable(loader.dataset):
-        return None
-    try:
-        return len(loader._index_sampler)
-    except Exception:
-        return None
-
-
-def _iterable(dataset: Any) -> bool:
-    data = sys.modules.get("torch.utils.data.dataset")
-    return data is not None and isinstance(dataset, data.IterableDataset)
-
-
-def _named(context: Any) -> str | None:
-    """The start method of a multiprocessing context, without making a choice that is still open."""
-    if context is None:
-        return None
-    if isinstance(context, str):
-        return context
-    name = getattr(context, "_name", None)
-    return name if isinstance(name, str) and name else None
-
-
-def _default() -> str | None:
-    import multiprocessing
-
-    return multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
-
-
-def _qualified(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def described(value: Any) -> Any:
-    """A value as JSON: scalars and short lists of them as they are, functions and classes by name, the rest by
-    class."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, str):
-        return value[:200]
-    if isinstance(value, (list, tuple)) and len(value) <= 8:
-        return [described(one) for one in value]
-    name = getattr(value, "__qualname__", None)
-    if isinstance(name, str):
-        return f"{getattr(value, '__module__', '')}.{name}"
-    return _named(value) or _qualified(type(value))

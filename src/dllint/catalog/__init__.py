@@ -1,0 +1,65 @@
+"""Rule pages: the Markdown files that define each rule's name, messages, options and examples.
+
+A page is called `DLL101-loader-inherits-start-method.md` and reads, from top to bottom:
+
+    # DLL101 loader-inherits-start-method
+
+    ```toml
+    code, name, severity, fix, since, summary, apis, [preview]
+    [messages]  key = "template with {placeholders}"
+    [help]      key = "template"; the message's own key, or "main" for all others
+    [[options]] name, type, default, doc
+    ```
+
+    ## What it does
+    ## Why it is bad
+    ## Examples
+    ### Bad: a few words          each example holds files: the path in backticks alone on a line, then a fence;
+    ### Good: a few words         `# DLL101` (or `# DLL101 DLL301`) ends a line where a finding is expected
+    ## Fixed                      where `fix` is safe or unsafe: under a bad example's title, its files after the fix
+    ## Limits
+    ## See also
+
+`apis` lists pieces of source text that the rule is about; every good example holds one, so that it is a near miss.
+Only the TOML block is read when pages are loaded; the rest is taken apart when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from dllint.catalog.head import parse
+from dllint.catalog.page import CatalogError, Example, Mark, Option, RulePage
+
+__all__ = ["CatalogError", "Example", "Mark", "Option", "RulePage", "load", "pages", "parse"]
+
+
+@lru_cache(maxsize=1)
+def pages() -> tuple[RulePage, ...]:
+    """All pages, by code: those of the installed package, or of the repository that it is run from.
+
+    Raises:
+        CatalogError: as `load`.
+    """
+    # Not by importlib.resources, whose readers take longer to import than all pages to read.
+    package = Path(__file__).parents[1]
+    folder = package / "rule_pages"
+    return load(folder if folder.is_dir() else package.parents[1] / "rules")
+
+
+def load(folder: Path) -> tuple[RulePage, ...]:
+    """The pages of a folder, by code; files that are not called `DLL…` are left alone.
+
+    Raises:
+        CatalogError: a page is malformed, two have the same code, or there is none.
+    """
+    found: dict[str, RulePage] = {}
+    for path in sorted(folder.glob("DLL*")):
+        page = parse(path.read_text(encoding="utf-8"), str(path))
+        if page.code in found:
+            raise CatalogError(page.path, 1, f"{page.code} is also the code of {found[page.code].path}")
+        found[page.code] = page
+    if not found:
+        raise CatalogError(str(folder), 1, "there are no rule pages here")
+    return tuple(found.values())

@@ -1,0 +1,56 @@
+"""What records say of a loader's arguments, its dataset and its context, without making a choice that is still open."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def length(loader: Any) -> int | None:
+    """Batches of an epoch. Of an IterableDataset it is not asked: the loader would warn of what it said."""
+    if is_iterable(loader.dataset):
+        return None
+    try:
+        return len(loader._index_sampler)
+    except Exception:
+        return None
+
+
+def is_iterable(dataset: Any) -> bool:
+    data = sys.modules.get("torch.utils.data.dataset")
+    return data is not None and isinstance(dataset, data.IterableDataset)
+
+
+def context_method(context: Any) -> str | None:
+    """The start method of a multiprocessing context, without making a choice that is still open."""
+    if context is None:
+        return None
+    if isinstance(context, str):
+        return context
+    name = getattr(context, "_name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def default_method() -> str | None:
+    import multiprocessing
+
+    return multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+
+
+def qualified(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def described(value: Any) -> Any:
+    """A value as JSON: scalars and short lists of them as they are, functions and classes by name, the rest by
+    class."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return value[:200]
+    if isinstance(value, (list, tuple)) and len(value) <= 8:
+        return [described(one) for one in value]
+    name = getattr(value, "__qualname__", None)
+    if isinstance(name, str):
+        return f"{getattr(value, '__module__', '')}.{name}"
+    return context_method(value) or qualified(type(value))
