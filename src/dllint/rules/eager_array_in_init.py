@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
@@ -18,8 +18,24 @@ CODE = "DLL301"
 MIB = 1 << 20
 
 
+@dataclass
+class _Group:
+    """Findings that one change mends; the worst is told, with the places of all."""
+
+    rank: int
+    finding: Finding
+    made: list[Place] = field(default_factory=list)
+    loaders: list[Place] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
+
+    def told(self) -> Finding:
+        methods = [*self.finding.start_methods, *self.methods] if self.finding.start_methods else []
+        related = tuple(dict.fromkeys((*self.made, *self.loaders)))
+        return replace(self.finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
+
+
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[Any, ...], tuple[int, Finding, list[Place], list[Place], list[str]]] = {}
+    groups: dict[tuple[Any, ...], _Group] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -36,18 +52,18 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if judged is None:
                     continue
                 rank, finding = judged
-                # One statement that keeps arrays of several callers is one thing to mend.
-                key = (kept.file.path, kept.owner, kept.attr, kept.span)
-                made, places, methods = found[key][2:] if key in found else ([], [], [])
-                made += finding.related
-                places.append(project.loader_place(loader))
-                methods += finding.start_methods
-                if key not in found or found[key][0] < rank:
-                    found[key] = (rank, finding, made, places, methods)
-    for _, finding, made, places, methods in found.values():
-        methods = [*finding.start_methods, *methods] if finding.start_methods else []
-        related = tuple(dict.fromkeys((*made, *places)))
-        yield replace(finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
+                # One array that several statements keep is one thing to mend, and so is one statement for several.
+                attribute = (kept.file.path, kept.owner, kept.attr)
+                keys = (attribute, kept.span), (attribute, array.file.path, array.call)
+                group = next((groups[key] for key in keys if key in groups), None) or _Group(rank, finding)
+                groups.update(dict.fromkeys(keys, group))
+                group.made += finding.related
+                group.loaders.append(project.loader_place(loader))
+                group.methods += finding.start_methods
+                if group.rank < rank:
+                    group.rank, group.finding = rank, finding
+    for group in {id(group): group for group in groups.values()}.values():
+        yield group.told()
 
 
 def _judge(
