@@ -39,7 +39,7 @@ from dllint.project.arguments import Actual, Actuals, bind
 from dllint.project.commands import from_command_line
 from dllint.project.folding import binary, truth, unary
 from dllint.project.narrowing import called_before, not_functions, tests_callable
-from dllint.project.source import Binding
+from dllint.project.source import Binding, last_name
 from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
 
@@ -374,11 +374,11 @@ class Evaluator:
     def _registered(self, index: int, here: Site) -> Values:
         """What `REGISTRY.get(name)` gives, or `REGISTRY.build(config)` makes."""
         func = here.file.calls[index].func
-        if func[0] != "attr" or func[2] not in registries.LOOKUPS | registries.BUILDERS:
+        if func[0] == "attr" and func[2] in registries.LOOKUPS:
+            return union(self.world.registries.entries(value) for value in self.evaluate(func[1], here))
+        if last_name(func) not in registries.BUILDING:
             return ()
-        found = union(self.world.registries.entries(value) for value in self.evaluate(func[1], here))
-        if func[2] in registries.LOOKUPS:
-            return found
+        found = self.world.registries.built(here.file, index, here.frame)
         return union(self.result(value, index, here) for value in found)
 
     def result(self, callee: Value, index: int, here: Site) -> Values:

@@ -25,6 +25,7 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.conditions import render
 from dllint.project.mappings import ABSENT, OPAQUE, Found
+from dllint.project.registries import BUILDING
 from dllint.project.source import SourceFile
 from dllint.span import Span
 from dllint.torch_api import LOADERS, LoaderApi, canonical
@@ -208,6 +209,13 @@ def find_loaders(world: World) -> Iterator[Loader]:
             if found is not None:
                 yield Loader(world, file, index, value, *found)
                 break
+    for name in sorted(BUILDING):
+        for file, index in world.called(name):
+            for value in world.registries.built(file, index, None):
+                found = loader_api(world, value)
+                if found is not None:
+                    yield Loader(world, file, index, value, *found)
+                    break
 
 
 def _argument(

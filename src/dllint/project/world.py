@@ -24,8 +24,8 @@ from dllint.project.memory import Memory
 from dllint.project.objects import Objects
 from dllint.project.parsers import Parsers
 from dllint.project.programs import Programs
-from dllint.project.registries import Registries
-from dllint.project.source import SourceFile, aliases_in
+from dllint.project.registries import BUILDING, Registries, configured
+from dllint.project.source import SourceFile, aliases_in, last_name
 from dllint.project.symbols import Symbols
 from dllint.torch_api import LAUNCHERS, LOADERS, canonical
 
@@ -161,6 +161,9 @@ class World:
                 else:
                     found.keywords[argument.keyword] = actual
             self._actuals[key] = found
+            name = last_name(file.calls[index].func)
+            if name in BUILDING and self.registries.built(file, index, frame):
+                found = self._actuals[key] = configured(found, name)
         return found
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
