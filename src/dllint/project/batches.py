@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Const, Display, External, Instance, Site, Value
 from dllint.project.conditions import render
-from dllint.project.datasets import walk
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile, last_name
+from dllint.project.walking import walk
 from dllint.span import Span
 from dllint.tensor_api import ATTRIBUTES, FUNCTIONS, HOLDS, METHODS
 from dllint.torch_api import canonical

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, Const, Display, External, Instance, Mapping, Site, Value
-from dllint.project.datasets import walk
 from dllint.project.item_code import ItemRun
 from dllint.project.source import Store, last_name
+from dllint.project.walking import walk
 from dllint.span import Span
 
 if TYPE_CHECKING:

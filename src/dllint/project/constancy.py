@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
 from dllint.project.arguments import Actual, bind
-from dllint.project.datasets import walk
 from dllint.project.mappings import Found
 from dllint.project.source import Binding, SourceFile
+from dllint.project.walking import walk
 from dllint.random_api import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
 from dllint.torch_api import canonical
 

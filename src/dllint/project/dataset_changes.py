@@ -11,9 +11,9 @@ from dllint.finding import Place
 from dllint.project.abstract import Class, Frame, Function, Instance, Site, Value
 from dllint.project.callgraph import Target
 from dllint.project.conditions import render
-from dllint.project.datasets import walk
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
+from dllint.project.walking import walk
 from dllint.project.worker_options import leaves, written
 from dllint.span import Span
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.schema import Expr
-from dllint.pickle_api import PICKLE_BY_VALUE
 from dllint.project.abstract import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
+from dllint.project.dropping import left_out
 from dllint.project.holding import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.project.releasing import Releases
 from dllint.project.source import SourceFile, Store
@@ -75,7 +74,6 @@ class Datasets:
         self._pieces: dict[Instance, list[Piece]] = {}
         self._own: dict[Instance, list[Piece]] = {}
         self.releases = Releases(world, self.init_code)
-        self._dropped: dict[tuple[str, int], frozenset[str] | None] = {}
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
     def is_dataset(self, cls: Class) -> bool:
@@ -340,55 +338,8 @@ class Datasets:
             method = self.world.hierarchy.method(cls, name)
             if method is not None:
                 attrs = frozenset(kept.attr for kept in self.kept(value))
-                return self._left_out(method, attrs)
+                return left_out(self.world, method, attrs)
         return frozenset()
-
-    def _left_out(self, method: Function, attrs: frozenset[str]) -> frozenset[str]:
-        file, scope = method.file, method.scope
-        mentioned: set[str] = set()
-        read: set[str] = set()
-        whole = False
-        receiver = file.scopes[scope].params[0].name if file.scopes[scope].params else "self"
-        written = self._written_by_value(file, scope)
-        for expr in self._expressions(file, scope):
-            if expr[0] == "const" and isinstance(expr[1], str):
-                mentioned.add(expr[1])
-            elif expr[0] == "attr" and expr[1] == ["name", receiver]:
-                if expr[2] == "__dict__":
-                    whole = True
-                if not any(expr == one for one in written):
-                    read.add(expr[2])
-            elif (expr[0] == "attr" and expr[2] in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
-                expr[0] == "name" and expr[1] == "vars"
-            ):
-                whole = True
-            elif expr[0] == "call":
-                mentioned.update(argument.keyword for argument in file.calls[expr[1]].args if argument.keyword)
-        mentioned.update(
-            store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == ["name", receiver]
-        )
-        return frozenset(attrs & mentioned) if whole else frozenset(attrs - read)
-
-    def _written_by_value(self, file: SourceFile, scope: int) -> list[Expr]:
-        """What a method writes by a pickler that takes functions and classes with it, so that pickle sees bytes."""
-        return [
-            argument.value
-            for index in file.calls_of(scope)
-            if file.calls[index].func[-1] == "dumps"
-            for value in self.world.values.evaluate(file.calls[index].func, self.world.call_site(file, index, None))
-            if isinstance(value, External) and value.name in PICKLE_BY_VALUE
-            for argument in file.calls[index].args[:1]
-        ]
-
-    def _expressions(self, file: SourceFile, scope: int) -> Iterator[Expr]:
-        for event in file.scopes[scope].events:
-            tests = (file.facts.regions[region].expr for region in file.regions(event.region))
-            for expr in (event.value, event.target, *tests):
-                if expr is not None:
-                    yield from walk(expr, file)
-        for index in file.calls_of(scope):
-            for argument in file.calls[index].args:
-                yield from walk(argument.value, file)
 
 
 def _another(one: Instance, other: Instance) -> bool:
@@ -400,29 +351,3 @@ def _another(one: Instance, other: Instance) -> bool:
     return one.frame is not other.frame and all(
         frame is not None and frame.parent is None for frame in (one.frame, other.frame)
     )
-
-
-def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
-    """An expression and all that it is made of, calls entered."""
-    yield expr
-    if expr[0] == "call":
-        call = file.calls[expr[1]]
-        yield from walk(call.func, file)
-        for argument in call.args:
-            yield from walk(argument.value, file)
-        return
-    for part in expr[1:]:
-        if isinstance(part, (list, tuple)) and part:
-            if isinstance(part[0], str):
-                yield from walk(list(part), file)
-            else:
-                yield from _walk_all(part, file)
-
-
-def _walk_all(parts: object, file: SourceFile) -> Iterator[Expr]:
-    if isinstance(parts, (list, tuple)):
-        if parts and isinstance(parts[0], str):
-            yield from walk(list(parts), file)
-            return
-        for part in parts:
-            yield from _walk_all(part, file)

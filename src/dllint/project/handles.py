@@ -20,13 +20,14 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
-from dllint.project.datasets import Kept, walk
+from dllint.project.datasets import Kept
 from dllint.project.holding import bound_by, flattened
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.parent_touches import ParentTouches
 from dllint.project.source import SourceFile, Store
 from dllint.project.start_methods import Hop
+from dllint.project.walking import walk
 from dllint.span import Span
 from dllint.torch_api import canonical
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Class, Frame, Function, Instance
 from dllint.project.arguments import bind
-from dllint.project.datasets import walk
 from dllint.project.source import SourceFile, last_name
+from dllint.project.walking import walk
 from dllint.project.worker_code import WorkerRun
 from dllint.record_api import PATH_CONSUMERS
 

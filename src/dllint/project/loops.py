@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Expr, Region
 from dllint.project.abstract import Const, Instance
 from dllint.project.conditions import render
-from dllint.project.datasets import walk
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
+from dllint.project.walking import walk
 
 if TYPE_CHECKING:
     from dllint.project.model import Project

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Const, External, Site
 from dllint.project.conditions import render
-from dllint.project.datasets import walk
 from dllint.project.source import SourceFile
+from dllint.project.walking import walk
 from dllint.span import Span
 from dllint.torch_api import SIMPLE_QUEUE, canonical
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, Function, Instance, Site
-from dllint.project.datasets import walk
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Hop
+from dllint.project.walking import walk
 
 if TYPE_CHECKING:
     from dllint.project.model import Project

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import Place
 from dllint.project.abstract import Class, Function, Partial, Value
-from dllint.project.datasets import Kept, walk
+from dllint.project.datasets import Kept
 from dllint.project.holding import bound_by
 from dllint.project.source import SourceFile
+from dllint.project.walking import walk
 from dllint.span import Span
 
 if TYPE_CHECKING:

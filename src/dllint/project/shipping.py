@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import NONE, Class, External, Function, Instance, Partial, Value
 from dllint.project.arrays import Array
-from dllint.project.datasets import walk
 from dllint.project.item_code import ItemRun
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile, last_name
+from dllint.project.walking import walk
 from dllint.span import Span
 from dllint.tensor_api import ATTRIBUTES, HOLDS, METHODS
 from dllint.torch_api import canonical

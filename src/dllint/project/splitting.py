@@ -24,10 +24,10 @@ from dllint.project.abstract import (
     Value,
 )
 from dllint.project.conditions import render
-from dllint.project.datasets import walk
 from dllint.project.known import BUILTINS
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile, last_name
+from dllint.project.walking import walk
 from dllint.project.worker_code import WorkerRun
 from dllint.random_api import (
     DRAWING_PREFIXES,

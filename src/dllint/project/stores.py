@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Class, External, Instance
-from dllint.project.datasets import walk
 from dllint.project.loaders import Loader
 from dllint.project.source import SourceFile
+from dllint.project.walking import walk
 from dllint.span import Span
 
 if TYPE_CHECKING:
