@@ -32,6 +32,32 @@ USE = ITEM.format("  # DLL103")
 PLAIN = ITEM.format("")
 
 FOUND: dict[str, str] = {
+    "a failure that is caught and raised again": f"""{HEAD}
+class Rows(Dataset):
+    def __getitem__(self, index):
+        try:
+            torch.cuda.synchronize()  # DLL103
+        except RuntimeError as error:
+            raise ValueError(index) from error
+        return torch.ones(8)
+{TAIL}""",
+    "a failure of another kind is caught": f"""{HEAD}
+class Rows(Dataset):
+    def __getitem__(self, index):
+        try:
+            torch.cuda.synchronize()  # DLL103
+        except ImportError:
+            pass
+        return torch.ones(8)
+{TAIL}""",
+    "the item is lost with what is caught": f"""{HEAD}
+class Rows(Dataset):
+    def __getitem__(self, index):
+        try:
+            return torch.ones(8).cuda()  # DLL103
+        except RuntimeError:
+            return None
+{TAIL}""",
     "cuda()": USE + TAIL,
     "to a constant": """
 class Rows(Dataset):
@@ -236,6 +262,17 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a failure that nobody minds": f"""{HEAD}
+class Rows(Dataset):
+    def __getitem__(self, index):
+        try: torch.cuda.synchronize()
+        except: pass
+        try:
+            torch.cuda.empty_cache()
+        except (ImportError, RuntimeError) as error:
+            print(error)
+        return torch.ones(8)
+{TAIL}""",
     "CUDA in the parent alone": """
 class Rows(Dataset):
     def __getitem__(self, index):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ON_DEVICE = ("cuda", "to")
 _FLAGS = ("cuda", "gpu", "device")
+_CATCHING = ("RuntimeError", "Exception", "BaseException")
 _OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
 
 
@@ -48,7 +49,11 @@ class Cuda:
 
     def uses(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[int]:
         """The calls of a scope that fail in a process whose parent has CUDA initialised."""
-        return (index for index, api in self.calls(file, scope, frame) if api.fails)
+        return (
+            index
+            for index, api in self.calls(file, scope, frame)
+            if api.fails and not _forgiven(file, file.calls[index].region, index)
+        )
 
     def may_use(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
         """Whether a scope uses CUDA under any condition, one that is not known too."""
@@ -160,6 +165,24 @@ class Cuda:
     @staticmethod
     def _can_be(values: Values, holds: bool) -> bool:
         return any(truth((value,)) is holds for value in values)
+
+
+def _forgiven(file: SourceFile, region: int, index: int) -> bool:
+    """Whether nothing needs what a call gives, and a `try` right around it catches its failure and goes on."""
+    entry = file.facts.regions[region]
+    events = file.scopes[file.calls[index].scope].events
+    if entry.kind != "try" or not any(event.kind == "expr" and event.value == ["call", index] for event in events):
+        return False
+    for number in range(region + 1, len(file.facts.regions)):
+        other = file.facts.regions[number]
+        if other.parent != entry.parent:
+            continue
+        if other.kind != "handler":
+            return False
+        kinds = [] if other.expr is None else other.expr[1] if other.expr[0] == "tuple" else [other.expr]
+        if not kinds or any(kind[-1] in _CATCHING for kind in kinds):
+            return not any(event.kind == "raise" and event.region == number for event in events)
+    return False
 
 
 def _is_index(value: Value) -> bool:
