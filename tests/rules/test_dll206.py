@@ -15,6 +15,23 @@ def build():
 """
 
 FOUND: dict[str, dict[str, str]] = {
+    "seeded where it is made, once more where a seed is given": {
+        "data.py": """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, draw):
+        self.draw = draw
+
+def build(seed=None):
+    draw = None
+    if seed is not None:
+        draw = torch.Generator()  # DLL206
+        draw = draw.manual_seed(seed)
+    return DataLoader(Rows(draw), num_workers=2, multiprocessing_context="spawn")
+"""
+    },
     "alias, in a wrapper": {
         "data.py": """\
 from torch import Generator as G
@@ -33,8 +50,8 @@ def build():
 import torch
 
 def seeded(seed):
-    generator = torch.Generator()
-    return generator.manual_seed(seed)  # DLL206
+    generator = torch.Generator()  # DLL206
+    return generator.manual_seed(seed)
 """,
         "data.py": """\
 from torch.utils.data import DataLoader, Dataset

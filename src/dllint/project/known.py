@@ -361,6 +361,7 @@ RESULTS: dict[str, Handler] = {
     "dict().pop": _get,
     "dict().clone": _receiver,
     "dict().copy": _receiver,
+    "torch.Generator().manual_seed": _receiver,
     "dataclasses.field": _field,
     "pydantic.Field": _field,
     "attr.ib": _field,

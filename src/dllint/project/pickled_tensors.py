@@ -17,8 +17,8 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-GENERATORS = frozenset({"torch.Generator", "torch.Generator().manual_seed", "torch.Generator().set_state"})
-"""What gives a torch.Generator: pickling one stores its state in a new tensor (torch 2.13, measured)."""
+GENERATOR = "torch.Generator"
+"""Pickling one stores its state in a new tensor (torch 2.13, measured)."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor
             continue
         if isinstance(value.of, Class):
             classes.setdefault(value.of, value.of.name)
-        elif value.of.name in GENERATORS:
+        elif value.of.name == GENERATOR:
             file, span, statement = place_of(piece)
             if file is not None and span is not None and (file.path, span) not in seen:
                 seen.add((file.path, span))
