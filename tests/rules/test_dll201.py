@@ -1070,3 +1070,60 @@ def train(urls):
     files = {"data.py": text.replace(', multiprocessing_context="spawn"', "")}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+OWN_LOADER = """
+class Base(Dataset):
+    def __len__(self):
+        return 9
+
+    def loader(self, **options):
+        return DataLoader(self, num_workers=options.get("workers", 2), multiprocessing_context="spawn")
+
+class Rows(Base):
+    def __init__(self):
+        self.scale = lambda row: row / 255{rows}
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+class Columns(Base):
+    def __init__(self):
+        self.scale = lambda row: row / 9{columns}
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+class Own(Base):
+    def __init__(self):
+        self.scale = lambda row: row / 9
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+    def loader(self, **options):
+        return DataLoader(self, num_workers=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "use"),
+    [
+        ("  # DLL201", "  # DLL201", ""),
+        ("  # DLL201", "  # DLL201", "\ndef load(dataset):\n    return dataset.loader(workers=3)\n"),
+        ("  # DLL201", "", "\ndef load():\n    return Rows().loader()\n"),
+        ("", "", "\ndef load():\n    return Rows().loader(workers=0)\n"),
+        (
+            "  # DLL201",
+            "  # DLL201",
+            "\ndef load(name):\n    kinds = {'r': Rows, 'c': Columns, 'o': Own}\n    return kinds[name]().loader()\n",
+        ),
+    ],
+    ids=["no call known", "of any dataset", "of one", "of one without workers", "of those of a table"],
+)
+def test_a_dataset_that_makes_its_own_loader(
+    rows: str, columns: str, use: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"data.py": HEAD + OWN_LOADER.format(rows=rows, columns=columns) + use}
+
+    assert findings(files, **SELECT) == marks(files)

@@ -230,6 +230,18 @@ def main():
     return module().loader()
 """,
     },
+    "keyword arguments of a function, asked for by name": {
+        "train.py": IMPORTS
+        + """
+def build(**given):
+    dataset = given.pop("dataset")
+    options = given.get("options", {})
+    return DataLoader(dataset, **options)  # HERE
+
+def main():
+    return build(dataset=Data(), options=dict({options}))
+"""
+    },
     "a partial": {
         "train.py": IMPORTS
         + """

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.schema import Expr
 from dllint.project.abstract import (
     UNKNOWN,
     Class,
@@ -31,6 +32,7 @@ from dllint.span import Span
 from dllint.torch_api import LOADERS, LoaderApi, canonical
 
 if TYPE_CHECKING:
+    from dllint.project.callgraph import Caller
     from dllint.project.world import World
 
 
@@ -163,7 +165,44 @@ class Loader:
 
     def datasets(self, frame: Frame | None = None) -> Values:
         """What the dataset argument can be."""
-        return self.argument(self.api.dataset, frame).values if self.api.dataset else ()
+        found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
+        return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
+
+    def _called_on(self, caller: Caller) -> Values:
+        """The objects on which a call calls the method that makes the loader."""
+        func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else ["unknown"]
+        if func[0] != "attr":
+            return (UNKNOWN,)
+        return self.world.values.evaluate(func[1], self.world.call_site(caller.file, caller.call, None))
+
+    def _heirs(self, value: Value) -> Iterator[Value]:
+        """The value; for the object whose method makes the loader, where nothing more is known of it, the objects that
+        the method is called on, and one of each class that inherits it unless all of those calls are known."""
+        number = self.file.enclosing_class(self.site.scope)
+        if number is None or value != Instance(Class(self.file, number)):
+            yield value
+            return
+        owner, scope = Class(self.file, number), self.site.scope
+        while self.file.scopes[scope].parent != number:
+            scope = self.file.scopes[scope].parent
+        callers = self.world.calls.callers(Function(self.file, scope))
+        unclear = not callers
+        for caller in callers:
+            for one in self._called_on(caller):
+                if not isinstance(one, Instance) or one.file is None:
+                    unclear = True
+                elif isinstance(one.of, Class) and self._inherits(one.of, scope):
+                    yield one
+        if unclear:
+            yield value
+            for heir in self.world.hierarchy.subclasses(owner):
+                if self._inherits(heir, scope):
+                    yield Instance(heir)
+
+    def _inherits(self, cls: Class, scope: int) -> bool:
+        """Whether a class has the function `scope` of this file as its method."""
+        method = self.world.hierarchy.method(cls, self.file.scopes[scope].name)
+        return method is not None and method.key == (self.file.path, scope)
 
 
 def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:

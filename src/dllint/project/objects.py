@@ -57,7 +57,7 @@ class Objects:
                 return (External(f"{value.of.name}().{name}"),)
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
-            if isinstance(value, Mapping) and name in (
+            if isinstance(value, (Mapping, Keywords)) and name in (
                 "get",
                 "items",
                 "values",
@@ -185,13 +185,17 @@ class Objects:
         )
 
     def init_frame(self, value: Instance, owner: Class) -> Frame | None:
-        """The activation of `owner.__init__` when the instance was made."""
-        if value.call < 0 or value.file is None or not isinstance(value.of, Class):
+        """The activation of `owner.__init__` when the instance was made; where it is not known by which call, the one
+        that the `__init__` of its own class leads to."""
+        if not isinstance(value.of, Class):
             return None
         method = self.world.hierarchy.method(value.of, "__init__")
         if method is None:
             return None
-        frame = self.world.frame(value.file, value.call, value.frame, Function(method.file, method.scope, value))
+        if value.call < 0 or value.file is None:
+            frame = self.world.receiver_frame(value)
+        else:
+            frame = self.world.frame(value.file, value.call, value.frame, Function(method.file, method.scope, value))
         for _ in range(8):
             if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
                 return frame
