@@ -31,6 +31,22 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
 
 
 FOUND: dict[str, str] = {
+    "rows of what else takes part in products": dataset(
+        "self.rows = np.load(path)  # DLL301",
+        "",
+        """
+    def __getitem__(self, index):
+        return self.rows[index] @ self.rows
+""",
+    ),
+    "a matrix whose size says that it is large": dataset(
+        "self.rows = np.zeros((1 << 14, 1 << 14))  # DLL301",
+        "",
+        """
+    def __getitem__(self, index):
+        return np.ones(1 << 14) @ self.rows
+""",
+    ),
     "np.load": dataset("self.rows = np.load(path)  # DLL301"),
     "np.load with mmap_mode=None": dataset("self.rows = np.load(path, mmap_mode=None)  # DLL301"),
     "np.loadtxt": dataset("self.rows = np.loadtxt(path)  # DLL301"),
@@ -139,6 +155,18 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "a matrix that only takes part in products": dataset(
+        "self.matrix = np.loadtxt(path)\nself.paths = [path]",
+        "",
+        """
+    def __getitem__(self, index):
+        corners = np.ones((4, 4)) @ self.matrix @ np.eye(4)
+        return self.project(corners)
+
+    def project(self, points):
+        return self.matrix @ points
+""",
+    ),
     "mapped": dataset('self.rows = np.load(path, mmap_mode="r")'),
     "mapped by position": dataset('self.rows = np.load(path, "r")'),
     "memmap": dataset('self.rows = np.memmap(path, dtype="uint8", mode="r")'),

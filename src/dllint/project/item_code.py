@@ -215,6 +215,16 @@ class ItemCode:
                 return True
         return False
 
+    def multiplied(self, value: Instance, attr: str) -> bool:
+        """Whether workers read `self.attr` only as a factor of matrix products: a constant of theirs, and no data."""
+        mentions = factors = 0
+        for run in self.runs(value):
+            for expr in run.direct_expressions():
+                mentions += run.is_attribute(expr, attr)
+                if expr[0] == "binop" and expr[1] == "@":
+                    factors += sum(run.is_attribute(side, attr) for side in expr[2:4])
+        return 0 < mentions == factors
+
     def measured(self, value: Instance, attr: str) -> bool:
         """Whether `len(self.attr)` is the length of the dataset."""
         assert isinstance(value.of, Class)

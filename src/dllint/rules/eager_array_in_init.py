@@ -46,7 +46,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if not kept.initial or (kept.file.path, kept.scope) not in init_code:
                     continue
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
-                if array is None:
+                if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr)):
                     continue
                 judged = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
                 if judged is None:
