@@ -1127,3 +1127,92 @@ def test_a_dataset_that_makes_its_own_loader(
     files = {"data.py": HEAD + OWN_LOADER.format(rows=rows, columns=columns) + use}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+COLLECTED: dict[str, str] = {
+    "a dict by comprehension": """\
+    rows = {name: Rows(lambda row: row) for name in ("train", "val")}  # DLL201
+    return {name: DataLoader(rows[name], num_workers=2) for name in ("train", "val")}
+""",
+    "one of a dict by comprehension": """\
+    rows = {name: Rows(lambda row: row) for name in ("train", "val")}  # DLL201
+    return DataLoader(rows["train"], num_workers=2)
+""",
+    "transforms by name": """\
+    changes = {"train": lambda row: row}  # DLL201
+    rows = {name: Rows(changes[name]) for name in ["train"]}
+    return {name: DataLoader(rows[name], num_workers=2) for name in ["train"]}
+""",
+    "the items of a dict": """\
+    rows = {"train": Rows(lambda row: row)}  # DLL201
+    return {name: DataLoader(one, num_workers=2) for name, one in sorted(rows.items())}
+""",
+    "the values of a dict": """\
+    rows = {"train": Rows(lambda row: row)}  # DLL201
+    return [DataLoader(one, num_workers=2) for one in rows.values()]
+""",
+    "numbered items": """\
+    rows = {name: (Rows(lambda row: row), 3) for name in names}  # DLL201
+    for number, (name, (one, size)) in enumerate(tqdm(rows.items())):
+        yield DataLoader(one, batch_size=size, num_workers=2)
+""",
+    "beside others": """\
+    rows = [Rows(lambda row: row), Rows()]  # DLL201
+    for name, one in zip(names, rows):
+        yield DataLoader(one, num_workers=2)
+""",
+    "options without those that are None": """\
+    options = {"num_workers": 4, "collate_fn": None}
+    options = {name: value for name, value in options.items() if value is not None}
+    return DataLoader(Rows(lambda row: row), **options)  # DLL201
+""",
+    "the twentieth object of a class": "\n".join(
+        f"    yield DataLoader(Rows(lambda row: row + {number}), num_workers=2)  # DLL201" for number in range(20)
+    ),
+}
+COLLECTION = """\
+from torch.utils.data import DataLoader, Dataset
+from tqdm import tqdm
+
+class Rows(Dataset):
+    def __init__(self, change=None):
+        self.change = change
+
+    def __getitem__(self, index):
+        return self.change(index)
+
+def build(names):
+{}
+"""
+
+
+@pytest.mark.parametrize("made", COLLECTED.values(), ids=COLLECTED)
+def test_datasets_in_collections(made: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"data.py": COLLECTION.format(made)}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+APART: dict[str, str] = {
+    "another key": """\
+    rows = {name: Rows(lambda row: row) for name in ("train", "val")}
+    plain = {name: Rows() for name in ("train", "val")}
+    return rows["train"], DataLoader(plain["train"], num_workers=2)
+""",
+    "the number of an item": """\
+    rows = [lambda row: row]
+    for number, one in enumerate(rows):
+        yield DataLoader(Rows(number), num_workers=2)
+""",
+    "the other one": """\
+    rows = [Rows(lambda row: row)]
+    plain = [Rows()]
+    for one, other in zip(plain, rows):
+        yield DataLoader(one, num_workers=2)
+""",
+}
+
+
+@pytest.mark.parametrize("made", APART.values(), ids=APART)
+def test_other_parts_of_collections(made: str, findings: Callable[..., Any]) -> None:
+    assert findings({"data.py": COLLECTION.format(made)}, **SELECT) == set()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.pickle_api import RUN_TIME_CLASSES
-from dllint.project import known, registries
+from dllint.project import iterating, known, registries
 from dllint.project.abstract import (
     NONE,
     UNKNOWN,
@@ -319,6 +319,10 @@ class Evaluator:
     def _item(self, expr: Expr, site: Site) -> Values:
         if expr[2][0] == "slice" or (expr[2][0] == "tuple" and any(part[0] == "slice" for part in expr[2][1])):
             return tuple(self._sliced(value) for value in self.evaluate(expr[1], site))
+        if expr[1][0] in ("element", "item") and expr[2][0] == "const":
+            given = iterating.part(self.world, expr[1], expr[2][1], site)
+            if given is not None:
+                return given
         keys = self.evaluate(expr[2], site)
         if len(keys) == 1 and isinstance(keys[0], Const):
             found = self.world.mappings.lookup(expr[1], site, keys[0].value)
@@ -339,6 +343,9 @@ class Evaluator:
         return self.world.mappings.item(value, key)
 
     def _element(self, expr: Expr, site: Site) -> Values:
+        given = iterating.iterated(self.world, expr[1], site) if expr[1][0] == "call" else None
+        if given is not None:
+            return given
         return union(self.element_of(value) for value in self.evaluate(expr[1], site))
 
     def element_of(self, value: Value) -> Values:

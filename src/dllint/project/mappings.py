@@ -311,7 +311,20 @@ class Mappings:
         if expr[0] == "call":
             actuals = self.world.actuals(site.file, expr[1], site.frame)
             return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+        if expr[0] == "comp" and len(expr[2]) == 2:
+            return self._made_by_comprehension(expr, site, key)
         return OPAQUE
+
+    def _made_by_comprehension(self, expr: Expr, site: Site, key: object) -> Found:
+        copied = _copied(expr, site.file)
+        if copied is not None:
+            found = self.lookup(copied, site, key) or OPAQUE
+            return Found(found.values, found.absent or bool(expr[3][0][2]), found.named)
+        keys = self.world.values.evaluate(expr[2][0], site)
+        known = all(isinstance(one, Const) for one in keys)
+        if known and not any(isinstance(one, Const) and one.value == key for one in keys):
+            return ABSENT
+        return Found(self.world.values.evaluate(expr[2][1], site), not known)
 
     def _in_keywords(self, value: Keywords, key: object) -> Found:
         function = value.function
@@ -449,3 +462,12 @@ class Mappings:
                     if isinstance(one, Display)
                 )
         return union(groups)
+
+
+def _copied(expr: Expr, file: SourceFile) -> Expr | None:
+    """What a comprehension copies by entries: `options` of `{key: value for key, value in options.items() if …}`."""
+    (target, iterable, _), *more = expr[3]
+    if more or target[0] != "tuple" or list(target[1]) != list(expr[2]) or iterable[0] != "call":
+        return None
+    func = file.calls[iterable[1]].func
+    return func[1] if func[0] == "attr" and func[2] == "items" else None
