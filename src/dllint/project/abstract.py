@@ -19,7 +19,7 @@ Unknown          nothing is known; what depends on it stays silent
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, Union
 
 from dllint.facts.schema import Expr
 
@@ -92,15 +92,13 @@ class Pattern:
 class _HashedOnce:
     """Values are keys of every question that is kept, and hold one another: each works its hash out once."""
 
-    _hash: int
+    _hash: ClassVar[int | None] = None
 
     def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            found = hash(tuple(vars(self).values()))
-            object.__setattr__(self, "_hash", found)
-            return found
+        found = self._hash
+        if found is None:
+            found = vars(self)["_hash"] = hash(tuple(vars(self).values()))
+        return found
 
 
 @dataclass(frozen=True)

@@ -224,12 +224,8 @@ class CallGraph:
             for target in targets:
                 if target.function.key == function.key:
                     collected.setdefault((file.path, index), Caller(file, index, target.frame))
-        for launch in self.world.launches():
-            for target in launch.targets:
-                if target.function.key == function.key:
-                    collected.setdefault(
-                        (launch.file.path, launch.call), Caller(launch.file, launch.call, target.frame)
-                    )
+        for caller in self.world.launched(function):
+            collected.setdefault((caller.file.path, caller.call), caller)
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
         return list(collected.values())
@@ -299,15 +295,16 @@ class CallGraph:
                 for file, index in self.world.called(name):
                     func = file.calls[index].func
                     around = file.enclosing_class(file.calls[index].scope)
-                    self._constructions.setdefault((file.path, around), []).append((file, index))
+                    place = (file.path, around) if around is not None else ("", None)
+                    self._constructions.setdefault(place, []).append((file, index))
                     if func[0] == "attr" and func[1][0] in ("name", "attr"):
                         self._constructions.setdefault(("named", func[1][-1]), []).append((file, index))
+            self._constructions.setdefault(("", None), []).sort(key=lambda one: one[0].path)
         for cls in (owner, *self.world.hierarchy.subclasses(owner)):
             yield from self._constructions.get(cls.key, ())
         for name in names:
             yield from self._constructions.get(("named", name), ())
-        for path in self.world.files:
-            yield from self._constructions.get((path, None), ())
+        yield from self._constructions.get(("", None), ())
 
     def _looked_up(self) -> list[tuple[SourceFile, int]]:
         """Calls of what `getattr` gave: `getattr(module, name)(…)`, or through a variable."""

@@ -152,7 +152,10 @@ class Evaluator:
             return (External(name),) if name in known.BUILTINS else (UNKNOWN,)
         if len(found) > 1 and site.frame is not None:
             found = [one for one in found if not (one[1].region and self.world.impossible(one[1]))] or found
-        values = union(self.binding(name, binding, where) for binding, where in found)
+        if len(found) == 1:
+            values = self.binding(name, *found[0])
+        else:
+            values = union(self.binding(name, binding, where) for binding, where in found)
         return not_functions(values) if called_before(["name", name], site) else values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:

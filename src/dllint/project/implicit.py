@@ -6,6 +6,7 @@ expression ["getter", base, name].
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dllint.facts.schema import Call, Expr
@@ -23,11 +24,10 @@ _PASSING = frozenset(
 def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[SourceFile, int]]]:
     """Put them into the files. Gives them by the name of the method that they call."""
     files = tuple(files)
-    properties = {
-        name
-        for name in _properties(files)
-        if sum(len(file.facts.loaded.get(name, ())) for file in files) <= MOST_READERS
-    }
+    readers: Counter[str] = Counter()
+    for file in files:
+        readers.update({name: len(scopes) for name, scopes in file.facts.loaded.items()})
+    properties = {name for name in _properties(files) if readers[name] <= MOST_READERS}
     methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
     found: dict[str, list[tuple[SourceFile, int]]] = {}
     for file in files:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,19 +65,20 @@ def context_of(name: str) -> tuple[str, str | None]:
     return "multiprocessing" + name[match.end() :], match.group(1)
 
 
-def find_launches(world: World) -> Iterator[Launch]:
-    """The launches of a project, those of functions from outside it too. Only calls whose callee is named like a
-    launcher are looked into."""
+def possible_launches(world: World) -> list[tuple[SourceFile, int]]:
+    """The calls whose callee is named like a launcher: only they are looked into."""
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
     names |= set(_aliases(world, names))
     names |= set(_holders(world))
-    seen: set[tuple[str, int]] = set()
-    for name in sorted(names):
-        for file, index in world.called(name):
-            if (file.path, index) not in seen and _plausible(world, file, index):
-                seen.add((file.path, index))
-                yield from _launches_of(world, file, index)
+    calls = [(file, index) for name in sorted(names) for file, index in world.called(name)]
+    return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index)]
+
+
+def find_launches(world: World, candidates: Iterable[tuple[SourceFile, int]]) -> Iterator[Launch]:
+    """The launches of a project, those of functions from outside it too, among the calls that may be one."""
+    for file, index in candidates:
+        yield from _launches_of(world, file, index)
     yield from _process_subclasses(world)
     for file, index, method, targets in trainer_runs(world):
         yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)

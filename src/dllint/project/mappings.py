@@ -82,6 +82,7 @@ class Mappings:
     def __init__(self, world: World) -> None:
         self.world = world
         self._changes: dict[str, dict[str, list[Change]]] = {}
+        self._owned: dict[tuple[str, int, str], list[tuple[SourceFile, Change]]] = {}
         self._dict_classes: dict[tuple[str, int], bool] = {}
         self._found: dict[Hashable, tuple[Found | None, int | None] | None] = {}
         self._every_value: dict[Hashable, tuple[Values, int | None] | None] = {}
@@ -142,11 +143,17 @@ class Mappings:
                     table.setdefault(base, []).append(change)
         return table
 
-    def owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> Iterator[tuple[SourceFile, Change]]:
+    def owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> list[tuple[SourceFile, Change]]:
         """The changes of a container that a variable holds, or an attribute: those by methods of subclasses too."""
         if owner is None:
-            return
-        scope, text = owner
+            return []
+        key = (file.path, *owner)
+        found = self._owned.get(key)
+        if found is None:
+            found = self._owned[key] = list(self._find_owned(file, *owner))
+        return found
+
+    def _find_owned(self, file: SourceFile, scope: int, text: str) -> Iterator[tuple[SourceFile, Change]]:
         kind = file.scopes[scope].kind
         for change in self.changes(file, text):
             if (
@@ -216,6 +223,8 @@ class Mappings:
     def _changed(self, change: Change, where: Site, key: object, owner: tuple[int, str] | None = None) -> Found | None:
         """What a change puts under the key; None where it does not concern the key."""
         if change.kind in ("set", "default"):
+            if isinstance(change.key, list) and change.key[0] == "const" and change.key[1] != key:
+                return None
             keys: Values
             if isinstance(change.key, str):
                 keys = (const(change.key),)

@@ -3,14 +3,21 @@
 Answering what a parameter can be means asking all callers, whose arguments may be parameters again, and so on through
 the whole program. Such questions are followed to a fixed depth. An answer that met the limit is kept together with
 the depth at which it was asked: asked again with more room, it is worked out anew.
+
+Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
+premises are final, every question notes what it asked in turn, so that a premise that changes costs no more than the
+answers that rest on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+Asked = tuple[int, Hashable]
+"""A question: its table (by identity) and its key. A premise has table 0."""
+_NEW: Any = object()
 DEEPEST = 4
 """Callers of callers that a question about a parameter may ask for."""
 DEEPEST_RESOLVING = 1
@@ -27,11 +34,30 @@ class Memory:
         self.room = DEEPEST
         self._cut = False
         self._tables: dict[int, dict[Hashable, object]] = {}
+        self._asking: list[Asked] | None = []
+        self._notes: list[tuple[Asked, list[Asked]]] = []
 
-    def forget(self) -> None:
-        """Drop all answers: more is known now than when they were given. Not while a question is under way."""
-        for table in self._tables.values():
-            table.clear()
+    def rest_on(self, premise: Hashable) -> None:
+        """Note that the question under way is answered by something that may still change."""
+        if self._asking is not None:
+            self._asking.append((0, premise))
+
+    def revise(self, premises: Iterable[Hashable]) -> None:
+        """Drop all answers that rest on premises that have changed. Not while a question is under way."""
+        users: dict[Asked, list[Asked]] = {}
+        for question, asked in self._notes:
+            for one in asked:
+                users.setdefault(one, []).append(question)
+        todo: list[Asked] = [(0, premise) for premise in premises]
+        while todo:
+            for question in users.pop(todo.pop(), ()):
+                self._tables[question[0]].pop(question[1], None)
+                todo.append(question)
+
+    def settle(self) -> None:
+        """All premises are final: nothing is noted from here on."""
+        self._asking = None
+        self._notes.clear()
 
     def enter(self) -> bool:
         """Go one level of callers up; False where there is no room left, which marks all questions under way."""
@@ -57,24 +83,34 @@ class Memory:
         self, table: dict[Hashable, tuple[T, int | None] | None], key: Hashable, compute: Callable[[], T], unfinished: T
     ) -> T:
         """The answer to the question `key`: kept, or worked out now. A question inside itself gives `unfinished`."""
-        if key in table:
-            entry = table[key]
-            if entry is None:
+        asking = self._asking
+        if asking is not None:
+            asking.append((id(table), key))
+        kept: tuple[T, int | None] | None = table.get(key, _NEW)
+        if kept is not _NEW:
+            if kept is None:
                 return unfinished
-            value, room = entry
+            value, room = kept
             if room is None:
                 return value
             if room >= self.room:
                 self._cut = True
                 return value
-        self._tables[id(table)] = table  # type: ignore[assignment]
         table[key] = None
         outer, self._cut = self._cut, False
+        if asking is not None:
+            self._tables[id(table)] = table  # type: ignore[assignment]
+            self._asking = []
         try:
             value = compute()
         except BaseException:
             del table[key]
             raise
+        finally:
+            if asking is not None:
+                assert self._asking is not None
+                self._notes.append(((id(table), key), self._asking))
+                self._asking = asking
         table[key] = (value, self.room if self._cut else None)
         self._cut = outer or self._cut
         return value

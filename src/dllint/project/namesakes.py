@@ -115,11 +115,18 @@ class Namesakes:
     def __init__(self, world: World) -> None:
         self.world = world
         self._methods: dict[str, list[Function]] | None = None
+        self._found: dict[tuple[str, int], list[Function]] = {}
 
     def find(self, name: str, arguments: int) -> list[Function]:
         """The methods of the project of that name, if it says clearly enough which is meant."""
         if name in COMMON_NAMES or name.startswith("__") or len(name) < 5:
             return []
+        found = self._found.get((name, arguments))
+        if found is None:
+            found = self._found[name, arguments] = self._find(name, arguments)
+        return found
+
+    def _find(self, name: str, arguments: int) -> list[Function]:
         if self._methods is None:
             self._methods = {}
             for file in self.world.files.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr, FileFacts
 from dllint.modules import ModuleIndex
 from dllint.project.abstract import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
 from dllint.project.arguments import Actual, Actuals
-from dllint.project.callgraph import CallGraph
+from dllint.project.callgraph import Caller, CallGraph
 from dllint.project.data import DataFiles
 from dllint.project.evaluate import Evaluator
 from dllint.project.folding import truth
@@ -18,7 +18,7 @@ from dllint.project.hierarchy import Hierarchy
 from dllint.project.holding import held_by
 from dllint.project.implicit import add_implicit_calls
 from dllint.project.imports import Imports
-from dllint.project.launches import Launch, find_launches
+from dllint.project.launches import Launch, find_launches, possible_launches
 from dllint.project.mappings import Mappings
 from dllint.project.memory import Memory
 from dllint.project.objects import Objects
@@ -77,6 +77,7 @@ class World:
         self._launches: list[Launch] | None = None
         self._blind_launches: list[Launch] = []
         self._launches_at: dict[tuple[str, int], list[Launch]] = {}
+        self._launched: dict[tuple[str, str, int], list[Caller]] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._aliases: dict[str, set[str]] | None = None
         self._function_names: set[str] | None = None
@@ -170,16 +171,18 @@ class World:
         """The activation of `function` that a call makes. Beyond a depth the caller's own activation is forgotten."""
         parent = self.remembered(frame)
         key = (file.path, index, parent, function)
-        if (key, False) not in self._frames:
-            count = self._contexts.get(function.key, 0)
-            if count >= MOST_CONTEXTS:
-                of = function.receiver.of if isinstance(function.receiver, Instance) else None
-                known = Function(function.file, function.scope, function.receiver if of is not None else None)
-                forgetful = self.intern(("any", function.key, of), None, known, None)
-                self._forgetful.add(forgetful)
-                return forgetful
-            self._contexts[function.key] = count + 1
-        return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+        found = self._frames.get((key, False))
+        if found is not None:
+            return found
+        count = self._contexts.get(function.key, 0)
+        if count >= MOST_CONTEXTS:
+            of = function.receiver.of if isinstance(function.receiver, Instance) else None
+            known = Function(function.file, function.scope, function.receiver if of is not None else None)
+            forgetful = self.intern(("any", function.key, of), None, known, None)
+            self._forgetful.add(forgetful)
+            return forgetful
+        self._contexts[function.key] = count + 1
+        return self.intern(key, self.actuals(file, index, parent), function, parent)
 
     def told_apart(
         self, file: SourceFile, index: int, function: Function, frame: Frame, caller: Frame | None = None
@@ -259,21 +262,36 @@ class World:
         """
         if self._launches is None:
             self._launches = []
+            candidates = possible_launches(self)
             for _ in range(MOST_ROUNDS):
-                everything = list(find_launches(self))
+                everything = list(find_launches(self, candidates))
                 found = [launch for launch in everything if launch.targets]
                 settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
                 self._launches = found
                 self._blind_launches = [launch for launch in everything if not launch.targets]
-                self._launches_at = {}
-                for launch in found:
-                    self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
+                self.memory.revise(self._link_launches())
                 if settled:
                     break
-                self.memory.forget()
+            self.memory.settle()
             if self._launches:
                 self.calls.index_dynamic_calls()
         return self._launches
+
+    def _link_launches(self) -> list[Hashable]:
+        """Index the launches found. Gives the premises that have changed, as `launches_at` and `launched` name them."""
+        before = self._premises()
+        self._launches_at = {}
+        self._launched = {}
+        for launch in self._launches or ():
+            self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
+            for target in launch.targets:
+                caller = Caller(launch.file, launch.call, target.frame)
+                self._launched.setdefault(("function", *target.function.key), []).append(caller)
+        now = self._premises()
+        return [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
+
+    def _premises(self) -> dict[Hashable, object]:
+        return dict((*self._launches_at.items(), *self._launched.items()))
 
     def blind_launches(self) -> list[Launch]:
         """All calls that start a process of which it is not known what function of the project it runs, if any."""
@@ -282,7 +300,16 @@ class World:
 
     def launches_at(self, file: SourceFile, index: int) -> list[Launch]:
         self.launches()
-        return self._launches_at.get((file.path, index), [])
+        key = (file.path, index)
+        self.memory.rest_on(key)
+        return self._launches_at.get(key, [])
+
+    def launched(self, function: Function) -> list[Caller]:
+        """The launches that start a process which runs the function."""
+        self.launches()
+        key = ("function", *function.key)
+        self.memory.rest_on(key)
+        return self._launched.get(key, [])
 
     def is_launcher(self, name: str) -> bool:
         return canonical(name) in LAUNCHERS or name in self.settings.launchers
