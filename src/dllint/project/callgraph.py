@@ -70,6 +70,7 @@ class CallGraph:
         self._constructions: dict[tuple[str, object], list[tuple[SourceFile, int]]] | None = None
         self._dynamic: dict[tuple[str, int], list[tuple[SourceFile, int]]] | None = None
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
+        self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
         self._namesakes = Namesakes(world)
 
     # Forward
@@ -337,21 +338,18 @@ class CallGraph:
 
     def _passed_to(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
         """Calls of parameters to which the function (or its class) is passed somewhere."""
-        names = {function.name}
+        name = function.name
         owner = function.file.method_of(function.scope)
-        if function.name == "__init__" and owner is not None:
-            names = {function.file.scopes[owner].name}
         keys = {function.key}
-        if owner is not None and function.name == "__init__":
+        if name == "__init__" and owner is not None:
+            name = function.file.scopes[owner].name
             keys.add((function.file.path, owner))
-        queue = [(file, scope, names, True) for name in names for file, scope in self.world.loaded(name)]
+        queue = [(file, scope, name, True) for file, scope in self.world.loaded(name)]
         seen: set[tuple[str, int, str]] = set()
         while queue and len(seen) < 200:
             file, scope, wanted, check = queue.pop()
-            for index in file.calls_of(scope):
-                call = file.calls[index]
-                parts = [part for argument in call.args for part in _parts(argument.value) if last_name(part) in wanted]
-                if not parts or (check and not any(self._is_one_of(part, keys, file, index) for part in parts)):
+            for index, parts in self._passing(file, scope, wanted):
+                if check and not any(self._is_one_of(part, keys, file, index) for part in parts):
                     continue
                 if check:
                     yield file, index
@@ -364,7 +362,18 @@ class CallGraph:
                         for inner in target.file.calls_of(target.scope):
                             if target.file.calls[inner].func == ["name", param.name]:
                                 yield target.file, inner
-                        queue.append((target.file, target.scope, {param.name}, False))
+                        queue.append((target.file, target.scope, param.name, False))
+
+    def _passing(self, file: SourceFile, scope: int, name: str) -> list[tuple[int, list[Expr]]]:
+        """The calls in a scope that pass something of that last name, each with the parts of its arguments that are."""
+        passed = self._passed.get((file.path, scope))
+        if passed is None:
+            passed = self._passed[file.path, scope] = {}
+            for index in file.calls_of(scope):
+                for argument in file.calls[index].args:
+                    for part in _parts(argument.value):
+                        passed.setdefault(last_name(part), {}).setdefault(index, []).append(part)
+        return list(passed.get(name, {}).items())
 
     def _is_one_of(self, part: Expr, keys: set[tuple[str, int]], file: SourceFile, index: int) -> bool:
         values = self.world.values.evaluate(part, self.world.call_site(file, index, None))
