@@ -65,6 +65,7 @@ class CudaForks:
         self.project = project
         self.world = project.world
         self.cuda = project.cuda
+        self._read: dict[str, dict[int, set[str]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
 
     # Children
@@ -106,12 +107,24 @@ class CudaForks:
 
     def kept_on_gpu(self, loader: Loader) -> Iterator[Kept]:
         """What the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code reads."""
-        runs = list(self.project.worker_runs(loader))
+        scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
+        read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
         for value in self.project.dataset_objects(loader):
             for kept in self.project.datasets.kept(value):
-                read = any(_reads(run.file, run.scope, kept.attr) for run in runs)
-                if read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site, 0):
+                if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site, 0):
                     yield kept
+
+    def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
+        """The names, attributes among them, that each function of a file reads, or of which it calls something."""
+        found = self._read.get(file.path)
+        if found is None:
+            found = self._read[file.path] = {}
+            for name, scopes in file.facts.loaded.items():
+                for scope in scopes:
+                    found.setdefault(scope, set()).add(name)
+            for call in file.calls:
+                found.setdefault(call.scope, set()).update(_attributes(call.func))
+        return found
 
     def _on_gpu(self, expr: Expr, site: Site, depth: int) -> bool:
         """Whether a call that gives an expression its value puts it on the GPU. What it is does not matter: a model
@@ -292,16 +305,9 @@ class CudaForks:
         return Poison(file, call.span, f"`{render(call.func, file)}` initialises CUDA here")
 
 
-def _reads(file: SourceFile, scope: int, attr: str) -> bool:
-    """Whether a function reads an attribute of that name, or calls it or something of it."""
-    if scope in file.facts.loaded.get(attr, ()):
-        return True
-    return any(_mentions(file.calls[index].func, attr) for index in file.calls_of(scope))
-
-
-def _mentions(expr: Expr, attr: str) -> bool:
+def _attributes(expr: Expr) -> Iterator[str]:
+    """`a` and `b` of `x.a[0].b`."""
     while expr[0] in ("attr", "item"):
-        if expr[0] == "attr" and expr[2] == attr:
-            return True
+        if expr[0] == "attr":
+            yield expr[2]
         expr = expr[1]
-    return False

@@ -74,6 +74,9 @@ class Project:
         self.handles = Handles(self)
         self.stores = Stores(self)
         self._objects: dict[tuple[str, int], list[Instance]] = {}
+        self._pieces: dict[tuple[str, int], list[tuple[str, Piece]]] = {}
+        self._callables: dict[tuple[str, int, str], Values] = {}
+        self._unpicklable: dict[tuple[str, int], list[Unpicklable]] = {}
         self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
         self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
@@ -200,8 +203,15 @@ class Project:
             return loader.datasets()
         return tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
 
-    def dataset_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+    def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""
+        key = (loader.file.path, loader.call)
+        found = self._pieces.get(key)
+        if found is None:
+            found = self._pieces[key] = list(self._find_pieces(loader))
+        return found
+
+    def _find_pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
         for value in self.dataset_objects(loader):
             if isinstance(value.of, Class):
                 for piece in self.datasets.pieces(value):
@@ -242,6 +252,13 @@ class Project:
 
     def callables(self, loader: Loader, argument: str) -> Values:
         """What `collate_fn` or `worker_init_fn` of a loader can be, by its construction or set afterwards."""
+        key = (loader.file.path, loader.call, argument)
+        values = self._callables.get(key)
+        if values is None:
+            values = self._callables[key] = self._find_callables(loader, argument)
+        return values
+
+    def _find_callables(self, loader: Loader, argument: str) -> Values:
         found = dict.fromkeys(loader.argument(argument).values)
         for file, store in self.world.objects.outside_stores(argument):
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
@@ -253,10 +270,14 @@ class Project:
     def _is_made_by(value: Value, loader: Loader) -> bool:
         return isinstance(value, Instance) and value.file is loader.file and value.call == loader.call
 
-    def unpicklable(self, loader: Loader) -> Iterator[Unpicklable]:
+    def unpicklable(self, loader: Loader) -> list[Unpicklable]:
         """Functions and classes that the loader's datasets hold, or that are given as its callables, and that have no
         name by which a worker could import them."""
-        return unpicklable_in(self, loader)
+        key = (loader.file.path, loader.call)
+        found = self._unpicklable.get(key)
+        if found is None:
+            found = self._unpicklable[key] = list(unpicklable_in(self, loader))
+        return found
 
     # Code that runs in workers
 
