@@ -25,6 +25,7 @@ class Registries:
     def __init__(self, world: World) -> None:
         self.world = world
         self._entries: dict[Value, dict[Value, None]] | None = None
+        self._filled = False
 
     def entries(self, registry: Value) -> Values:
         """The classes and functions that decorators put into a registry; none where it is no registry."""
@@ -47,6 +48,9 @@ class Registries:
                             if isinstance(value, Instance) and value.call >= 0:
                                 defined = Class(file, index) if scope.kind == "class" else Function(file, index)
                                 self._entries.setdefault(value, {})[defined] = None
+            self._filled = True
+        if not self._filled:
+            self.world.memory.rest_on(self)
         return tuple(self._entries.get(registry, ()))
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:

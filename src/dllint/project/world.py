@@ -269,7 +269,9 @@ class World:
                 settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
                 self._launches = found
                 self._blind_launches = [launch for launch in everything if not launch.targets]
-                self.memory.revise(self._link_launches())
+                changed = self._link_launches()
+                # What was asked while the registries were being filled saw a part of them.
+                self.memory.revise(changed if settled else [*changed, self.registries])
                 if settled:
                     break
             self.memory.settle()
