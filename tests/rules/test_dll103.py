@@ -183,6 +183,29 @@ def train():
     for rows in DataLoader(Rows(), num_workers=4, pin_memory=True):
         print(rows)
 """,
+    "a device chosen by the two halves of an if": """
+class Rows(Dataset):
+    def __init__(self):
+        if torch.cuda.is_available():
+            self.device = torch.device("cuda")
+        else:
+            self.device = torch.device("cpu")
+
+    def __getitem__(self, index):
+        return torch.ones(8, device=self.device)  # DLL103
+"""
+    + TAIL,
+    "a stream that is made where CUDA is available": """
+class Rows(Dataset):
+    def __init__(self):
+        self.stream = torch.cuda.Stream() if torch.cuda.is_available() else None
+
+    def __getitem__(self, index):
+        if self.stream is not None:
+            torch.cuda.current_stream().wait_stream(self.stream)  # DLL103
+        return torch.ones(8)
+"""
+    + TAIL,
     "a flag that can be on": """
 class Rows(Dataset):
     def __init__(self, use_cuda):
@@ -441,6 +464,67 @@ def work(rank):
 
 if __name__ == "__main__":
     mp.spawn(work, nprocs=2)
+""",
+    "a device that another object of the class was moved to": """
+class Texture:
+    def __init__(self, rows):
+        self.device = torch.device("cpu")
+
+    def to(self, device):
+        self.device = device
+        return self
+
+    def padded(self):
+        return torch.zeros((0, 3), device=self.device)
+
+def collate(rows):
+    texture = Texture(rows)
+    return texture.padded()
+
+def main():
+    torch.cuda.init()
+    print(Texture([]).to(torch.device("cuda:0")))
+    for rows in DataLoader([torch.ones(8)], num_workers=4, collate_fn=collate):
+        print(rows)
+""",
+    "a stream that is made for a device that is not known": """
+import multiprocessing
+import threading
+
+def fetch(stream):
+    if stream is not None:
+        torch.cuda.current_stream().wait_stream(stream)
+
+class Fetcher:
+    def __init__(self, device):
+        self.device = device
+        if self.device.type == "cuda":
+            self.stream = torch.cuda.Stream(device=self.device)
+        else:
+            self.stream = None
+        threading.Thread(target=fetch, args=(self.stream,)).start()
+
+def train():
+    Fetcher(torch.device("cpu"))
+
+def main():
+    torch.cuda.set_device(0)
+    multiprocessing.get_context("fork").Process(target=train).start()
+""",
+    "a branch that the call does not take": """
+import multiprocessing
+
+def read(rows, pinned=False):
+    if pinned:
+        rows = rows.cuda()
+    return rows
+
+def train():
+    return read(torch.ones(8))
+
+def main():
+    torch.cuda.set_device(0)
+    multiprocessing.get_context("fork").Process(target=train).start()
 """,
 }
 

@@ -20,6 +20,7 @@ from dllint.project.abstract import (
     Values,
 )
 from dllint.project.arguments import Actual, Actuals
+from dllint.project.handed_arguments import add_handed
 from dllint.project.hooks import ENTRIES, called_hooks
 from dllint.project.namesakes import Namesakes
 from dllint.project.source import SourceFile, last_name
@@ -188,7 +189,16 @@ class CallGraph:
                 continue
             for one in self.world.values.evaluate(argument.value, site):
                 if isinstance(one, Function):
-                    yield Target(one, self.world.intern(("back", one, frame), None, one, frame))
+                    yield Target(one, self._back_frame(name, one, file, index, frame))
+
+    def _back_frame(self, caller: str, function: Function, file: SourceFile, index: int, frame: Frame | None) -> Frame:
+        """The activation of a function that something from outside calls back: a thread says with which arguments."""
+        given = self.world.actuals(file, index, frame)
+        if caller != "threading.Thread" or given.stars or given.mappings:
+            return self.world.intern(("back", function, frame), None, function, frame)
+        listed = (given.keywords.get(name) for name in ("args", "kwargs"))
+        actuals = add_handed(self.world, Actuals(), *listed)
+        return self.world.intern(("back", file.path, index, function, frame), actuals, function, frame)
 
     def _contained(self, value: Instance, depth: int = 0) -> Iterator[Target]:
         """What calling a composed transform from outside the project calls in turn."""

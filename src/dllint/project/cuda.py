@@ -16,7 +16,19 @@ from dllint.cuda_api import (
     CudaApi,
 )
 from dllint.facts.schema import Argument, Expr
-from dllint.project.abstract import Class, Const, External, Frame, Function, Instance, Pattern, Site, Value, Values
+from dllint.project.abstract import (
+    NONE,
+    Class,
+    Const,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Pattern,
+    Site,
+    Value,
+    Values,
+)
 from dllint.project.conditions import render
 from dllint.project.folding import truth
 from dllint.project.source import SourceFile, last_name
@@ -120,9 +132,16 @@ class Cuda:
 
     def is_cuda(self, expr: Expr, site: Site) -> bool:
         """Whether a device is CUDA for sure, or wherever CUDA is available (`"cuda" if torch.cuda.is_available() else
-        "cpu"`)."""
-        kinds = set(self._kinds(self.world.values.evaluate(expr, site), 0))
-        return "cuda" in kinds and "unknown" not in kinds
+        "cpu"`). A device that one function makes for the CPU and another for CUDA is that of different objects."""
+        values = self.world.values.evaluate(expr, site)
+        kinds = set(self._kinds(values, 0))
+        return "cuda" in kinds and "unknown" not in kinds and ("cpu" not in kinds or self._one_choice(values))
+
+    def _one_choice(self, values: Values) -> bool:
+        """Whether the devices are made in one function, or each of them may be CUDA."""
+        made = [value for value in values if isinstance(value, Instance) and value.file is not None]
+        places = {(one.file.path, one.file.calls[one.call].scope) for one in made if one.file is not None}
+        return len(places) < 2 or all("cuda" in set(self._kinds((one,), 0)) for one in made)
 
     def _kinds(self, values: Values, depth: int) -> Iterator[str]:
         for value in values:
@@ -148,23 +167,45 @@ class Cuda:
             yield from self._kinds(self.world.values.evaluate(named.expr, named.site), depth + 1)
 
     def wanted(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
-        """Whether the conditions around a call that are about CUDA can hold: a flag that is not known says nothing."""
-        for region in file.regions(file.calls[index].region):
+        """Whether the conditions around a call can hold: a flag about CUDA that is not known says nothing."""
+        call = file.calls[index]
+        if call.region and self.world.impossible(self.world.call_site(file, index, frame)):
+            return False
+        for region in file.regions(call.region):
             entry = file.facts.regions[region]
             if entry.kind != "if" or entry.expr is None:
                 continue
+            site = Site(file, call.scope, entry.parent, (entry.span.line, entry.span.column), frame)
             text = render(entry.expr, file, 200).lower()
             if not any(flag in text for flag in _FLAGS) or "is_available" in text:
-                continue
-            call = file.calls[index]
-            site = Site(file, call.scope, entry.parent, (entry.span.line, entry.span.column), frame)
-            if not self._can_be(self.world.values.evaluate(entry.expr, site), entry.holds):
+                if entry.holds and not self._made(entry.expr, site):
+                    return False
+            elif not self._can_be(self.world.values.evaluate(entry.expr, site), entry.holds, site):
                 return False
         return True
 
-    @staticmethod
-    def _can_be(values: Values, holds: bool) -> bool:
-        return any(truth((value,)) is holds for value in values)
+    def _made(self, test: Expr, site: Site) -> bool:
+        """Whether what a test asks for (`if stream is not None`) can be there: streams and the like are made only
+        where the device is CUDA."""
+        asked = test[1] if test[0] == "compare" and test[2] == [["is not", ["const", None]]] else test
+        if asked[0] not in ("name", "attr"):
+            return True
+        values = self.world.values.evaluate(asked, site)
+        made = [value for value in values if isinstance(value, Instance) and _of_cuda(value)]
+        return NONE not in values or len(made) + 1 < len(values) or any(self._has_been_made(value) for value in made)
+
+    def _has_been_made(self, value: Instance) -> bool:
+        return value.file is None or value.call < 0 or self.wanted(value.file, value.call, value.frame)
+
+    def _can_be(self, values: Values, holds: bool, site: Site) -> bool:
+        """Whether a test can come out so. Of an activation that is one of many not told apart, arguments of any other
+        say nothing."""
+        quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
+        return quantifier(truth((value,)) is holds for value in values)
+
+
+def _of_cuda(value: Instance) -> bool:
+    return isinstance(value.of, External) and canonical(value.of.name).startswith("torch.cuda.")
 
 
 def _forgiven(file: SourceFile, region: int, index: int) -> bool:

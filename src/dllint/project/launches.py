@@ -11,7 +11,6 @@ from dllint.facts.schema import Expr
 from dllint.project.abstract import (
     Class,
     Const,
-    Display,
     External,
     Frame,
     Function,
@@ -21,6 +20,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.callgraph import Caller, Target
+from dllint.project.handed_arguments import add_handed
 from dllint.project.source import SourceFile
 from dllint.project.strategies import trainer_runs
 from dllint.torch_api import LAUNCHERS, LauncherApi, canonical
@@ -357,25 +357,8 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
     args = _argument(world, api, actuals, api.args)
     if api.args == "each":
         made.stars.append(Actual(None, None, None))
-    elif args is not None and args.expr is not None and args.site is not None:
-        sequences = [
-            value
-            for value in world.values.evaluate(args.expr, args.site)
-            if isinstance(value, Display) and value.kind != "comp"
-        ]
-        if len(sequences) == 1 and sequences[0].written.expr[0] in ("tuple", "list"):
-            written = sequences[0].written
-            for element in written.expr[1]:
-                if element[0] == "star":
-                    made.stars.append(Actual(element[1], written.site, None))
-                elif not made.stars:
-                    made.positional.append(Actual(element, written.site, args.span))
-        else:
-            made.stars.append(Actual(args.expr, args.site, args.span))
-    kwargs = _argument(world, api, actuals, api.kwargs)
-    if kwargs is not None:
-        made.mappings.append(kwargs)
-    return made
+        args = None
+    return add_handed(world, made, args, _argument(world, api, actuals, api.kwargs))
 
 
 def _process_subclasses(world: World) -> Iterator[Launch]:

@@ -200,6 +200,10 @@ class World:
             return frame
         return None
 
+    def forgets(self, frame: Frame) -> bool:
+        """Whether an activation stands for many that are not told apart."""
+        return frame in self._forgetful
+
     def intern(
         self,
         key: tuple[object, ...],
