@@ -8,6 +8,35 @@ from typing import Any
 import pytest
 
 LAUNCHERS: dict[str, dict[str, str]] = {
+    "the branch of several processes, and one where the count is set anew": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def run(rank, gpus, data):
+    if gpus > 1:
+        return DataLoader(data, num_workers=4)  # DLL101
+
+def train(rank, gpus):
+    gpus = 1
+    if gpus <= 1:
+        return DataLoader([], num_workers=4)  # DLL101
+
+def other(rank, gpus):
+    gpus = count(gpus)
+    if not gpus > 1:
+        return DataLoader([], num_workers=4)  # DLL101
+
+def main(devices):
+    n_gpus = len(devices)
+    if n_gpus == 1:
+        run(0, n_gpus, [])
+    else:
+        mp.spawn(run, args=(n_gpus, []), nprocs=n_gpus)
+        mp.spawn(train, args=(n_gpus,), nprocs=n_gpus)
+        mp.spawn(other, args=(n_gpus,), nprocs=n_gpus)
+"""
+    },
     "mp.spawn": {
         "train.py": """\
 import torch.multiprocessing as mp
@@ -1408,6 +1437,45 @@ if __name__ == "__main__":
 """
 
 SILENT_LAUNCHES: dict[str, dict[str, str]] = {
+    "the branch of a single process": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def run(rank, gpus, data):
+    if gpus > 1:
+        loader = DataLoader(data, num_workers=0)
+    else:
+        loader = DataLoader(data, num_workers=4)
+    return loader
+
+def main(devices):
+    n_gpus = len(devices)
+    if n_gpus == 1:
+        run(0, n_gpus, [])
+    else:
+        mp.spawn(run, args=(n_gpus, []), nprocs=n_gpus)
+"""
+    },
+    "the branch of a single process, some calls further on": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def load(distributed):
+    if not distributed:
+        return DataLoader([], num_workers=4)
+
+def run(rank, distributed):
+    load(distributed)
+
+def main(args):
+    if args.distributed:
+        mp.spawn(run, args=(args.distributed,), nprocs=2)
+    else:
+        run(0, args.distributed)
+"""
+    },
     "no launch": {
         "train.py": """\
 from torch.utils.data import DataLoader

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from dllint.facts.schema import Expr
 from dllint.project.source import SourceFile
 
+_SEVERAL = " > 1"
+
 
 class Atom(NamedTuple):
     """`text` is the condition as written, without a leading `self.`; `equals` the constant of an equality test."""
@@ -157,6 +159,8 @@ def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
     for atom in left:
         table.setdefault(atom.text, []).append(atom)
     for atom in right:
+        if _counted(atom, table):
+            return True
         for other in table.get(atom.text, ()):
             if atom.scope != other.scope and not ("." in atom.text or "[" in atom.text):
                 continue
@@ -168,6 +172,18 @@ def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
                 return True
             if not other.equals and atom.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
                 return True
+    return False
+
+
+def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:
+    """Whether a condition contradicts one of the table as counts of what there is at least one of: `gpus != 1` and not
+    `gpus > 1`, or `gpus == 1` and `gpus > 1`."""
+    plain = atom.text.removesuffix(_SEVERAL)
+    others = table.get(plain if plain != atom.text else atom.text + _SEVERAL, ())
+    for other in others:
+        exact = atom if plain == atom.text else other
+        if exact.equals == "1" and atom.holds == other.holds and atom.scope == other.scope:
+            return True
     return False
 
 

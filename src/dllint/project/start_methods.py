@@ -18,6 +18,7 @@ from dllint.project.conditions import Atom, contradict, render, under_main_guard
 from dllint.project.holding import flattened
 from dllint.project.launches import METHODS, Launch
 from dllint.project.relevance import Upstream
+from dllint.project.restating import restated
 from dllint.project.source import SourceFile
 from dllint.span import Span
 from dllint.torch_api import canonical
@@ -117,12 +118,22 @@ class StartMethods:
         for arrival in self.arrivals().get((file.path, scope), ()):
             if not arrival.after < at < arrival.until:
                 continue
-            if contradict(arrival.conditions, here):
+            if contradict(arrival.conditions, here) or self._untaken(arrival, here):
                 continue
             if region and self.world.impossible(Site(file, scope, region, at, arrival.frame)):
                 continue
             found.append(arrival)
         return sorted(found, key=lambda arrival: len(arrival.origin.through) + arrival.depth)
+
+    def _untaken(self, arrival: Arrival, atoms: list[Atom]) -> bool:
+        """Whether conditions that hold at a place contradict those of the way there, said of what was handed over."""
+        step: Arrival | None = arrival
+        while step is not None and atoms:
+            atoms = list(restated(self.world, atoms, step.file, step.scope, step.frame))
+            if contradict(arrival.conditions, atoms):
+                return True
+            step = step.previous
+        return False
 
     def set_calls(self) -> list[SetCall]:
         """All calls of `set_start_method` with the methods that they can set."""
