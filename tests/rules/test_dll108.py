@@ -70,6 +70,15 @@ if __name__ == "__main__":
     for rows in DataLoader(torch.ones(8), num_workers=4, multiprocessing_context="spawn", worker_init_fn=begin):
         print(rows)
 """,
+    "in the launched process itself": """
+def child(rank):
+    mp.set_sharing_strategy("file_system")  # DLL108
+    for rows in DataLoader(torch.ones(8), num_workers=4):
+        print(rows)
+
+def main():
+    mp.spawn(child, nprocs=2)
+""",
     "another worker_init_fn": """
 def begin(worker):
     print(worker)
@@ -175,6 +184,35 @@ def main():
 
     assert findings({"train.py": source}, **SELECT) == set()
     assert findings({"train.py": before}, **SELECT) == {("train.py", 10, "DLL108")}
+
+
+LIBRARY = """\
+from torch.utils.data import DataLoader
+
+class Loader:
+    def __init__(self, rows, workers=0):
+        self.inner = DataLoader(rows, num_workers=workers)
+"""
+PROGRAM = """\
+import torch.multiprocessing as mp
+from library import Loader
+
+def run(rank):
+    Loader([], workers={})
+
+if __name__ == "__main__":
+    {}
+    mp.spawn(run, nprocs=2)
+"""
+
+
+def test_a_launch_of_another_program(findings: Callable[..., Any]) -> None:
+    shares = 'mp.set_sharing_strategy("file_system")'
+    files = {"library.py": LIBRARY, "a.py": PROGRAM.format(4, "print(1)"), "b.py": PROGRAM.format(0, shares)}
+    working = {**files, "b.py": PROGRAM.format(2, shares)}
+
+    assert findings(files, **SELECT) == set()
+    assert findings(working, **SELECT) == {("b.py", 8, "DLL108")}
 
 
 FILES = {

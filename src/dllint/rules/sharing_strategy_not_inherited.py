@@ -10,7 +10,7 @@ from dllint.project import Project, Regime
 from dllint.project.abstract import Const
 from dllint.project.conditions import contradict
 from dllint.project.loaders import Loader
-from dllint.project.reaching import in_one_run, runs_when_imported
+from dllint.project.reaching import in_one_run, runs_when_imported, ways_to
 from dllint.project.source import SourceFile
 
 CODE = "DLL108"
@@ -41,10 +41,15 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         reaching = {setting for setting in own if _reaches_workers(setting, runs)}
         in_workers |= reaching
         for setting in own if not reaching else ():
-            if not _in_other_runs(project, setting, regimes) and in_one_run(
-                project.world, (setting.file, setting.call), (loader.file, loader.call)
+            # What only a target's default does to a loader that programs launch by themselves is not this program's.
+            shown = [regime for regime in regimes if regime.shown] or regimes
+            met = [regime for regime in shown if _launched_with(project, setting, regime)]
+            if (
+                met
+                and not _in_other_runs(project, setting, regimes)
+                and in_one_run(project.world, (setting.file, setting.call), (loader.file, loader.call))
             ):
-                missed.setdefault(setting, []).append((loader, regimes[0]))
+                missed.setdefault(setting, []).append((loader, met[0]))
     for setting, loaders in missed.items():
         if setting not in in_workers:
             yield _finding(project, setting, loaders)
@@ -63,6 +68,18 @@ def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
     if call.scope == 0:
         return runs_when_imported(setting.file, call.region)
     return (setting.file.path, call.scope) in runs
+
+
+def _launched_with(project: Project, setting: Setting, regime: Regime) -> bool:
+    """Whether the process that starts the workers makes the call, or is launched by a run that does: other programs
+    start other workers of the same loader."""
+    launch = regime.arrival.origin.launch if regime.arrival is not None else None
+    if launch is None:
+        return True
+    launching = (launch.file, launch.call)
+    if any(launching in ways for ways in ways_to(project.world, setting.file, setting.call).values()):
+        return True
+    return in_one_run(project.world, (setting.file, setting.call), launching)
 
 
 def _in_other_runs(project: Project, setting: Setting, regimes: list[Regime]) -> bool:
