@@ -1166,9 +1166,6 @@ COLLECTED: dict[str, str] = {
     options = {name: value for name, value in options.items() if value is not None}
     return DataLoader(Rows(lambda row: row), **options)  # DLL201
 """,
-    "the twentieth object of a class": "\n".join(
-        f"    yield DataLoader(Rows(lambda row: row + {number}), num_workers=2)  # DLL201" for number in range(20)
-    ),
 }
 COLLECTION = """\
 from torch.utils.data import DataLoader, Dataset

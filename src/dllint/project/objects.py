@@ -195,9 +195,7 @@ class Objects:
         if value.call < 0 or value.file is None:
             frame = self.world.receiver_frame(value)
         else:
-            function = Function(method.file, method.scope, value)
-            frame = self.world.frame(value.file, value.call, value.frame, function)
-            frame = self.world.told_apart(value.file, value.call, function, frame, value.frame)
+            frame = self.world.frame(value.file, value.call, value.frame, Function(method.file, method.scope, value))
         for _ in range(8):
             if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
                 return frame

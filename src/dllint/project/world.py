@@ -184,15 +184,12 @@ class World:
         self._contexts[function.key] = count + 1
         return self.intern(key, self.actuals(file, index, parent), function, parent)
 
-    def told_apart(
-        self, file: SourceFile, index: int, function: Function, frame: Frame, caller: Frame | None = None
-    ) -> Frame:
+    def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
         """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
         are not told apart."""
         if frame not in self._forgetful or index < 0:
             return frame
-        parent = self.remembered(caller)
-        return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+        return self.intern((file.path, index, None, function), self.actuals(file, index, None), function, None)
 
     def remembered(self, frame: Frame | None) -> Frame | None:
         """The activation, unless it is too deep to be told apart from others."""
