@@ -68,6 +68,9 @@ FOUND: dict[str, str] = {
     "through a local variable": dataset("rows = np.load(path)\nself.rows = rows  # DLL301"),
     "reshaped": dataset("rows = np.load(path)\nself.rows = rows.reshape(-1, 3)  # DLL301"),
     "indexed archive": dataset('self.rows = np.load(path)["rows"]  # DLL301'),
+    "arrays of a kept archive": dataset(
+        'self.archive = np.load(path + "rows.npz")\nself.rows = self.archive["rows"]  # DLL301'
+    ),
     "with block": dataset('with np.load(path) as archive:\n    self.rows = archive["rows"]  # DLL301'),
     "helper": dataset(
         "self.read(path)", extra=READ + "\n    def read(self, path):\n        self.rows = np.load(path)  # DLL301\n"
@@ -167,6 +170,7 @@ SILENT: dict[str, str] = {
         return self.matrix @ points
 """,
     ),
+    "an archive, which reads nothing yet": dataset('self.archive = np.load(path + "/rows.npz")'),
     "mapped": dataset('self.rows = np.load(path, mmap_mode="r")'),
     "mapped by position": dataset('self.rows = np.load(path, "r")'),
     "memmap": dataset('self.rows = np.memmap(path, dtype="uint8", mode="r")'),

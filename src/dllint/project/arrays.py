@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.array_api import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Const, Display, External, Instance, Site, Value, Values
+from dllint.project.abstract import Const, Display, External, Instance, Pattern, Site, Value, Values
 from dllint.project.counting import whole_number
 from dllint.project.source import SourceFile
 from dllint.span import Span
@@ -64,7 +64,7 @@ class Arrays:
         name = canonical(value.of.name)
         maker = MAKERS.get(name)
         if maker is not None:
-            return self._made(maker, value, depth)
+            return None if name == "numpy.load" and self._is_archive(value) else self._made(maker, value, depth)
         while name.endswith(("[]", "[:]")):
             name = name.removesuffix("[]").removesuffix("[:]")
             if name in MAKERS:
@@ -73,6 +73,19 @@ class Arrays:
         if head and method in SIZE_KEEPING:
             return self._through_method(value, depth)
         return None
+
+    def _is_archive(self, value: Instance) -> bool:
+        """Whether `np.load` opens an archive, which reads an array when it is asked for it (numpy, `NpzFile`)."""
+        assert value.file is not None
+        actuals = self.world.actuals(value.file, value.call, value.frame)
+        path = actuals.positional[0] if actuals.positional else actuals.keywords.get("file")
+        if path is None or path.site is None:
+            return False
+        ends = (
+            one.suffix if isinstance(one, Pattern) else one.value if isinstance(one, Const) else None
+            for one in self.world.values.evaluate(path.expr, path.site)
+        )
+        return any(isinstance(end, str) and end.endswith(".npz") for end in ends)
 
     def _through_method(self, value: Instance, depth: int) -> Array | None:
         assert value.file is not None
