@@ -42,6 +42,7 @@ class Arrays:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self._arrays: dict[tuple[Instance, int], Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
         """The largest array among the values of an attribute, which `expr` gives at `site`."""
@@ -61,7 +62,12 @@ class Arrays:
             return None
         if depth > DEEPEST:
             return None
-        name = canonical(value.of.name)
+        if (value, depth) not in self._arrays:
+            self._arrays[value, depth] = self._found(value, value.of, depth)
+        return self._arrays[value, depth]
+
+    def _found(self, value: Instance, of: External, depth: int) -> Array | None:
+        name = canonical(of.name)
         maker = MAKERS.get(name)
         if maker is not None:
             return None if name == "numpy.load" and self._is_archive(value) else self._made(maker, value, depth)

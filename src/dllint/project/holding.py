@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dllint.project.world import World
 
 SPLIT = "torch.utils.data.random_split"
+DEEPEST = 5
+"""Containers inside one another that are looked into."""
 
 
 def keeps_arguments(name: str) -> bool:
@@ -78,13 +80,25 @@ def _given(world: World, actuals: Iterable[Actual]) -> Values:
     return tuple(found)
 
 
-def flattened(world: World, value: Value, depth: int = 0) -> Values:
+def flattened(world: World, value: Value) -> Values:
     """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts itself, too."""
-    if depth > 4 or not isinstance(value, (Display, Mapping)):
+    if not isinstance(value, (Display, Mapping)):
         return () if isinstance(value, Unknown) else (value,)
-    inner = world.mappings.elements(value) if isinstance(value, Display) else world.mappings.all_values(value)
-    found: dict[Value, None] = {value: None} if isinstance(value, Display) and value.kind == "generator" else {}
-    for one in inner:
-        for part in flattened(world, one, depth + 1):
-            found[part] = None
+    found: dict[Value, None] = {}
+    seen: set[Value] = {value}
+    level: list[Value] = [value]
+    for _ in range(DEEPEST):
+        inner: dict[Value, None] = {}
+        for one in level:
+            if isinstance(one, Display):
+                if one.kind == "generator":
+                    found[one] = None
+                inner.update(dict.fromkeys(world.mappings.elements(one)))
+            elif isinstance(one, Mapping):
+                inner.update(dict.fromkeys(world.mappings.all_values(one)))
+            elif not isinstance(one, Unknown):
+                found[one] = None
+        level = [one for one in inner if one not in seen]
+        seen.update(level)
+    found.update((one, None) for one in level if not isinstance(one, Unknown))
     return tuple(found)

@@ -35,6 +35,7 @@ class Tensors:
         self.world = world
         self.datasets = datasets
         self._many: dict[Instance, list[ManyTensors]] = {}
+        self._counts: dict[tuple[Value, int], int | None] = {}
 
     def many(self, value: Instance) -> list[ManyTensors]:
         """The attributes of a dataset that are lists or dicts of tensors, those that its pickle leaves out not."""
@@ -67,6 +68,11 @@ class Tensors:
             return int(self.owns_storage(value))
         if not isinstance(value, (Display, Mapping)) or depth > DEEPEST:
             return 0
+        if (value, depth) not in self._counts:
+            self._counts[value, depth] = self._count(value, depth)
+        return self._counts[value, depth]
+
+    def _count(self, value: Display | Mapping, depth: int) -> int | None:
         expr, site = value.written.expr, value.written.site
         if expr[0] == "comp" or self._is_filled(value):
             each = [self._of_expression(one, where, depth) for one, where in self._elements(value)]
