@@ -43,7 +43,7 @@ def hook_loop(module: Any) -> None:
 
 def _arrive(given: dict[str, Any]) -> events.WorkerState:
     told = processes.launched
-    found = events.WorkerState(given.get("dataset"), given.get("worker_id", 0), given.get("num_workers", 0))
+    found = events.WorkerState(dataset_of(given), given.get("worker_id", 0), given.get("num_workers", 0))
     found.loader = told.get("loader", "")
     found.number = found.epoch = told.get("number", 0)
     found.method = told.get("method")
@@ -61,6 +61,12 @@ def _arrive(given: dict[str, Any]) -> events.WorkerState:
         number=found.number,
     )
     return found
+
+
+def dataset_of(given: dict[str, Any]) -> Any:
+    """The dataset among the arguments of `_worker_loop`: torch 2.15 gives it in a list, which the loop empties."""
+    holder = given.get("dataset_holder")
+    return holder[-1] if holder else given.get("dataset")
 
 
 def _watch_fetchers() -> None:
