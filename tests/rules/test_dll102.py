@@ -494,3 +494,24 @@ def test_no_fix_where_a_definition_stands_before_what_has_to_move(tail: str, tol
     (finding,) = told({"train.py": source + tail}, **SELECT)
 
     assert finding.fixes == ()
+
+
+@pytest.mark.parametrize(
+    ("made", "flagged"),
+    [
+        ("button = gr.Button()\nbutton.click(train, [])", False),
+        ("import fire\nfire.Fire(train)", True),
+        ("gr.Button().click(train).then(train)\ntrain()", True),
+    ],
+)
+def test_a_handler_that_an_object_from_outside_is_given_runs_later(
+    findings: Callable[..., Any], made: str, flagged: bool
+) -> None:
+    text = (
+        "import gradio as gr\n"
+        "from torch.utils.data import DataLoader\n\n\n"
+        "def train(event=None):\n"
+        '    for batch in DataLoader(list(range(9)), num_workers=2, multiprocessing_context="spawn"):\n'
+        "        print(batch)\n\n\n" + made + "\n"
+    )
+    assert bool(findings({"train.py": text}, select=["DLL102"])) == flagged

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Call, Event
+from dllint.project.abstract import External
 from dllint.project.conditions import render
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
@@ -53,7 +54,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     found = list(_here(project, module))
     for index in file.calls_of(0):
         call = file.calls[index]
-        if not runs_when_imported(file, call.region):
+        if not runs_when_imported(file, call.region) or _hands_to_an_object(project, file, index):
             continue
         starts = [
             stepped(module, index, target._replace(frame=project.world.told_apart(file, index, *target)))
@@ -67,6 +68,13 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
                     TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
                 )
     return sorted(found, key=lambda start: start.span)
+
+
+def _hands_to_an_object(project: Project, file: SourceFile, index: int) -> bool:
+    """Whether a call is of a method of an object from outside the project, `button.click(handler)`: what it is given
+    runs later, in the process that has the object."""
+    callees = project.world.calls.callees(file, index, None)
+    return bool(callees) and all(isinstance(one, External) and "()" in one.name for one in callees)
 
 
 def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
