@@ -515,3 +515,24 @@ def test_a_handler_that_an_object_from_outside_is_given_runs_later(
         "        print(batch)\n\n\n" + made + "\n"
     )
     assert bool(findings({"train.py": text}, select=["DLL102"])) == flagged
+
+
+@pytest.mark.parametrize("start", ["self.process = context.Process(target=work, args=(0,))", "self.process = made"])
+def test_a_process_that_an_object_keeps_and_starts(findings: Callable[..., Any], start: str) -> None:
+    text = (
+        "import argparse\n"
+        "import multiprocessing\n\n\n"
+        "def work(rank):\n"
+        "    print(rank)\n\n\n"
+        "class Engine:\n"
+        "    def __init__(self, opt):\n"
+        "        if opt.world_size > 1:\n"
+        '            context = multiprocessing.get_context("spawn")\n'
+        "            made = context.Process(target=work, args=(0,))\n"
+        f"            {start}\n"
+        "            self.process.start()\n\n\n"
+        "parser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--world_size", type=int, default=1)\n'
+        "engine = Engine(parser.parse_args())\n"
+    )
+    assert findings({"train.py": text}, **SELECT) == {("train.py", 20, "DLL102")}

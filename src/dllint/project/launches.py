@@ -191,9 +191,11 @@ def _launcher_name(value: Value) -> str:
 
 
 def _is_launcher(world: World, value: Value) -> bool:
-    return _launcher_name(value) in LAUNCHERS or (
-        isinstance(value, External) and value.name in world.settings.launchers
-    )
+    """Whether this is a launcher, or a method of what one makes: `Process(…).start`."""
+    name = _launcher_name(value)
+    if name in LAUNCHERS or name.rpartition("().")[0] in LAUNCHERS:
+        return True
+    return isinstance(value, External) and value.name in world.settings.launchers
 
 
 def _contexts(
