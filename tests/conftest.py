@@ -66,6 +66,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three workers for two processors: the programs that slow tests start wait for each other half of the time."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(2, processors * 3 // 2)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files with the most slow tests start first: one that is begun late keeps all but one processor waiting."""
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
