@@ -6,7 +6,23 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from dllint.cli.options import FILES, FIXES, OUTPUT, RULES, RUN, TARGETS, Color, listed, option
+from dllint.cli.options import (
+    FILES,
+    FIXES,
+    OUTPUT,
+    RULES,
+    RUN,
+    CacheDir,
+    Isolated,
+    NoCache,
+    OfColor,
+    OfConfig,
+    OutputFile,
+    TargetPlatform,
+    TargetPython,
+    listed,
+    option,
+)
 from dllint.config import ConfigError
 from dllint.finding import Severity
 from dllint.reporters import Format
@@ -37,9 +53,7 @@ def check(
         Severity, option("--fail-on", "Mildest severity that makes the exit code 1.", OUTPUT)
     ] = "warning",
     output_format: Annotated[Format, option("--output-format", "Format of the report.", OUTPUT)] = "text",
-    output_file: Annotated[
-        Optional[str], option("--output-file", "Write the report to a file.", OUTPUT, "-o", metavar="FILE")
-    ] = None,
+    output_file: OutputFile = None,
     statistics: Annotated[bool, option("--statistics", "Counts a rule instead of findings.", OUTPUT)] = False,
     quiet: Annotated[bool, option("--quiet", "Findings and errors only.", OUTPUT, "-q")] = False,
     exit_zero: Annotated[bool, option("--exit-zero", "Exit 0 also when there are findings.", OUTPUT)] = False,
@@ -62,8 +76,8 @@ def check(
             "--with-run", "Show what `dllint run --output-format json` said of each finding.", OUTPUT, metavar="FILE"
         ),
     ] = None,
-    no_cache: Annotated[bool, option("--no-cache", "Keep no facts between runs.", RUN, "-n")] = False,
-    cache_dir: Annotated[Optional[str], option("--cache-dir", "Where facts are kept.", RUN, metavar="DIR")] = None,
+    no_cache: NoCache = False,
+    cache_dir: CacheDir = None,
     force_exclude: Annotated[
         bool, option("--force-exclude", "Excluded files stay out even when they are named.", FILES)
     ] = False,
@@ -79,19 +93,13 @@ def check(
     ] = None,
     show_files: Annotated[bool, option("--show-files", "List the files that would be checked.", FILES)] = False,
     show_settings: Annotated[bool, option("--show-settings", "Show the settings in force.", RUN)] = False,
-    config: Annotated[
-        Optional[str], option("--config", "A TOML file in the place of pyproject.toml.", RUN, metavar="FILE")
-    ] = None,
-    isolated: Annotated[bool, option("--isolated", "Read no configuration file.", RUN)] = False,
-    target_python: Annotated[
-        Optional[str], option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
-    ] = None,
-    target_platform: Annotated[
-        Optional[list[str]], option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
-    ] = None,
+    config: OfConfig = None,
+    isolated: Isolated = False,
+    target_python: TargetPython = None,
+    target_platform: TargetPlatform = None,
     jobs: Annotated[Optional[int], option("--jobs", "Processes that parse.", RUN, "-j", min=1)] = None,
     watch: Annotated[bool, option("--watch", "Check again whenever a file changes.", RUN, "-w")] = False,
-    color: Annotated[Color, option("--color", "When to use colours.", OUTPUT)] = "auto",
+    color: OfColor = "auto",
 ) -> int:
     """Check files and directories for data loading hazards."""
     from dllint import checking

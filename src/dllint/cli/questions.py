@@ -7,27 +7,31 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from dllint import __version__
-from dllint.cli.options import OUTPUT, RUN, TARGETS, Color, listed, option
+from dllint.cli.options import (
+    CacheDir,
+    Isolated,
+    NoCache,
+    OfColor,
+    OfConfig,
+    TargetPlatform,
+    TargetPython,
+    TextOrJson,
+    listed,
+)
 
 CLEAN = 0
 
 
 def trace(
     place: Annotated[str, typer.Argument(metavar="FILE[:LINE]", help="A file, or a line of it.")],
-    output_format: Annotated[Literal["text", "json"], option("--output-format", "text or json.", OUTPUT)] = "text",
-    config: Annotated[
-        Optional[str], option("--config", "A TOML file in the place of pyproject.toml.", RUN, metavar="FILE")
-    ] = None,
-    isolated: Annotated[bool, option("--isolated", "Read no configuration file.", RUN)] = False,
-    target_python: Annotated[
-        Optional[str], option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
-    ] = None,
-    target_platform: Annotated[
-        Optional[list[str]], option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
-    ] = None,
-    no_cache: Annotated[bool, option("--no-cache", "Keep no facts between runs.", RUN, "-n")] = False,
-    cache_dir: Annotated[Optional[str], option("--cache-dir", "Where facts are kept.", RUN, metavar="DIR")] = None,
-    color: Annotated[Color, option("--color", "When to use colours.", OUTPUT)] = "auto",
+    output_format: TextOrJson = "text",
+    config: OfConfig = None,
+    isolated: Isolated = False,
+    target_python: TargetPython = None,
+    target_platform: TargetPlatform = None,
+    no_cache: NoCache = False,
+    cache_dir: CacheDir = None,
+    color: OfColor = "auto",
 ) -> int:
     """Show which start methods are in force at a place, and what a loader's arguments come to."""
     from dllint import following

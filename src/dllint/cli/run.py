@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Optional
 
 import typer
 
-from dllint.cli.options import LIMITS, OUTPUT, RUN, TARGETS, Color, listed, option
+from dllint.cli.options import (
+    LIMITS,
+    OUTPUT,
+    TARGETS,
+    Isolated,
+    OfColor,
+    OfConfig,
+    OutputFile,
+    TargetPlatform,
+    TargetPython,
+    TextOrJson,
+    listed,
+    option,
+)
 from dllint.config import ConfigError
 
 
@@ -40,28 +53,20 @@ def run(
         Optional[list[str]],
         option("--try", "Start methods to try loaders under: fork, spawn, forkserver, or none.", TARGETS),
     ] = None,
-    target_python: Annotated[
-        Optional[str], option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
-    ] = None,
-    target_platform: Annotated[
-        Optional[list[str]], option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
-    ] = None,
+    target_python: TargetPython = None,
+    target_platform: TargetPlatform = None,
     report: Annotated[
         Optional[str], option("--report", "Write one page that opens offline.", OUTPUT, metavar="FILE")
     ] = None,
-    output_format: Annotated[Literal["text", "json"], option("--output-format", "text or json.", OUTPUT)] = "text",
-    output_file: Annotated[
-        Optional[str], option("--output-file", "Write the report to a file.", OUTPUT, "-o", metavar="FILE")
-    ] = None,
+    output_format: TextOrJson = "text",
+    output_file: OutputFile = None,
     progress: Annotated[
         Optional[bool],
         option("--progress/--no-progress", "Show a bar; by default on a terminal.", OUTPUT, show_default=False),
     ] = None,
-    color: Annotated[Color, option("--color", "When to use colours.", OUTPUT)] = "auto",
-    config: Annotated[
-        Optional[str], option("--config", "A TOML file in the place of pyproject.toml.", RUN, metavar="FILE")
-    ] = None,
-    isolated: Annotated[bool, option("--isolated", "Read no configuration file.", RUN)] = False,
+    color: OfColor = "auto",
+    config: OfConfig = None,
+    isolated: Isolated = False,
 ) -> int:
     """Run a program, shortened and watched: which findings are true, and what will run out."""
     from dllint import running
