@@ -64,7 +64,6 @@ def rewritten(source: str, *findings: Finding) -> list[str]:
         "# noqa: DLL201",
         "# noqa:E501,DLL201",
         "# NoQA: E501 DLL201",
-        "# noqa",
         "# type: ignore  # dllint: ignore[DLL201]",
         "# dllint: ignore-file[DLL201]",
         "# dllint: ignore-file",
@@ -81,6 +80,8 @@ def test_a_comment_on_the_line_silences(comment: str) -> None:
         "# dllint: ignore[]",
         "# dllint: ignored[DLL201]",
         "# dllint: ignore-files[DLL201]",
+        "# noqa",
+        "# NOQA",
         "# noqa: E501",
         "# noqa:",
         "# noqa-DLL201",
@@ -117,11 +118,11 @@ def test_ignore_file_counts_for_all_lines_and_only_for_its_codes() -> None:
     "source",
     [
         'x = "# dllint: ignore[DLL201]"\n',
-        "x = r'# dllint: ignore[DLL201]\\'# noqa'\n",
-        '"""\n# noqa\n"""\n',
+        "x = r'# dllint: ignore[DLL201]\\'# noqa: DLL201'\n",
+        '"""\n# noqa: DLL201\n"""\n',
         "x = '''\n# dllint: ignore-file\n'''\n",
-        'x = f"{y} # noqa"\n',
-        'x = """ "" # noqa """\n',
+        'x = f"{y} # noqa: DLL201"\n',
+        'x = """ "" # noqa: DLL201 """\n',
     ],
 )
 def test_strings_hold_no_comments(source: str) -> None:
@@ -156,7 +157,7 @@ def test_a_code_that_is_not_checked_for_is_not_unused() -> None:
     assert reviewed(source, enabled=lambda code: code != "DLL201") == []
 
 
-def test_a_bare_noqa_belongs_to_other_tools_too() -> None:
+def test_a_bare_noqa_belongs_to_other_tools() -> None:
     assert reviewed("x = 1  # noqa\ny = 1  # noqa: E501\n") == []
 
 
@@ -222,4 +223,4 @@ def test_only_files_with_the_marker_are_looked_at() -> None:
 
 
 def test_a_long_string_takes_no_time() -> None:
-    assert suppressions.read('"""' + "a\\n '\" " * 200_000 + '"""  # noqa') != []
+    assert suppressions.read('"""' + "a\\n '\" " * 200_000 + '"""  # noqa: DLL201') != []

@@ -5,7 +5,9 @@
 # dllint: ignore                     every finding here
 # dllint: ignore-file[DLL5]          the findings of the whole file
 # noqa: DLL201                       like `ignore[DLL201]`; codes of other tools are left alone
-# noqa                               every finding here; never reported as unused, since other tools read it too
+
+A `# noqa` without codes silences nothing: it is written for the tools that a project has, which know nothing of workers
+(`load = lambda path: …  # noqa` for E731).
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _DIRECTIVE = re.compile(
     r"#\s*(?:dllint:\s*(?P<kind>ignore-file|ignore)(?![\w-])[ \t]*"
     r"(?:\[(?P<listed>[^\]#]*)\]?|(?P<bare>DLL\w+(?:[ \t]*,[ \t]*DLL\w+)*))?(?:[^#]|#(?=\d))*"
-    r"|noqa(?![\w-])(?P<colon>[ \t]*:[ \t]*(?P<noqa>[A-Z]+[0-9]\w*(?:[ \t]*[, \t][ \t]*[A-Z]+[0-9]\w*)*)?)?[^#]*)",
+    r"|noqa[ \t]*:[ \t]*(?P<noqa>[A-Z]+[0-9]\w*(?:[ \t]*[, \t][ \t]*[A-Z]+[0-9]\w*)*)[^#]*)",
     re.IGNORECASE,
 )
 _MARKER = re.compile("dllint:|noqa", re.IGNORECASE)
@@ -140,7 +142,7 @@ def review(
         for code, index in strange:
             yield _unknown(path, one, code, index, known)
         if one.blanket:
-            if one.kind != "noqa" and not one.used and all(enabled(code) for code in known):
+            if not one.used and all(enabled(code) for code in known):
                 yield _unused(path, one, [])
             continue
         unused = [
@@ -211,9 +213,7 @@ def _directives(matches: Iterable[re.Match[str]], comment: str, line: int, colum
             if group
             else ()
         )
-        if kind == "noqa" and not group and match["colon"]:
-            continue
-        if kind == "noqa" and group and not any(code.upper().startswith("DLL") for code, _ in codes):
+        if kind == "noqa" and not any(code.upper().startswith("DLL") for code, _ in codes):
             continue
         end = match.start() + len(match.group().rstrip())
         yield Suppression(kind, line, comment, column, match.start(), end, codes, blanket=group is None)
