@@ -329,11 +329,17 @@ class Mappings:
         if copied is not None:
             found = self.lookup(copied, site, key) or OPAQUE
             return Found(found.values, found.absent or bool(expr[3][0][2]), found.named)
-        keys = self.world.values.evaluate(expr[2][0], site)
+        inside = self._inside(expr, site)
+        keys = self.world.values.evaluate(expr[2][0], inside)
         known = all(isinstance(one, Const) for one in keys)
         if known and not any(isinstance(one, Const) and one.value == key for one in keys):
             return ABSENT
-        return Found(self.world.values.evaluate(expr[2][1], site), not known)
+        return Found(self.world.values.evaluate(expr[2][1], inside), not known)
+
+    @staticmethod
+    def _inside(comprehension: Expr, site: Site) -> Site:
+        """Where the element of a comprehension is evaluated, whose targets hold there alone."""
+        return site._replace(region=site.file.inside(comprehension, site.at, site.region))
 
     def _in_keywords(self, value: Keywords, key: object) -> Found:
         function = value.function
@@ -436,7 +442,7 @@ class Mappings:
                 if actual.site is not None
             )
         elif expr[0] == "comp" and len(expr[2]) == 2:
-            groups.append(self.world.values.evaluate(expr[2][1], site))
+            groups.append(self.world.values.evaluate(expr[2][1], self._inside(expr, site)))
         for file, change in self.owned_changes(site.file, value.owner):
             if change.kind in ("set", "default"):
                 where = Site(file, change.scope, change.region, change.at, None)
@@ -453,7 +459,7 @@ class Mappings:
         expr, site = value.written.expr, value.written.site
         groups: list[Values] = []
         if expr[0] == "comp":
-            groups.append(self.world.values.evaluate(expr[2][0], site))
+            groups.append(self.world.values.evaluate(expr[2][0], self._inside(expr, site)))
         elif expr[0] in ("list", "tuple", "set"):
             for element in expr[1]:
                 if element[0] == "star":

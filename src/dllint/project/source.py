@@ -49,6 +49,8 @@ class SourceFile:
         self._counted = 0
         self._globals: dict[str, list[Binding]] | None = None
         self._packages: frozenset[str] | None = None
+        self._clauses: dict[int, Event] | None = None
+        self._clauses_at: dict[tuple[int, int], list[int]] = {}
 
     def __repr__(self) -> str:
         return f"<{self.path}>"
@@ -122,6 +124,35 @@ class SourceFile:
         """Whether region `outer` is `inner` or lies around it."""
         return outer == 0 or outer in self.regions(inner)
 
+    @property
+    def clauses(self) -> dict[int, Event]:
+        """The `for` clauses of comprehensions, by the regions in which their targets hold."""
+        if self._clauses is None:
+            self._clauses = {}
+            regions: dict[int, list[int]] = {}
+            for index, region in enumerate(self.facts.regions):
+                if region.kind == "for":
+                    regions.setdefault(region.parent, []).append(index)
+            for scope in self.scopes if regions else ():
+                for event in scope.events:
+                    if event.kind == "for" and event.detail == "comp" and event.value_span is not None:
+                        for index in regions.get(event.region, ()):
+                            region = self.facts.regions[index]
+                            if region.span.covers(event.value_span) and region.expr == event.value:
+                                self._clauses[index] = event
+                                self._clauses_at.setdefault(_start(event), []).append(index)
+        return self._clauses
+
+    def inside(self, comprehension: Expr, at: tuple[int, int], around: int) -> int:
+        """The region of the elements of a comprehension in the statement that begins at a place; `around` where it is
+        not found."""
+        target, iterable, _ = comprehension[3][-1]
+        clauses = self.clauses
+        for region in self._clauses_at.get(at, ()):
+            if clauses[region].target == target and clauses[region].value == iterable:
+                return region
+        return around
+
     def enclosing_class(self, scope: int) -> int | None:
         """The class of which the function `scope`, or one around it (a lambda, a nested function), is a method."""
         while scope > 0:
@@ -165,6 +196,10 @@ class SourceFile:
 def last_name(expr: Expr) -> str:
     """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
     return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
+
+
+def _start(event: Event) -> tuple[int, int]:
+    return event.span.line, event.span.column
 
 
 def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:

@@ -31,10 +31,13 @@ class Symbols:
         """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
         file, scope, frame = site.file, site.scope, site.frame
         first = True
+        region = site.region
         while scope >= 0:
             kind = file.scopes[scope].kind
             if kind != "class" or first:
                 found = file.bindings(scope).get(name)
+                if found and any(_is_clause(binding) for binding in found):
+                    found = self._of_clauses(file, found, region, site.at if first else None)
                 if found:
                     if first:
                         found = self.reaching(file, scope, found, site.region, site.at)
@@ -47,8 +50,23 @@ class Symbols:
             if kind in ("function", "lambda"):
                 frame = frame.closure if frame is not None else None
             first = False
+            region = file.scopes[scope].region
             scope = file.scopes[scope].parent
         return self._globals(name, file)
+
+    @staticmethod
+    def _of_clauses(
+        file: SourceFile, bindings: list[Binding], region: int, at: tuple[int, int] | None
+    ) -> list[Binding]:
+        """The bindings of one scope that hold in a region of it: the targets of a comprehension hold in that alone.
+        `at` is the statement there, which may hold the comprehension around."""
+        for around in file.regions(region):
+            clause = file.clauses.get(around)
+            own = [binding for binding in bindings if binding.event is clause] if clause is not None else []
+            if own:
+                return own
+        others = [binding for binding in bindings if not _is_clause(binding)]
+        return others or [binding for binding in bindings if _begins(binding, at)]
 
     def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
         return [
@@ -104,3 +122,14 @@ class Symbols:
             return True
         halves[key] = entry.holds
         return False
+
+
+def _is_clause(binding: Binding) -> bool:
+    """Whether it is the target of a comprehension."""
+    return binding.event is not None and binding.event.kind == "for" and binding.event.detail == "comp"
+
+
+def _begins(binding: Binding, at: tuple[int, int] | None) -> bool:
+    """Whether the statement of a binding begins at a place."""
+    event = binding.event
+    return event is not None and (event.span.line, event.span.column) == at
