@@ -32,6 +32,24 @@ USE = ITEM.format("  # DLL103")
 PLAIN = ITEM.format("")
 
 FOUND: dict[str, str] = {
+    "a device by default, tested in the statement that sets it": f"""{HEAD}
+def moved(row, device=None):
+    device = device or torch.cuda.current_device()  # DLL103
+    return row.to(device)
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return moved(torch.ones(8))
+{TAIL}""",
+    "a device by default, tested in the statement that uses it": f"""{HEAD}
+def moved(row, device=None):
+    row = row.cuda() if device is None else row.to(device)  # DLL103
+    return row
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return moved(torch.ones(8))
+{TAIL}""",
     "a failure that is caught and raised again": f"""{HEAD}
 class Rows(Dataset):
     def __getitem__(self, index):
@@ -285,6 +303,15 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a device that is given, tested in the statement that sets it": f"""{HEAD}
+def moved(row, device=None):
+    device = device or torch.cuda.current_device()
+    return row.to(device)
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return moved(torch.ones(8), "cpu")
+{TAIL}""",
     "a failure that nobody minds": f"""{HEAD}
 class Rows(Dataset):
     def __getitem__(self, index):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Region
 from dllint.project.source import SourceFile
 
 _SEVERAL = " > 1"
@@ -205,3 +205,10 @@ def under_main_guard(file: SourceFile, region: int) -> bool:
     return any(
         atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds for atom in path_atoms(file, 0, region)
     )
+
+
+def tested_at(entry: Region, at: tuple[int, int]) -> tuple[int, int]:
+    """Where the test around a statement that begins at `at` is met: a test inside the statement itself (`x = x or …`)
+    before that assigns anything."""
+    start = (entry.span.line, entry.span.column)
+    return start if at == (0, 0) else min(start, at)

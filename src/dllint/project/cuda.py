@@ -29,7 +29,7 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
-from dllint.project.conditions import render
+from dllint.project.conditions import render, tested_at
 from dllint.project.folding import truth
 from dllint.project.source import SourceFile, last_name
 from dllint.torch_api import canonical
@@ -175,7 +175,8 @@ class Cuda:
             entry = file.facts.regions[region]
             if entry.kind != "if" or entry.expr is None:
                 continue
-            site = Site(file, call.scope, entry.parent, (entry.span.line, entry.span.column), frame)
+            at = tested_at(entry, (call.statement.line, call.statement.column))
+            site = Site(file, call.scope, entry.parent, at, frame)
             text = render(entry.expr, file, 200).lower()
             if not any(flag in text for flag in _FLAGS) or "is_available" in text:
                 if entry.holds and not self._made(entry.expr, site):

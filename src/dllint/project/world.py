@@ -11,6 +11,7 @@ from dllint.modules import ModuleIndex
 from dllint.project.abstract import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.callgraph import Caller, CallGraph
+from dllint.project.conditions import tested_at
 from dllint.project.data import DataFiles
 from dllint.project.evaluate import Evaluator
 from dllint.project.folding import truth
@@ -230,7 +231,7 @@ class World:
             entry = site.file.facts.regions[index]
             if entry.kind != "if" or entry.expr is None or not _over_names(entry.expr):
                 continue
-            where = Site(site.file, site.scope, entry.parent, (entry.span.line, entry.span.column), site.frame)
+            where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
             decided = truth(self.values.evaluate(entry.expr, where))
             if decided is not None and decided is not entry.holds:
                 return True
