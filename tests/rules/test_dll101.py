@@ -37,6 +37,58 @@ def main(devices):
         mp.spawn(other, args=(n_gpus,), nprocs=n_gpus)
 """
     },
+    "a launching helper that several programs use, each with a function of its own": {
+        "launching.py": """\
+import torch.multiprocessing as mp
+
+def launch(main, count, args=()):
+    if count > 1:
+        mp.spawn(worker, nprocs=count, args=(main, args))
+    else:
+        main(*args)
+
+def worker(rank, main, args):
+    main(*args)
+""",
+        "chosen.py": """\
+import sys
+from torch.utils.data import DataLoader
+from launching import launch
+
+def measure(data):
+    return DataLoader(data, num_workers=4)  # DLL101
+
+def evaluate(data):
+    return DataLoader(data, num_workers=2)  # DLL101
+
+if __name__ == "__main__":
+    if sys.argv[1] == "measure":
+        function = measure
+    else:
+        function = evaluate
+    launch(function, 8, args=([],))
+""",
+        "evaluate.py": """\
+from torch.utils.data import DataLoader
+from launching import launch
+
+def main(data):
+    return DataLoader(data, num_workers=4)  # DLL101
+
+if __name__ == "__main__":
+    launch(main, 8, args=([],))
+""",
+        "train.py": """\
+from torch.utils.data import DataLoader
+from launching import launch
+
+def main(data):
+    return DataLoader(data, num_workers=4)  # DLL101
+
+if __name__ == "__main__":
+    launch(main, 8, args=([],))
+""",
+    },
     "mp.spawn": {
         "train.py": """\
 import torch.multiprocessing as mp

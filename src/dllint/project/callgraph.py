@@ -236,7 +236,7 @@ class CallGraph:
                 if target.function.key == function.key:
                     collected.setdefault((file.path, index), Caller(file, index, target.frame))
         for caller in self.world.launched(function):
-            collected.setdefault((caller.file.path, caller.call), caller)
+            collected.setdefault((caller.file.path, caller.call, caller.frame), caller)
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
         return list(collected.values())
