@@ -8,6 +8,10 @@ import pytest
 
 from dllint import linter
 from dllint.config import Settings
+from dllint.facts.extract import extract
+from dllint.modules import ModuleIndex
+from dllint.project.programs import Programs
+from dllint.project.world import World
 
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
@@ -75,3 +79,58 @@ def test_a_program_that_multiplies_is_checked_in_bounded_time(files: dict[str, s
 def test_the_loader_behind_many_ways_is_still_found() -> None:
     report = linter.check_sources(many_ways(), Settings())
     assert {finding.code for finding in report.findings} == {"DLL101"}
+
+
+def linked(files: dict[str, str]) -> World:
+    return World({path: extract(text) for path, text in files.items()}, Settings())
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[object]:
+    """What a method is called with from here on."""
+    asked: list[object] = []
+    plain = getattr(owner, name)
+
+    def counted(self: object, *given: object) -> object:
+        asked.append(given)
+        return plain(self, *given)
+
+    monkeypatch.setattr(owner, name, counted)
+    return asked
+
+
+def import_chain(length: int) -> dict[str, str]:
+    """Modules of which each imports the next, and the last imports a ring of three."""
+    files = {f"step{number}.py": f"import step{number + 1}\n" for number in range(length)}
+    files[f"step{length}.py"] = "import ring0\nimport importlib\nother = importlib.import_module('ring1')\n"
+    files |= {f"ring{number}.py": f"import ring{(number + 1) % 3}\n" for number in range(3)}
+    files["step5.py"] += "if __name__ == '__main__':\n    print()\n"
+    return files
+
+
+def test_the_programs_of_all_files_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = linked(import_chain(60))
+    asked = counting(monkeypatch, Programs, "_is_program")
+    assert {path: set(world.programs.roots(path)) for path in world.files} == {
+        **{f"step{number}.py": {"step0.py"} for number in range(5)},
+        **{f"step{number}.py": {"step0.py", "step5.py"} for number in range(5, 61)},
+        **{f"ring{number}.py": {"step0.py", "step5.py"} for number in range(3)},
+    }
+    assert len(asked) <= len(world.files)
+
+
+def test_files_that_import_by_name_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = linked(import_chain(60))
+    asked = counting(monkeypatch, Programs, "imports")
+    by_name = {path for path in world.files if world.programs.imports_by_name(path)}
+    assert by_name == {f"step{number}.py" for number in range(61)}
+    assert len(asked) <= len(world.files)
+
+
+def test_an_import_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = linked(import_chain(10))
+    asked = counting(monkeypatch, ModuleIndex, "_find")
+    for _ in range(3):
+        for path, file in world.files.items():
+            world.programs.imports(path)
+            world.imports.importers(file)
+    assert len(asked) == len(set(asked))

@@ -23,6 +23,7 @@ class ModuleIndex:
         self._path: dict[str, str] = {}
         self._by_suffix: dict[str, list[tuple[str, str]]] = {}
         self._root: dict[str, str] = {}
+        self._resolved: dict[tuple[str, str, int], list[str]] = {}
         for path in sorted(paths):
             plain = path.replace("\\", "/")
             if plain.endswith(".py"):
@@ -43,6 +44,13 @@ class ModuleIndex:
         `level` counts the leading dots; with dots and an empty `module` it is the package itself. Empty when no file
         of the index is that module (an installed package, an attribute, a package without `__init__.py`).
         """
+        key = (importer, module, level)
+        found = self._resolved.get(key)
+        if found is None:
+            found = self._resolved[key] = self._find(importer, module, level)
+        return found
+
+    def _find(self, importer: str, module: str, level: int) -> list[str]:
         plain = importer.replace("\\", "/")
         directory = _parent(plain)
         if level:

@@ -37,7 +37,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arguments import Actual, Actuals, bind
 from dllint.project.commands import from_command_line
-from dllint.project.folding import binary, truth, unary
+from dllint.project.folding import OPERATORS, binary, truth, unary
 from dllint.project.narrowing import called_before, not_functions, tests_callable
 from dllint.project.source import Binding, last_name
 from dllint.tensor_api import NEW_STORAGE
@@ -492,6 +492,8 @@ class Evaluator:
         if len(expr[2]) != 1:
             return (UNKNOWN,)
         op, right = expr[2][0]
+        if op not in OPERATORS:
+            return (UNKNOWN,)
         return binary(op, self.evaluate(expr[1], site), self.evaluate(right, site))
 
     def _fstring(self, expr: Expr, site: Site) -> Values:

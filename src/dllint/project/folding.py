@@ -20,7 +20,7 @@ from dllint.project.abstract import (
     const,
 )
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -74,7 +74,7 @@ def unary(op: str, values: Values) -> Values:
 
 def binary(op: str, lefts: Values, rights: Values) -> Values:
     """All results of an operator; Unknown where an operand is, or the result is no plain constant."""
-    function = _OPERATORS.get(op)
+    function = OPERATORS.get(op)
     if function is None or len(lefts) * len(rights) > _PAIRS:
         return (UNKNOWN,)
     found: dict[Value, None] = {}

@@ -53,14 +53,19 @@ def _properties(files: Iterable[SourceFile]) -> set[str]:
 
 
 def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
-    for name in sorted(properties & file.facts.loaded.keys()):
-        for scope in sorted(set(file.facts.loaded[name])):
-            seen: set[tuple[int, int]] = set()
-            for expr, span, region, statement in _expressions(file, scope):
-                for base in _bases(expr, name):
-                    if (span.line, span.column) not in seen:
-                        seen.add((span.line, span.column))
-                        yield Call(["getter", base, name], [], span, scope, region, statement)
+    read = properties & file.facts.loaded.keys()
+    wanted: dict[int, set[str]] = {}
+    for name in read:
+        for scope in file.facts.loaded[name]:
+            wanted.setdefault(scope, set()).add(name)
+    found: dict[tuple[str, int], dict[tuple[int, int], Call]] = {}
+    for scope, names in wanted.items():
+        for expr, span, region, statement in _expressions(file, scope):
+            for base, name in _attributes(expr, names):
+                call = Call(["getter", base, name], [], span, scope, region, statement)
+                found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
+    for place in sorted(found):
+        yield from found[place].values()
 
 
 def _expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
@@ -75,16 +80,19 @@ def _expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int
                 yield argument.value, argument.value_span, call.region, call.statement
 
 
-def _bases(expr: object, name: str) -> Iterator[Expr]:
-    """What stands before `.name` in an expression, calls inside of it left out."""
-    if not isinstance(expr, (list, tuple)) or not expr:
-        return
-    if expr[0] in ("call", "lambda", "const"):
-        return
-    if expr[0] == "attr" and expr[2] == name:
-        yield list(expr[1])
-    for part in expr if not isinstance(expr[0], str) else expr[1:]:
-        yield from _bases(part, name)
+def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
+    """Each attribute of one of the names that an expression reads, calls inside of it left out, with what stands before
+    it."""
+    found: list[tuple[Expr, str]] = []
+    todo: list[object] = [expr]
+    while todo:
+        part = todo.pop()
+        if not isinstance(part, (list, tuple)) or not part or part[0] in ("name", "const", "call", "lambda"):
+            continue
+        if part[0] == "attr" and part[2] in names:
+            found.append((list(part[1]), part[2]))
+        todo += reversed(part if not isinstance(part[0], str) else part[1:])
+    return found
 
 
 def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:

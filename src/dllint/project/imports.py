@@ -75,8 +75,8 @@ class Imports:
         if self._importers is None:
             self._importers = {}
             for other in self.world.files.values():
-                for event in other.scopes[0].events:
-                    if event.kind == "import":
+                for scope, event in other.imports():
+                    if scope == 0:
                         for path in self._reached(other, event):
                             if path != other.path:
                                 self._importers.setdefault(path, {}).setdefault(other.path, event)

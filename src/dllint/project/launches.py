@@ -111,11 +111,9 @@ def _imported_object(world: World, file: SourceFile, receiver: Expr) -> bool:
     while receiver[0] == "attr":
         receiver = receiver[1]
     return receiver[0] == "name" and any(
-        event.kind == "import"
-        and receiver[1] in (event.detail[2], event.detail[1], event.detail[0].split(".")[0])
+        receiver[1] in (event.detail[2], event.detail[1], event.detail[0].split(".")[0])
         and world.imports.find(file, event.detail[0], event.detail[3]) is not None
-        for scope in file.scopes
-        for event in scope.events
+        for _, event in file.imports()
     )
 
 
@@ -126,10 +124,9 @@ def _gets_a_pool(world: World, file: SourceFile) -> bool:
 
 def _aliases(world: World, names: set[str]) -> Iterator[str]:
     for file in world.files.values():
-        for scope in file.scopes:
-            for event in scope.events:
-                if event.kind == "import" and event.detail[1] in names and event.detail[2]:
-                    yield event.detail[2]
+        for _, event in file.imports():
+            if event.detail[1] in names and event.detail[2]:
+                yield event.detail[2]
 
 
 def _holders(world: World) -> Iterator[str]:

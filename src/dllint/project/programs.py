@@ -41,10 +41,10 @@ class Programs:
         self._settings: list[EnvironmentSetting] | None = None
         self._above: dict[tuple[str, int], list[str]] = {}
         self._importing: dict[str, list[str]] | None = None
-        self._roots: dict[str, frozenset[str]] = {}
+        self._roots: dict[str, frozenset[str]] | None = None
         self._programs: dict[str, bool] = {}
         self._aparts: dict[tuple[str, str], bool] = {}
-        self._loads_by_name: dict[str, bool] = {}
+        self._loading_by_name: set[str] | None = None
 
     def imports(self, path: str) -> list[str]:
         """Files of the project that a file imports, anywhere in it."""
@@ -52,13 +52,11 @@ class Programs:
         if found is None:
             found = self._imports[path] = []
             file = self.world.files.get(path)
-            for scope in file.scopes if file is not None else ():
-                for event in scope.events:
-                    if event.kind == "import" and file is not None:
-                        module, name, _, level = event.detail
-                        found += self.world.index.resolve(path, module, level)
-                        if name and name != "*":
-                            found += self.world.index.resolve(path, f"{module}.{name}" if module else name, level)
+            for _, event in file.imports() if file is not None else ():
+                module, name, _, level = event.detail
+                found += self.world.index.resolve(path, module, level)
+                if name and name != "*":
+                    found += self.world.index.resolve(path, f"{module}.{name}" if module else name, level)
         return found
 
     def import_closure(self, paths: Iterable[str]) -> set[str]:
@@ -74,28 +72,64 @@ class Programs:
 
     def roots(self, path: str) -> frozenset[str]:
         """The programs that import a file, directly or not, and files that nothing imports (itself where it is one)."""
+        if self._roots is None:
+            self._roots = self._find_roots()
         found = self._roots.get(path)
         if found is None:
-            if self._importing is None:
-                self._importing = {}
-                for other in self.world.files:
-                    for imported in self.imports(other):
-                        if imported != other:
-                            self._importing.setdefault(imported, []).append(other)
-            seen = {path}
-            todo = [path]
-            tops: set[str] = set()
-            while todo:
-                here = todo.pop()
-                importing = self._importing.get(here, ())
-                if not importing or self._is_program(here):
-                    tops.add(here)
-                for other in importing:
-                    if other not in seen:
-                        seen.add(other)
-                        todo.append(other)
-            found = self._roots[path] = frozenset(tops)
+            found = self._roots[path] = frozenset({path})
         return found
+
+    def _importers(self) -> dict[str, list[str]]:
+        """The files that import each file."""
+        if self._importing is None:
+            self._importing = {}
+            for other in self.world.files:
+                for imported in self.imports(other):
+                    if imported != other:
+                        self._importing.setdefault(imported, []).append(other)
+        return self._importing
+
+    def _find_roots(self) -> dict[str, frozenset[str]]:
+        """The roots of all files at once: those of its importers, and the file itself where it is one. Files that
+        import one another have the same, and are found by Tarjan's algorithm, importers first."""
+        importing = self._importers()
+        found: dict[str, frozenset[str]] = {}
+        number: dict[str, int] = {}
+        lowest: dict[str, int] = {}
+        stack: list[str] = []
+        for start in (*self.world.files, *importing):
+            if start in number:
+                continue
+            number[start] = lowest[start] = len(number)
+            stack.append(start)
+            ways = [(start, iter(importing.get(start, ())))]
+            while ways:
+                here, others = ways[-1]
+                other = next(others, None)
+                if other is None:
+                    ways.pop()
+                    if ways:
+                        lowest[ways[-1][0]] = min(lowest[ways[-1][0]], lowest[here])
+                    if lowest[here] == number[here]:
+                        ring = [stack.pop()]
+                        while ring[-1] != here:
+                            ring.append(stack.pop())
+                        self._close(ring, importing, found)
+                elif other not in number:
+                    number[other] = lowest[other] = len(number)
+                    stack.append(other)
+                    ways.append((other, iter(importing.get(other, ()))))
+                elif other not in found:
+                    lowest[here] = min(lowest[here], number[other])
+        return found
+
+    def _close(self, ring: list[str], importing: dict[str, list[str]], found: dict[str, frozenset[str]]) -> None:
+        """The roots of files that import one another, those of all that import them being found."""
+        given = {found[other] for path in ring for other in importing.get(path, ()) if other in found}
+        own = {path for path in ring if path not in importing or self._is_program(path)}
+        roots = frozenset(own).union(*given) if own or len(given) != 1 else given.pop()
+        for path in ring:
+            found[path] = roots
 
     def together(self, paths: Iterable[str], beside: Iterable[str]) -> bool:
         """Whether one program can hold the files that lead to a place, and others beside them: not where two of them
@@ -111,7 +145,7 @@ class Programs:
         found = self._aparts.get(key)
         if found is None:
             mine, theirs = self.roots(one), self.roots(other)
-            by_name = other in theirs and not _is_test(other) and any(map(self._imports_by_name, mine))
+            by_name = other in theirs and not _is_test(other) and any(map(self.imports_by_name, mine))
             certain = bool(mine and theirs) and all(map(self._is_program, mine | theirs))
             found = self._aparts[key] = certain and not by_name and not mine & theirs
         return found
@@ -127,12 +161,18 @@ class Programs:
             )
         return found
 
-    def _imports_by_name(self, path: str) -> bool:
-        found = self._loads_by_name.get(path)
-        if found is None:
-            names = {file.path for name in ("import_module", "__import__") for file, _ in self.world.called(name)}
-            found = self._loads_by_name[path] = bool(names & self.import_closure([path]))
-        return found
+    def imports_by_name(self, path: str) -> bool:
+        """Whether a file, or one that it imports, imports modules by their names."""
+        if self._loading_by_name is None:
+            importing = self._importers()
+            todo = [file.path for name in ("import_module", "__import__") for file, _ in self.world.called(name)]
+            self._loading_by_name = set()
+            while todo:
+                here = todo.pop()
+                if here not in self._loading_by_name:
+                    self._loading_by_name.add(here)
+                    todo += importing.get(here, ())
+        return path in self._loading_by_name
 
     @staticmethod
     def behind(value: Instance) -> set[str]:

@@ -48,6 +48,7 @@ class SourceFile:
         self._calls_of: dict[int, list[int]] | None = None
         self._counted = 0
         self._globals: dict[str, list[Binding]] | None = None
+        self._imports: list[tuple[int, Event]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
         self._clauses_at: dict[tuple[int, int], list[int]] = {}
@@ -174,18 +175,27 @@ class SourceFile:
             scope = self.scopes[scope].parent
         return ".".join(reversed(names)) or "<module>"
 
+    def imports(self) -> list[tuple[int, Event]]:
+        """The import statements, each with the scope that it stands in."""
+        if self._imports is None:
+            self._imports = [
+                (number, event)
+                for number, scope in enumerate(self.scopes)
+                for event in scope.events
+                if event.kind == "import"
+            ]
+        return self._imports
+
     def imported_packages(self) -> frozenset[str]:
         """All modules that the file imports, their first names, and the names that it imports from them."""
         if self._packages is None:
             found: set[str] = set()
-            for scope in self.scopes:
-                for event in scope.events:
-                    if event.kind == "import":
-                        module, name, _, _ = event.detail
-                        found.add(module)
-                        found.add(module.split(".")[0])
-                        if name:
-                            found.add(name)
+            for _, event in self.imports():
+                module, name, _, _ = event.detail
+                found.add(module)
+                found.add(module.split(".")[0])
+                if name:
+                    found.add(name)
             self._packages = frozenset(found)
         return self._packages
 

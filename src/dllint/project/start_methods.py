@@ -141,10 +141,9 @@ class StartMethods:
             self._sets = []
             names = {"set_start_method"}
             for file in self.world.files.values():
-                for scope in file.scopes:
-                    for event in scope.events:
-                        if event.kind == "import" and event.detail[1] == "set_start_method" and event.detail[2]:
-                            names.add(event.detail[2])
+                for _, event in file.imports():
+                    if event.detail[1] == "set_start_method" and event.detail[2]:
+                        names.add(event.detail[2])
             for name in sorted(names):
                 for file, index in self.world.called(name):
                     site = self.world.call_site(file, index, None)

@@ -62,15 +62,16 @@ class World:
         self.registries = Registries(self)
         self.calls = CallGraph(self)
         self.programs = Programs(self)
+        self._implicit = add_implicit_calls(self.files.values())
+        self._calling: dict[str, list[SourceFile]] = {}
+        self._loading: dict[str, list[SourceFile]] = {}
+        for file in self.files.values():
+            for name in file.facts.called:
+                self._calling.setdefault(name, []).append(file)
+            for name in file.facts.loaded:
+                self._loading.setdefault(name, []).append(file)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
-        for file in self.files.values():
-            for name, indices in file.facts.called.items():
-                self._called.setdefault(name, []).extend((file, index) for index in indices)
-            for name, indices in file.facts.loaded.items():
-                self._loaded.setdefault(name, []).extend((file, index) for index in indices)
-        for name, calls in add_implicit_calls(self.files.values()).items():
-            self._called.setdefault(name, []).extend(calls)
         self._contexts: dict[tuple[str, int], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._forgetful: set[Frame] = set()
@@ -88,11 +89,20 @@ class World:
 
     def called(self, name: str) -> list[tuple[SourceFile, int]]:
         """Calls whose callee's last name is `name`."""
-        return self._called.get(name, [])
+        found = self._called.get(name)
+        if found is None:
+            found = [(file, index) for file in self._calling.get(name, ()) for index in file.facts.called[name]]
+            found += self._implicit.get(name, ())
+            self._called[name] = found
+        return found
 
     def loaded(self, name: str) -> list[tuple[SourceFile, int]]:
         """Scopes that read `name` without calling it."""
-        return self._loaded.get(name, [])
+        found = self._loaded.get(name)
+        if found is None:
+            found = [(file, scope) for file in self._loading.get(name, ()) for scope in file.facts.loaded[name]]
+            self._loaded[name] = found
+        return found
 
     def classes(self) -> list[Class]:
         if self._classes is None:
