@@ -52,6 +52,34 @@ FOUND: dict[str, dict[str, str]] = {
     "the default of this Python": {
         "data.py": HEAD + OPEN + READ + TAIL.replace(', multiprocessing_context="fork"', "")
     },
+    "in an object that the dataset reads like a list or dict": {
+        "reader.py": """\
+class Reader:
+    def __init__(self, path):
+        self.file = open(path, "rb")  # DLL402
+
+    def __getitem__(self, index):
+        self.file.seek(index)
+        return self.file.read(9)
+""",
+        "data.py": HEAD
+        + """
+from reader import Reader
+
+class Rows(Dataset):
+    def __init__(self, reader):
+        self.reader = reader
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return len(self.reader[index]), index
+
+def build(path):
+    return DataLoader(Rows(Reader(path)), num_workers=4, multiprocessing_context="fork")
+""",
+    },
     "imported by another name, in a helper, through a variable": {
         "data.py": HEAD
         + """
@@ -453,6 +481,30 @@ class Rows(Dataset):
     + "from PIL import Image\n"
     + OPEN.replace("open(path, 'rb')", "Image.open(path).convert('RGB')")
     + READ
+    + TAIL,
+    "an object that only the parent reads like a list or dict": HEAD
+    + """
+class Reader:
+    def __init__(self, path):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        return self.file.read(index)
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.reader = Reader(path)
+        self.rows = []
+
+    def load(self):
+        self.rows = [self.reader[index] for index in range(9)]
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.rows[index]
+"""
     + TAIL,
     "an archive that is listed only": HEAD
     + """

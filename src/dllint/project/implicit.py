@@ -60,7 +60,7 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
             wanted.setdefault(scope, set()).add(name)
     found: dict[tuple[str, int], dict[tuple[int, int], Call]] = {}
     for scope, names in wanted.items():
-        for expr, span, region, statement in _expressions(file, scope):
+        for expr, span, region, statement in expressions(file, scope):
             for base, name in _attributes(expr, names):
                 call = Call(["getter", base, name], [], span, scope, region, statement)
                 found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
@@ -68,7 +68,8 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
         yield from found[place].values()
 
 
-def _expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
+def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
+    """What a scope evaluates, the parts of its calls apart, each with its place, its region and its statement."""
     for event in file.scopes[scope].events:
         if event.value is not None:
             yield event.value, event.value_span or event.span, event.region, event.span

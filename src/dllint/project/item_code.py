@@ -9,7 +9,7 @@ from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Class, Frame, Function, Instance
 from dllint.project.arguments import bind
 from dllint.project.source import SourceFile, last_name
-from dllint.project.walking import walk
+from dllint.project.walking import walk, without_calls
 from dllint.project.worker_code import WorkerRun
 from dllint.record_api import PATH_CONSUMERS
 
@@ -108,11 +108,11 @@ class ItemRun:
     def direct_expressions(self) -> Iterator[Expr]:
         """The same, each of them once."""
         shallow = (expr for event in self.events for expr in (event.value, event.target) if expr is not None)
-        yield from (part for expr in shallow for part in _without_calls(expr))
+        yield from (part for expr in shallow for part in without_calls(expr))
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
             for expr in (call.func, *(argument.value for argument in call.args)):
-                yield from _without_calls(expr)
+                yield from without_calls(expr)
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:
         return expr == ["attr", ["name", self.receiver], attr]
@@ -285,22 +285,6 @@ class ItemCode:
                 if joined:
                     return True
         return False
-
-
-def _without_calls(expr: Expr) -> Iterator[Expr]:
-    """An expression and all that it is made of, but for what stands inside calls."""
-    yield expr
-    if expr[0] in ("call", "const", "lambda"):
-        return
-    for part in expr[1:]:
-        if isinstance(part, list) and part:
-            yield from _without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)
-
-
-def _each_without_calls(parts: list[Expr]) -> Iterator[Expr]:
-    for part in parts:
-        if isinstance(part, list) and part:
-            yield from _without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)
 
 
 def _named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:

@@ -32,3 +32,19 @@ def _walk_all(parts: object, file: SourceFile) -> Iterator[Expr]:
             return
         for part in parts:
             yield from _walk_all(part, file)
+
+
+def without_calls(expr: Expr) -> Iterator[Expr]:
+    """An expression and all that it is made of, but for what stands inside calls."""
+    yield expr
+    if expr[0] in ("call", "const", "lambda"):
+        return
+    for part in expr[1:]:
+        if isinstance(part, list) and part:
+            yield from without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)
+
+
+def _each_without_calls(parts: list[Expr]) -> Iterator[Expr]:
+    for part in parts:
+        if isinstance(part, list) and part:
+            yield from without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)

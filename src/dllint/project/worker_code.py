@@ -7,12 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.project.callgraph import Target
 from dllint.project.conditions import render
 from dllint.project.holding import flattened
+from dllint.project.implicit import expressions
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Hop
+from dllint.project.walking import without_calls
+from dllint.torch_api import DATASET_BASES
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -122,22 +126,38 @@ class WorkerCode:
                 continue
             seen.add((run.file.path, run.scope))
             yield run
-            for index in run.file.calls_of(run.scope):
-                call = run.file.calls[index]
-                if call.region and self.world.impossible(self.world.call_site(run.file, index, run.frame)):
-                    continue
-                for target in self._targets(run, index):
-                    if target.function.key not in seen:
-                        hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
-                        function = target.function
-                        queue.append(
-                            WorkerRun(
-                                function.file, function.scope, target.frame, (*run.hops, hop), run.entry, run.root
-                            )
-                        )
+            for target, hop in (*self._called(run), *self._subscripted(run)):
+                function = target.function
+                if function.key not in seen:
+                    hops = (*run.hops, hop)
+                    queue.append(WorkerRun(function.file, function.scope, target.frame, hops, run.entry, run.root))
 
-    def _targets(self, run: WorkerRun, index: int) -> list[Target]:
-        return self.world.calls.targets(run.file, index, run.frame)
+    def _called(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
+        for index in run.file.calls_of(run.scope):
+            call = run.file.calls[index]
+            if call.region and self.world.impossible(self.world.call_site(run.file, index, run.frame)):
+                continue
+            for target in self.world.calls.targets(run.file, index, run.frame):
+                yield target, Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
+
+    def _subscripted(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
+        """What `self.reader[key]` runs. A dataset inside another one is asked for on its own."""
+        seen: list[Expr] = []
+        for expr, span, region, statement in expressions(run.file, run.scope):
+            for part in without_calls(expr):
+                if part[0] != "item" or part[1] in seen or not _may_be_object(run, part[1]):
+                    continue
+                seen.append(part[1])
+                site = Site(run.file, run.scope, region, (statement.line, statement.column), run.frame)
+                for one in self.world.values.evaluate(part[1], site):
+                    if not isinstance(one, Instance) or not isinstance(one.of, Class):
+                        continue
+                    method = self.world.hierarchy.method(one.of, "__getitem__")
+                    if method is None or not DATASET_BASES.isdisjoint(self.world.hierarchy.externals(one.of)):
+                        continue
+                    bound = Function(method.file, method.scope, one)
+                    text = f"reads {render(part, run.file)}"
+                    yield Target(bound, self.world.receiver_frame(one)), Hop(run.file, span, text)
 
     def external_calls(self, run: WorkerRun, prefix: str) -> Iterator[tuple[int, str]]:
         """Calls in the function of APIs whose name begins with `prefix`, in source order, each with the full name."""
@@ -153,3 +173,13 @@ class WorkerCode:
                 if isinstance(value, External) and value.name.startswith(prefix):
                     yield index, value.name
                     break
+
+
+def _may_be_object(run: WorkerRun, base: Expr) -> bool:
+    """Whether what stands before a subscript is kept somewhere: by an object, in a table or by the module."""
+    if base[0] in ("attr", "item"):
+        return True
+    if base[0] != "name":
+        return False
+    bindings = run.file.bindings(run.scope).get(base[1])
+    return not bindings or any(one.expr is not None and one.expr[0] in ("attr", "item") for one in bindings)
