@@ -32,6 +32,21 @@ USE = ITEM.format("  # DLL103")
 PLAIN = ITEM.format("")
 
 FOUND: dict[str, str] = {
+    "a method of an object of which nothing is known": f"""{HEAD}
+class Model:
+    def fetched(self, index):
+        return torch.ones(8).cuda()  # DLL103
+
+class Rows(Dataset):
+    def __init__(self):
+        self.reader = None
+
+    def open(self, registry):
+        self.reader = registry.pop()
+
+    def __getitem__(self, index):
+        return self.reader.fetched(index)
+{TAIL}""",
     "a device by default, tested in the statement that sets it": f"""{HEAD}
 def moved(row, device=None):
     device = device or torch.cuda.current_device()  # DLL103
@@ -303,6 +318,24 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "a method of an object that is made later on has a namesake": f"""{HEAD}
+class Reader:
+    def fetched(self, index):
+        return torch.ones(8)
+
+class Model:
+    def fetched(self, index):
+        return torch.ones(8).cuda()
+
+class Rows(Dataset):
+    def __init__(self):
+        self.reader = None
+
+    def __getitem__(self, index):
+        if self.reader is None:
+            self.reader = Reader()
+        return self.reader.fetched(index)
+{TAIL}""",
     "a device that is given, tested in the statement that sets it": f"""{HEAD}
 def moved(row, device=None):
     device = device or torch.cuda.current_device()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import (
+    NONE,
     Class,
     External,
     Frame,
@@ -82,9 +83,18 @@ class CallGraph:
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
-        if call.func[0] == "attr" and any(isinstance(value, Unknown) for value in values):
-            return (*values, *self._namesakes.find(call.func[2], len(call.args)))
-        return values
+        if call.func[0] != "attr" or not any(isinstance(value, Unknown) for value in values):
+            return values
+        found = self._namesakes.find(call.func[2], len(call.args))
+        return (*values, *found) if found and not self._known(call.func, site) else values
+
+    def _known(self, method: Expr, site: Site) -> bool:
+        """Whether it is known what a method is called on: an attribute that is None at first is what it is set to later
+        on, when the method is called."""
+        bases = [base for base in self.world.values.evaluate(method[1], site) if base != NONE]
+        return bool(bases) and not any(
+            isinstance(value, Unknown) for base in bases for value in self.world.values.attribute(base, method[2], site)
+        )
 
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
         """The functions of the project that a call runs in the same process."""
