@@ -98,13 +98,14 @@ class Datasets:
         return any(canonical(name) in bases for name in self.world.hierarchy.externals(cls))
 
     def expand(self, values: Values, fits: Callable[[Instance], bool] = lambda value: True) -> list[Instance]:
-        """The project's dataset objects among the values, inside wrappers too, each once, of those that fit."""
+        """The project's dataset objects among the values, inside wrappers too, each once, of those that fit: nearest
+        first, so that what some hold crowds out no other."""
         found: dict[Instance, None] = {}
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
-        todo = list(reversed(values))
+        todo = deque(values)
         while todo and len(found) < MOST_OBJECTS:
-            value = todo.pop()
+            value = todo.popleft()
             if value in seen:
                 continue
             seen.add(value)

@@ -486,6 +486,11 @@ class Evaluator:
         if expr[1] == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
             merged = self._unions.setdefault(id(expr), ["dict", [[None, expr[2]], [None, expr[3]]]])
             return (Mapping(Written(merged, site)),)
+        if expr[1] == "+" and any(isinstance(value, Display) for value in (*lefts, *rights)):
+            kinds = {value.kind for value in (*lefts, *rights) if isinstance(value, Display)}
+            kind = "tuple" if kinds == {"tuple"} else "list"
+            joined = self._unions.setdefault(id(expr), [kind, [["star", expr[2]], ["star", expr[3]]]])
+            return (Display(kind, Written(joined, site)),)
         return binary(expr[1], lefts, rights)
 
     def _compare(self, expr: Expr, site: Site) -> Values:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
-from dllint.project import known
+from dllint.project import iterating, known
 from dllint.project.abstract import (
     UNKNOWN,
     Class,
@@ -441,12 +441,31 @@ class Mappings:
                 for actual in actuals.keywords.values()
                 if actual.site is not None
             )
+            groups.extend(
+                self._merged(actual.expr, actual.site)
+                for actual in (*actuals.positional[:1], *actuals.mappings)
+                if actual.expr is not None and actual.site is not None
+            )
         elif expr[0] == "comp" and len(expr[2]) == 2:
             groups.append(self.world.values.evaluate(expr[2][1], self._inside(expr, site)))
         for file, change in self.owned_changes(site.file, value.owner):
+            where = Site(file, change.scope, change.region, change.at, None)
             if change.kind in ("set", "default"):
-                where = Site(file, change.scope, change.region, change.at, None)
                 groups.append(self.world.values.evaluate(change.value, where))
+            elif change.kind == "merge" and change.value is not None:
+                groups.append(self._merged(change.value, where))
+        return union(groups)
+
+    def _merged(self, expr: Expr, site: Site) -> Values:
+        """The values under any key that another dict, or a sequence of pairs, hands over."""
+        groups: list[Values] = []
+        for value in self.world.values.evaluate(expr, site):
+            if isinstance(value, Mapping):
+                groups.append(self.all_values(value))
+            elif isinstance(value, Display):
+                groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
+            else:
+                groups.append(iterating.part(self.world, ["element", expr], 1, site) or (UNKNOWN,))
         return union(groups)
 
     def elements(self, value: Value) -> Values:
