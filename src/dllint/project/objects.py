@@ -195,7 +195,7 @@ class Objects:
         if value.call < 0 or value.file is None:
             frame = self.world.receiver_frame(value)
         else:
-            frame = self.world.frame(value.file, value.call, value.frame, Function(method.file, method.scope, value))
+            frame = self.world.making_frame(value, Function(method.file, method.scope, value))
         for _ in range(8):
             if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
                 return frame

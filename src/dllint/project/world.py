@@ -202,6 +202,18 @@ class World:
             return frame
         return self.intern((file.path, index, None, function), self.actuals(file, index, None), function, None)
 
+    def making_frame(self, value: Instance, init: Function) -> Frame:
+        """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
+        there are: what one object was given says nothing of another."""
+        assert value.file is not None
+        frame = self.frame(value.file, value.call, value.frame, init)
+        if frame not in self._forgetful:
+            return frame
+        parent = self.remembered(value.frame)
+        return self.intern(
+            (value.file.path, value.call, parent, init), self.actuals(value.file, value.call, parent), init, parent
+        )
+
     def remembered(self, frame: Frame | None) -> Frame | None:
         """The activation, unless it is too deep to be told apart from others."""
         if frame is None or (frame.depth < DEEPEST_CONTEXT and frame.nesting <= DEEPEST_NESTING):
