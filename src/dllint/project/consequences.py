@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.finding import Place
+from dllint.project.abstract import Class
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
 from dllint.project.unpicklable_values import refused_by_pickle
@@ -27,14 +28,15 @@ def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[C
     """What becomes of the dataset where the workers are not forked, the worst first; of what the programs hold in which
     the start method is in force."""
     for one in project.unpicklable(loader):
-        if regime in project.regimes(loader, one.files):
+        if regime in project.regimes(loader, one.files, one.holder):
             yield Consequence(one.code, one.place, True)
     for refused in refused_by_pickle(project, loader, regime):
-        if regime in project.regimes(loader, refused.files):
+        if regime in project.regimes(loader, refused.files, refused.holder):
             yield Consequence(refused.code, refused.place, True)
     most = DESCRIPTORS_IN_A_MESSAGE if regime.method == "forkserver" else OPEN_FILES
     for value in project.dataset_objects(loader):
-        if regime not in project.regimes(loader, project.programs.behind(value)):
+        assert isinstance(value.of, Class)
+        if regime not in project.regimes(loader, project.programs.behind(value), value.of.name):
             continue
         for many in project.tensors.many(value):
             if many.count is not None and many.count > most:
@@ -43,6 +45,6 @@ def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[C
                 yield Consequence("DLL303", place, True)
     for copied in project.handles.copied(loader):
         beside = {copied.kept.file.path} if copied.kept is not None else set()
-        if copied.value.file is not None and regime in project.regimes(loader, beside):
+        if copied.value.file is not None and regime in project.regimes(loader, beside, copied.label):
             place = Place(copied.value.file.path, copied.call.span, f"{copied.opener.what} that pickling copies whole")
             yield Consequence("DLL404", place, False)

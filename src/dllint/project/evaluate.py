@@ -38,7 +38,7 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actual, Actuals, bind
 from dllint.project.commands import from_command_line
 from dllint.project.folding import OPERATORS, binary, truth, unary
-from dllint.project.narrowing import called_before, not_functions, tests_callable
+from dllint.project.narrowing import called_before, not_functions, of_tested_classes, tests_callable
 from dllint.project.source import Binding, last_name
 from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
@@ -156,6 +156,7 @@ class Evaluator:
             values = self.binding(name, *found[0])
         else:
             values = union(self.binding(name, binding, where) for binding, where in found)
+        values = of_tested_classes(self.world, name, site, values)
         return not_functions(values) if called_before(["name", name], site) else values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:

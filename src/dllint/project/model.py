@@ -37,8 +37,8 @@ from dllint.project.opencv import OpenCV
 from dllint.project.pickling import Unpicklable
 from dllint.project.process_arguments import ProcessArguments
 from dllint.project.records import Records
+from dllint.project.regimes import Chains, find_regimes
 from dllint.project.regimes import Regime as Regime
-from dllint.project.regimes import find_regimes
 from dllint.project.shipping import Shipping
 from dllint.project.source import SourceFile
 from dllint.project.start_methods import Arrival, Hop, StartMethods
@@ -80,6 +80,7 @@ class Project:
         self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
         self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
+        self._chains = Chains(self)
 
     @classmethod
     def load(cls, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> Project:
@@ -152,18 +153,19 @@ class Project:
 
     # Start methods
 
-    def regimes(self, loader: Loader, beside: Iterable[str] = ()) -> list[Regime]:
+    def regimes(self, loader: Loader, beside: Iterable[str] = (), holder: str = "") -> list[Regime]:
         """The start methods under which the loader's workers can run, what the project decides first.
 
-        `beside` names files that take part (those that make what the loader reads): a start method of programs that do
-        not hold them is left out.
+        Left out are those of programs without the files `beside`, which make what the loader reads, and those of calls
+        that give the loader other datasets than that of `holder` ("Faces.transform").
         """
         key = (loader.file.path, loader.call)
         found = self._regimes.get(key)
         if found is None:
             found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
-        others = set(beside) - {loader.file.path}
-        return [one for one in found if self.programs.together(self._way(loader, one), others)] if others else found
+        if others := set(beside) - {loader.file.path}:
+            found = [one for one in found if self.programs.together(self._way(loader, one), others)]
+        return self._chains.giving(loader, holder.partition(".")[0], found) if holder else found
 
     @staticmethod
     def _way(loader: Loader, regime: Regime) -> set[str]:

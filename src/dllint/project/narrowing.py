@@ -1,10 +1,17 @@
-"""What tests by `callable` leave of the values of a name or attribute."""
+"""What tests by `callable` and `isinstance` leave of the values of a name or attribute."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Class, Function, Partial, Site, Values
+from dllint.project.abstract import Class, External, Function, Instance, Partial, Site, Value, Values
 from dllint.project.source import SourceFile
+from dllint.torch_api import canonical
+
+if TYPE_CHECKING:
+    from dllint.project.world import World
 
 
 def not_functions(values: Values) -> Values:
@@ -36,3 +43,55 @@ def called_before(expr: Expr, site: Site) -> bool:
                 if entry.kind == "if" and entry.holds and tests_callable(entry.expr, file) == expr:
                     return index not in around and file.encloses(entry.parent, site.region)
     return False
+
+
+def of_tested_classes(world: World, name: str, site: Site, values: Values) -> Values:
+    """The values without the objects that an `isinstance` around the place excludes: what follows
+    `if isinstance(rows, Stream): return rows` gets none of that class."""
+    if not site.region or len(values) < 2 or not site.file.facts.called.get("isinstance"):
+        return values
+    left = values
+    for classes, holds, where in _tests(name, site):
+        wanted = _listed(world, classes, where)
+        left = tuple(value for value in left if _is_one(world, value, wanted) is not (not holds))
+    return left or values
+
+
+def _tests(name: str, site: Site) -> Iterator[tuple[Expr, bool, Site]]:
+    """The classes of each `isinstance(name, …)` in force at the place, and whether it holds; without tests after which
+    the function binds the name again."""
+    file = site.file
+    bindings = file.bindings(site.scope).get(name, ())
+    for index in file.regions(site.region) if bindings else ():
+        entry = file.facts.regions[index]
+        if entry.kind != "if" or entry.expr is None:
+            continue
+        test, holds = entry.expr, entry.holds
+        while test[0] == "not":
+            test, holds = test[1], not holds
+        for part in test[1] if test[0] == ("and" if holds else "or") else [test]:
+            call = file.calls[part[1]] if part[0] == "call" else None
+            if call is None or call.func != ["name", "isinstance"] or len(call.args) != 2:
+                continue
+            at = (call.span.line, call.span.column)
+            late = any(one.event is not None and (one.event.span.line, one.event.span.column) > at for one in bindings)
+            if call.args[0].value == ["name", name] and not late:
+                yield call.args[1].value, holds, Site(file, site.scope, entry.parent, at, site.frame)
+
+
+def _listed(world: World, classes: Expr, site: Site) -> Values:
+    """The classes that the second argument of `isinstance` comes to; Unknown among them where one is not known."""
+    parts = classes[1] if classes[0] == "tuple" else [classes]
+    return tuple(value for part in parts for value in world.values.evaluate(part, site))
+
+
+def _is_one(world: World, value: Value, wanted: Values) -> bool | None:
+    """Whether a value is an object of one of the classes; None where that is not known."""
+    if not isinstance(value, Instance) or not isinstance(value.of, Class):
+        return None
+    line = world.hierarchy.line(value.of)
+    names = {canonical(one.name) for one in line if isinstance(one, External)}
+    if any(one in line or (isinstance(one, External) and canonical(one.name) in names) for one in wanted):
+        return True
+    exact = value.call >= 0 and all(isinstance(one, Class) for one in wanted)
+    return False if exact and wanted else None

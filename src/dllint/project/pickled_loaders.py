@@ -41,11 +41,13 @@ def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regim
             yield loader, worst
 
 
-def pickling_regime(project: Project, loader: Loader, code: str, beside: Iterable[str] = ()) -> Regime | None:
-    """The regime by which a loader's workers are judged where the files `beside` take part."""
+def pickling_regime(
+    project: Project, loader: Loader, code: str, beside: Iterable[str] = (), holder: str = ""
+) -> Regime | None:
+    """The regime by which a loader's workers are judged where the files `beside` and the dataset `holder` take part."""
     selected = (*project.settings.select, *project.settings.extend_select)
     asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
-    regimes = project.regimes(loader, beside)
+    regimes = project.regimes(loader, beside, holder)
     forked = regimes[0] if regimes and asked else None
     return next((regime for regime in regimes if regime.method != "fork"), forked)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Function
+from dllint.project.abstract import Class, Frame, Function, Instance
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
 
 if TYPE_CHECKING:
+    from dllint.project.model import Project
     from dllint.project.world import World
 
 
@@ -76,6 +77,11 @@ def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterato
         if not arrivals and context in ("fork", "spawn", "forkserver") and _in_all_activations(world, loader, context):
             yield Regime(context, "explicit", None, workers)
         return
+    yield from default_regimes(world, workers)
+
+
+def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
+    """The regimes of workers whose start method nothing in the project decides."""
     defaults = world.settings.targets.default_start_methods()
     for method, where in defaults.items():
         yield Regime(method, "default", None, workers, where, len(defaults) == 1)
@@ -89,3 +95,37 @@ def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
         return True
     callers = world.calls.callers(Function(loader.file, call.scope))
     return all(loader.context(caller.frame) == context for caller in callers)
+
+
+class Chains:
+    """Which datasets a loader reads from along a chain of calls: a function that several programs call, or a method
+    that several classes inherit, makes one loader for each."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._names: dict[tuple[str, int, Frame | None], set[str]] = {}
+
+    def giving(self, loader: Loader, name: str, regimes: list[Regime]) -> list[Regime]:
+        """The regimes whose chain can give the loader a dataset of the class; the defaults where all give others."""
+        if all(one.arrival is None for one in regimes) or name not in self._class_names(loader, None):
+            return regimes
+        left = [one for one in regimes if one.arrival is None or self._gives(loader, name, one.arrival.frame)]
+        return left or list(default_regimes(self.project.world, regimes[0].workers))
+
+    def _gives(self, loader: Loader, name: str, frame: Frame | None) -> bool:
+        names = self._class_names(loader, frame)
+        return not names or name in names
+
+    def _class_names(self, loader: Loader, frame: Frame | None) -> set[str]:
+        """The names of the project's dataset classes that a loader reads from, in an activation of the function around
+        it."""
+        key = (loader.file.path, loader.call, frame)
+        found = self._names.get(key)
+        if found is None:
+            values: list[Instance] = (
+                self.project.dataset_objects(loader)
+                if frame is None
+                else self.project.datasets.expand(loader.datasets(frame))
+            )
+            found = self._names[key] = {value.of.name for value in values if isinstance(value.of, Class)}
+        return found

@@ -23,7 +23,7 @@ def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
     uses: dict[tuple[str, int], list[tuple[Unpicklable, Loader, Regime]]] = {}
     for loader, _ in pickled_loaders(project, code):
         for one in project.unpicklable(loader):
-            worst = pickling_regime(project, loader, code, one.files) if one.code == code else None
+            worst = pickling_regime(project, loader, code, one.files, one.holder) if one.code == code else None
             if worst is not None:
                 uses.setdefault((one.file.path, one.scope), []).append((one, loader, worst))
     for found in uses.values():

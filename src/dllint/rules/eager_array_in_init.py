@@ -39,7 +39,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
-            regimes = project.regimes(loader, project.programs.behind(value))
+            regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
             init_code = project.datasets.init_code(value.of)
             dropped = project.datasets.dropped(value)
             for kept in project.datasets.kept(value):

@@ -26,7 +26,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             beside = project.programs.behind(value)
-            regimes = [regime for regime in project.regimes(loader, beside) if regime.method != "fork"]
+            regimes = [regime for regime in project.regimes(loader, beside, value.of.name) if regime.method != "fork"]
             for many in project.tensors.many(value):
                 judged = [(message, regime) for regime in regimes if (message := _message(options, many, regime))]
                 if not judged:

@@ -22,7 +22,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     places: dict[tuple[str, int], list[tuple[Loader, Regime, Copied]]] = {}
     for loader in project.loaders:
         for copied in project.handles.copied(loader) if project.regimes(loader) else ():
-            regimes = project.regimes(loader, {copied.kept.file.path} if copied.kept is not None else ())
+            beside = {copied.kept.file.path} if copied.kept is not None else ()
+            regimes = project.regimes(loader, beside, copied.label)
             decisive = [regime for regime in regimes if regime.shown] or regimes
             for regime in decisive:
                 if regime.method != "fork":

@@ -25,7 +25,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     known: dict[Instance, list[tuple[Kept, Held]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
-            regimes = project.regimes(loader, project.programs.behind(value))
+            assert isinstance(value.of, Class)
+            regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
             if value not in known:
                 known[value] = list(_objects(project, value))
             dropped = project.datasets.dropped(value) if known[value] else frozenset()

@@ -19,7 +19,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     uses: dict[tuple[str, Span], list[tuple[Refused, Loader, Regime]]] = {}
     for loader, regime in pickled_loaders(project, CODE):
         for one in refused_by_pickle(project, loader, regime):
-            worst = pickling_regime(project, loader, CODE, one.files)
+            worst = pickling_regime(project, loader, CODE, one.files, one.holder)
             if worst is not None:
                 uses.setdefault((one.file.path, one.span), []).append((one, loader, worst))
     for found in uses.values():
