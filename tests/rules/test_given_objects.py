@@ -185,3 +185,65 @@ if __name__ == "__main__":
 """
     found = seen({"models.py": MODELS, "program.py": program})
     assert found == [("models.py", _line(MODELS, "lambda"), severity)]
+
+
+TEMPLATES = """\
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+
+class Sounds(Dataset):
+    def __init__(self):
+        self.step = lambda row: row
+
+    def __getitem__(self, index):
+        return index
+
+
+class Model:
+    def build(self):
+        self.rows = {base}()
+
+    def setup(self):
+        self.build()
+        return self.loader(self.rows)
+
+    def loader(self, rows):
+        return DataLoader(rows, num_workers=0)
+
+
+class Spawned(Model):
+    def build(self):
+        {call}
+        self.more = 1
+        {own}
+
+    def loader(self, rows):
+        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+
+
+class Other(Model):
+    def build(self):
+        self.rows = Sounds()
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "call", "own", "lines"),
+    [
+        ("Rows", "pass", "self.rows = Rows()", []),
+        ("Sounds", "pass", "self.rows = Rows()", []),
+        ("Sounds", "super().build()", "pass", ["lambda"]),
+        ("Sounds", "Model.build(self)", "pass", ["lambda"]),
+        ("Rows", "pass", "self.rows = Sounds()", ["lambda"]),
+    ],
+)
+def test_a_class_below_keeps_what_its_own_methods_and_those_it_inherits_make(
+    seen: Seen, base: str, call: str, own: str, lines: list[str]
+) -> None:
+    text = TEMPLATES.replace("{base}", base).replace("{call}", call).replace("{own}", own)
+    assert seen({"data.py": text}) == [("data.py", _line(text, words), "error") for words in lines]

@@ -239,7 +239,7 @@ class CallGraph:
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
         for file, index in self._candidates(function):
-            targets = self.targets(file, index)
+            targets = self.targets(file, index, self._heir(function, file, index))
             if function.key not in targets.keys:
                 continue
             for target in targets:
@@ -250,6 +250,21 @@ class CallGraph:
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
         return list(collected.values())
+
+    def _heir(self, function: Function, file: SourceFile, index: int) -> Frame | None:
+        """The activation in which `self.method()` in a base class calls a method that a class below it has: one on an
+        object of that class, which holds nothing of what other classes below the base keep."""
+        owner, around = function.file.method_of(function.scope), file.enclosing_class(file.calls[index].scope)
+        func, scope = file.calls[index].func, file.scopes[file.calls[index].scope]
+        if owner is None or around is None or (file is function.file and owner == around):
+            return None
+        if func[0] != "attr" or func[1][0] != "name" or not scope.params or func[1][1] != scope.params[0].name:
+            return None
+        cls = Class(function.file, owner)
+        direct = scope.parent == around and self.world.hierarchy.receiver_kind(Function(file, file.calls[index].scope))
+        if direct != "self" or Class(file, around) not in self.world.hierarchy.line(cls):
+            return None
+        return self.world.receiver_frame(Instance(cls))
 
     def names_of(self, function: Function) -> set[str]:
         """The last names under which the function may be called."""

@@ -163,6 +163,8 @@ class Datasets:
                         continue
                     if name == "__init__" and self._overridden(value.of, owner):
                         continue
+                    if self.world.objects.overridden(value, owner, store):
+                        continue
                     site = self.world.objects.store_site(value, owner, store)
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):

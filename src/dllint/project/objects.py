@@ -157,10 +157,27 @@ class Objects:
             owners += [below for below in self.world.hierarchy.subclasses(value.of) if below not in owners]
         return owners
 
+    def overridden(self, value: Instance, owner: Class, store: Store) -> bool:
+        """Whether the object's class has another method in the place of the inherited one with the store, and does not
+        call that."""
+        assert isinstance(value.of, Class)
+        line = self.world.hierarchy.line(value.of)
+        if owner == value.of or owner not in line:
+            return False
+        name = owner.file.scopes[self._method_of(owner, store.scope)].name
+        for nearer in line[: line.index(owner)]:
+            own = self.world.hierarchy.own_methods(nearer).get(name) if isinstance(nearer, Class) else None
+            if isinstance(nearer, Class) and own is not None:
+                file = nearer.file
+                return all(file.calls[index].scope != own for index in file.facts.called.get(name, ()))
+        return False
+
     def _stored_values(self, value: Instance, name: str) -> list[Values]:
         groups: list[Values] = []
         for owner in self._owners(value):
             for store in self.own_stores(owner).get(name, ()):
+                if self.overridden(value, owner, store):
+                    continue
                 site = self.store_site(value, owner, store)
                 values = self.world.values.evaluate(store.value, site)
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
@@ -168,9 +185,7 @@ class Objects:
 
     def store_site(self, value: Instance, owner: Class, store: Store) -> Site:
         """Where the value of `self.attr = value` in a method of `owner` is evaluated, for this instance."""
-        method = store.scope
-        while owner.file.scopes[method].parent != owner.scope:
-            method = owner.file.scopes[method].parent
+        method = self._method_of(owner, store.scope)
         frame: Frame | None = None
         if owner.file.scopes[method].name == "__init__":
             frame = self.init_frame(value, owner)
@@ -183,6 +198,12 @@ class Objects:
             (store.event.span.line, store.event.span.column),
             frame if method == store.scope else None,
         )
+
+    @staticmethod
+    def _method_of(owner: Class, scope: int) -> int:
+        while owner.file.scopes[scope].parent != owner.scope:
+            scope = owner.file.scopes[scope].parent
+        return scope
 
     def init_frame(self, value: Instance, owner: Class) -> Frame | None:
         """The activation of `owner.__init__` when the instance was made; where it is not known by which call, the one
