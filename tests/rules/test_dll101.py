@@ -37,6 +37,26 @@ def main(devices):
         mp.spawn(other, args=(n_gpus,), nprocs=n_gpus)
 """
     },
+    "what is asserted in another branch, or later": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def run(rank, args):
+    if args.show:
+        assert args.gpus == 1
+        print("one")
+    loader = DataLoader([], num_workers=4)  # DLL101
+    assert args.gpus == 1 or rank >= 0
+    return loader
+
+def main(args):
+    if args.gpus == 1:
+        run(0, args)
+    else:
+        mp.spawn(run, args=(args,), nprocs=args.gpus)
+"""
+    },
     "a launching helper that several programs use, each with a function of its own": {
         "launching.py": """\
 import torch.multiprocessing as mp
@@ -1489,6 +1509,27 @@ if __name__ == "__main__":
 """
 
 SILENT_LAUNCHES: dict[str, dict[str, str]] = {
+    "what is asserted to run in one process alone": {
+        "train.py": """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def show(data):
+    return DataLoader(data, num_workers=1)
+
+def run(rank, args):
+    if args.show:
+        assert args.gpus == 1
+        show([])
+    print(rank)
+
+def main(args):
+    if args.gpus == 1:
+        run(0, args)
+    else:
+        mp.spawn(run, args=(args,), nprocs=args.gpus)
+"""
+    },
     "the branch of a single process": {
         "train.py": """\
 import torch.multiprocessing as mp

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.project.abstract import Const, External, Frame, Function, Instance, Site
 from dllint.project.callgraph import Target
-from dllint.project.conditions import Atom, contradict, render, under_main_guard
+from dllint.project.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.project.holding import flattened
 from dllint.project.launches import METHODS, Launch
 from dllint.project.relevance import Upstream
@@ -108,13 +108,14 @@ class StartMethods:
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
         self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
+        self._asserted: dict[tuple[str, int], list[tuple[tuple[int, int], int, list[Atom]]]] = {}
 
     def at(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Arrival]:
         """The ways in which a start method that the project chose is in force at a place, shortest chain first."""
         while scope > 0 and file.scopes[scope].kind in ("class", "lambda"):
             scope = file.scopes[scope].parent
         found = []
-        here = self.world.symbols.atoms(file, scope, region)
+        here = self._here(file, scope, region, at)
         for arrival in self.arrivals().get((file.path, scope), ()):
             if not arrival.after < at < arrival.until:
                 continue
@@ -134,6 +135,26 @@ class StartMethods:
                 return True
             step = step.previous
         return False
+
+    def _of_call(self, file: SourceFile, index: int) -> list[Atom]:
+        """The conditions under which a call runs."""
+        call = file.calls[index]
+        return self._here(file, call.scope, call.region, (call.statement.line, call.statement.column))
+
+    def _here(self, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> list[Atom]:
+        """The conditions in force at a place: those of the branches around it, and what was asserted on the way."""
+        found = list(self.world.symbols.atoms(file, scope, region))
+        asserted = self._asserted.get((file.path, scope))
+        if asserted is None:
+            asserted = self._asserted[file.path, scope] = [
+                ((event.span.line, event.span.column), event.region, list(atoms(event.value, True, file, scope)))
+                for event in file.scopes[scope].events
+                if event.kind == "assert" and event.value is not None
+            ]
+        for place, around, said in asserted:
+            if place < at and file.encloses(around, region):
+                found += said
+        return found
 
     def set_calls(self) -> list[SetCall]:
         """All calls of `set_start_method` with the methods that they can set."""
@@ -218,10 +239,9 @@ class StartMethods:
             name = target.function.file.qualified_name(target.function.scope)
             chained = previous.chain() if previous is not None else ()
             origin = Origin(method, launch.file, call.span, text.format(name), launch, (*chained, *through))
-            conditions = list(self.world.symbols.atoms(launch.file, call.scope, call.region))
+            conditions = self._of_call(launch.file, launch.call)
             for caller in launch.through:
-                outer = caller.file.calls[caller.call]
-                conditions += self.world.symbols.atoms(caller.file, outer.scope, outer.region)
+                conditions += self._of_call(caller.file, caller.call)
             if previous is not None:
                 conditions += previous.conditions
             yield self._arrival(origin, target, None, None, conditions, 0)
@@ -368,7 +388,7 @@ class StartMethods:
             return
         if arrival.after != (0, 0) and (call.statement.line, call.statement.column) < arrival.after:
             return
-        here = self.world.symbols.atoms(file, call.scope, call.region)
+        here = self._of_call(file, index)
         if contradict(arrival.conditions, here):
             return
         site = self.world.call_site(file, index, arrival.frame)
