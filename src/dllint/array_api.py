@@ -165,9 +165,24 @@ CV2_WITHOUT_POOL = frozenset(
         "VideoWriter_fourcc",
         "fourcc",
         "Rodrigues",
+        # Matrices and points
+        *("getRotationMatrix2D", "getAffineTransform", "getPerspectiveTransform", "invertAffineTransform"),
+        *("getGaussianKernel", "getStructuringElement", "projectPoints", "solvePnP", "perspectiveTransform"),
+        *("boundingRect", "minAreaRect", "boxPoints", "contourArea", "arcLength", "convexHull", "approxPolyDP"),
+        *("fitEllipse", "minEnclosingCircle", "pointPolygonTest", "moments", "clipLine", "intersectConvexConvex"),
+        # Drawing
+        *("drawContours", "rectangle", "circle", "line", "arrowedLine", "polylines", "fillPoly", "fillConvexPoly"),
+        *("ellipse", "putText", "getTextSize"),
+        # Pixels that are moved, or worked out one by one
+        *("copyMakeBorder", "flip", "rotate", "transpose", "split", "merge", "hconcat", "vconcat", "copyTo"),
+        *("extractChannel", "insertChannel", "mixChannels", "add", "addWeighted", "subtract", "multiply", "absdiff"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "compare", "inRange", "convertScaleAbs"),
+        *("minMaxLoc", "norm", "mean", "meanStdDev", "countNonZero"),
     ]
 )
-"""Last names of cv2 calls that start no thread pool worth capping: input and output, settings."""
+"""Last names of cv2 calls that start no thread pool worth capping: input and output, settings, and what works in the
+calling thread alone. For the last, no thread was seen after a call on 4000 × 3000 pixels with `setNumThreads(4)`
+(OpenCV 5.0.0, pthreads); `cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold` started three."""
 CV2_CAPITALIZED_FUNCTIONS = frozenset(
     {
         *("GaussianBlur", "Canny", "Sobel", "Laplacian", "Scharr", "LUT", "HoughCircles", "HoughLines", "HoughLinesP"),

@@ -65,6 +65,14 @@ FOUND: dict[str, str] = {
     ),
     "pairs": dataset("self.rows = [(torch.load(path), path) for path in paths]  # DLL303"),
     "records": dataset("self.rows = [{'x': torch.load(path), 'name': path} for path in paths]  # DLL303"),
+    "records that a loop gives tensors": dataset(
+        "self.rows = json.load(open(paths))  # DLL303\nself.tensorize()",
+        before="import json\n",
+        extra=READ
+        + "\n    def tensorize(self):\n        for row in self.rows:\n"
+        + "            words = torch.from_numpy(np.array(row['words']))\n"
+        + "            row['words'] = words\n",
+    ),
     "copies of views": dataset(
         "data = torch.rand(9, 9)\nself.rows = [data[i].clone() for i in range(100)]  # DLL303",
     ),
@@ -95,6 +103,22 @@ SILENT: dict[str, str] = {
     ),
     "numpy arrays": dataset("self.rows = [np.load(path) for path in paths]"),
     "paths": dataset("self.rows = [path for path in paths]"),
+    "records that a loop gives numbers": dataset(
+        "self.rows = json.load(open(paths))\nfor row in self.rows:\n"
+        "    row['length'] = torch.tensor(row['words']).sum().item()",
+        before="import json\n",
+    ),
+    "records that a loop over others reads": dataset(
+        "self.rows = json.load(open(paths))\nself.other = {}\nother = self.other\nfor row in self.rows:\n"
+        "    other['words'] = torch.zeros(9)",
+        before="import json\n",
+    ),
+    "records that workers give tensors": dataset(
+        "self.rows = json.load(open(paths))",
+        before="import json\n",
+        extra="\n    def __getitem__(self, index):\n        for row in self.rows:\n"
+        "            row['words'] = torch.zeros(9)\n        return self.rows[index]\n",
+    ),
     "numbers of tensors": dataset("self.rows = [torch.load(path).sum().item() for path in paths]"),
     "what is not known": dataset("self.rows = [read(path) for path in paths]", before="from readers import read\n"),
     "forked": dataset(

@@ -31,6 +31,13 @@ class Rows(Dataset):
         image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)  # DLL501
         return cv2.resize(image, (2, 2))
 """,
+    "after calls that use one thread": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        turn = cv2.getRotationMatrix2D((2, 2), index, 1)
+        image = cv2.copyMakeBorder(cv2.imread("face.jpg"), 1, 1, 1, 1, cv2.BORDER_CONSTANT)
+        return cv2.warpAffine(cv2.flip(image, 1), turn, (2, 2))  # DLL501
+""",
     "GaussianBlur, Canny and others named like classes": """
 class Rows(Dataset):
     def __getitem__(self, index):
@@ -312,6 +319,17 @@ class Rows(Dataset):
 """
 
 SILENT: dict[str, dict[str, str]] = {
+    "what works in one thread": {
+        "data.py": HEAD
+        + """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        image = cv2.flip(cv2.imread("face.jpg"), 1)
+        cv2.rectangle(image, (0, 0), cv2.boundingRect(index)[:2], (255, 0, 0))
+        return cv2.copyMakeBorder(image, 1, 1, 1, 1, cv2.BORDER_CONSTANT)
+"""
+        + TAIL
+    },
     "only reading": {
         "data.py": HEAD
         + """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.project.abstract import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept
+from dllint.project.source import SourceFile, Store
 from dllint.tensor_api import HOLDS, METHODS, NEW_STORAGE
 from dllint.torch_api import canonical
 
@@ -60,7 +61,49 @@ class Tensors:
                     seen.add((kept.owner, kept.attr))
                     known = [count for count in counts if count is not None]
                     found.append(ManyTensors(kept, max(known) if len(known) == len(counts) else None))
+            attrs = {one.kept.attr for one in found}
+            found += [ManyTensors(kept, None) for kept in self._records(value) if kept.attr not in attrs]
         return found
+
+    def _records(self, value: Instance) -> list[Kept]:
+        """The attributes whose records are given tensors one by one while the object is made: `row["x"] = tensor` in
+        `for row in self.rows`."""
+        assert isinstance(value.of, Class)
+        init_code = self.datasets.init_code(value.of)
+        attrs: set[str] = set()
+        for path, scope in init_code:
+            file = self.world.files[path]
+            params = file.scopes[scope].params
+            if file.method_of(scope) is None or not params:
+                continue
+            loops = {
+                event.target[1]: event.value
+                for event in file.scopes[scope].events
+                if event.kind == "for" and event.target is not None and event.target[0] == "name" and event.value
+            }
+            for store in file.stores(scope) if loops else ():
+                rows = loops.get(store.base[1]) if store.base[0] == "name" else None
+                if rows is None or rows[0] != "attr" or rows[1] != ["name", params[0].name]:
+                    continue
+                if rows[2] not in attrs and self._gets_tensor(file, scope, store, rows):
+                    attrs.add(rows[2])
+        dropped = self.datasets.dropped(value) if attrs else frozenset()
+        found: dict[str, Kept] = {}
+        for kept in self.datasets.kept(value) if attrs - dropped else ():
+            early = kept.attr in attrs - dropped and (kept.file.path, kept.scope) in init_code
+            if early and any(not isinstance(one, Const) for one in kept.values):
+                found.setdefault(kept.attr, kept)
+        return list(found.values())
+
+    def _gets_tensor(self, file: SourceFile, scope: int, store: Store, rows: Expr) -> bool:
+        """Whether a store in a loop over `rows` puts a tensor with a storage of its own into each of them."""
+        regions = [file.facts.regions[index] for index in file.regions(store.event.region)]
+        if store.value is None or not any(one.kind == "for" and one.expr == rows for one in regions):
+            return False
+        at = store.event.span.line, store.event.span.column
+        values = self.world.values.evaluate(store.value, Site(file, scope, store.event.region, at, None))
+        put = [one for one in values if not isinstance(one, Const)]
+        return bool(put) and all(isinstance(one, Instance) and self.owns_storage(one) for one in put)
 
     def _storages(self, value: Value, depth: int) -> int | None:
         """How many storages a value surely holds; None where it holds some, and their number is not known."""
