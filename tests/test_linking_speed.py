@@ -10,6 +10,9 @@ from dllint import linter
 from dllint.config import Settings
 from dllint.facts.extract import extract
 from dllint.modules import ModuleIndex
+from dllint.project.abstract import Function
+from dllint.project.callgraph import CallGraph
+from dllint.project.passing import Passing
 from dllint.project.programs import Programs
 from dllint.project.world import World
 
@@ -134,3 +137,43 @@ def test_an_import_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
             world.programs.imports(path)
             world.imports.importers(file)
     assert len(asked) == len(set(asked))
+
+
+def callers_of_all(world: World) -> None:
+    world.launches()
+    for file in world.files.values():
+        for number, scope in enumerate(file.scopes):
+            if scope.kind == "function":
+                world.calls.callers(Function(file, number))
+
+
+def test_calls_by_getattr_are_looked_into_once_for_all_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["import hooks", ""]
+    for number in range(30):
+        lines += [f"def run{number}(name):", f"    hook = getattr(hooks, 'hook{number}')", "    return hook()", ""]
+    hooks = [line for number in range(30) for line in (f"def hook{number}():", "    return None", "")]
+    world = linked({"run.py": "\n".join(lines), "hooks.py": "\n".join(hooks)})
+    asked = counting(monkeypatch, CallGraph, "targets")
+    callers_of_all(world)
+    file = world.files["hooks.py"]
+    assert [len(world.calls.callers(Function(file, number))) for number in range(1, 31)] == [1] * 30
+    assert len(asked) < 150
+
+
+def test_what_merely_bears_the_name_of_a_method_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "class Model:",
+        "    def sample(self):",
+        "        return 1",
+        "",
+        "def show(sample):",
+        "    print(sample)",
+        "",
+    ]
+    for number in range(30):
+        lines += [f"def use{number}(loader):", "    for sample in loader:", "        show(sample)", ""]
+    lines += ["def start(model):", "    show(model.sample)", ""]
+    world = linked({"run.py": "\n".join(lines)})
+    asked = counting(monkeypatch, Passing, "_is_one_of")
+    callers_of_all(world)
+    assert 1 <= len(asked) <= 2

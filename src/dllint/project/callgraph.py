@@ -23,8 +23,10 @@ from dllint.project.abstract import (
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.handed_arguments import add_handed
 from dllint.project.hooks import ENTRIES, called_hooks
+from dllint.project.memory import DEEPEST_RESOLVING
 from dllint.project.namesakes import Namesakes
-from dllint.project.source import SourceFile, last_name
+from dllint.project.passing import Passing
+from dllint.project.source import SourceFile
 from dllint.span import Span
 from dllint.torch_api import canonical
 
@@ -60,6 +62,8 @@ class Caller(NamedTuple):
 
 
 NOTHING = Targets()
+DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
+"""Calls by the function that they can run."""
 
 
 class CallGraph:
@@ -70,9 +74,10 @@ class CallGraph:
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
         self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
         self._constructions: dict[tuple[str, object], list[tuple[SourceFile, int]]] | None = None
-        self._dynamic: dict[tuple[str, int], list[tuple[SourceFile, int]]] | None = None
+        self._dynamic: dict[Hashable, tuple[DynamicCalls, int | None] | None] = {}
+        self._indexing = False
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
-        self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
+        self._passing = Passing(world)
         self._namesakes = Namesakes(world)
 
     # Forward
@@ -299,28 +304,35 @@ class CallGraph:
                     seen.add((file.path, index))
                     yield file, index
         constructing = self._constructing(Class(function.file, owner), names) if owner is not None else ()
-        for file, index in (*constructing, *self._passed_to(function)):
+        for file, index in (*constructing, *self._passing.calls_with(function)):
             if (file.path, index) not in seen:
                 seen.add((file.path, index))
                 yield file, index
-        if self._dynamic is not None:
-            yield from self._dynamic.get(function.key, ())
-            return
-        yield from self._looked_up()
-        if function.name == "__call__" or self._may_be_dynamic(function):
-            for file, index in self.world.called("")[:MOST_CANDIDATES]:
-                yield file, index
+        yield from self._dynamic_calls().get(function.key, ())
 
-    def index_dynamic_calls(self) -> None:
-        """Look once into all calls whose callee has no name that says what it may be (what `getattr` gave, an item of a
-        table, the result of another call). Until then every question about callers looks into them."""
-        outer = self.world.memory.narrow()
+    def _dynamic_calls(self) -> DynamicCalls:
+        """All calls whose callee has no name that says what it may be (what `getattr` gave, an item of a table, the
+        result of another call), looked into at once. What is asked about callers on the way there is not told of
+        them."""
+        memory = self.world.memory
+        if self._indexing:
+            memory.cut_short()
+            return {}
+        outer = memory.room
+        memory.widen(DEEPEST_RESOLVING)
+        self._indexing = True
+        try:
+            return memory.remember(self._dynamic, "calls", self._index_dynamic_calls, {})
+        finally:
+            self._indexing = False
+            memory.widen(outer)
+
+    def _index_dynamic_calls(self) -> DynamicCalls:
         found: dict[tuple[str, int], dict[tuple[str, int], tuple[SourceFile, int]]] = {}
         for file, index in (*self._looked_up(), *self.world.called("")):
             for key in self.targets(file, index).keys:
                 found.setdefault(key, {})[file.path, index] = (file, index)
-        self.world.memory.widen(outer)
-        self._dynamic = {key: list(calls.values()) for key, calls in found.items()}
+        return {key: list(calls.values()) for key, calls in found.items()}
 
     def _constructing(self, owner: Class, names: set[str]) -> Iterator[tuple[SourceFile, int]]:
         """The calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of `owner`:
@@ -362,65 +374,6 @@ class CallGraph:
                         self._by_getattr.append((file, other))
         return self._by_getattr
 
-    def _may_be_dynamic(self, function: Function) -> bool:
-        """Whether the function is reached through a table, a factory or a closure's result."""
-        parent = function.file.scopes[function.scope].parent
-        if function.file.scopes[parent].kind == "function":
-            return True
-        owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
-        name = function.name if owner is None else function.file.scopes[owner].name
-        return bool(function.file.scopes[function.scope].decorators) or bool(self.world.loaded(name))
-
-    def _passed_to(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
-        """Calls of parameters to which the function (or its class) is passed somewhere."""
-        name = function.name
-        owner = function.file.method_of(function.scope)
-        keys = {function.key}
-        if name == "__init__" and owner is not None:
-            name = function.file.scopes[owner].name
-            keys.add((function.file.path, owner))
-        queue = [(file, scope, name, True) for file, scope in self.world.loaded(name)]
-        seen: set[tuple[str, int, str]] = set()
-        while queue and len(seen) < 200:
-            file, scope, wanted, check = queue.pop()
-            for index, parts in self._passing(file, scope, wanted):
-                if check and not any(self._is_one_of(part, keys, file, index) for part in parts):
-                    continue
-                if check:
-                    yield file, index
-                for target in self._receivers(file, index):
-                    for param in target.file.scopes[target.scope].params:
-                        key = (target.file.path, target.scope, param.name)
-                        if key in seen or param.kind == "kw":
-                            continue
-                        seen.add(key)
-                        for inner in target.file.calls_of(target.scope):
-                            if target.file.calls[inner].func == ["name", param.name]:
-                                yield target.file, inner
-                        queue.append((target.file, target.scope, param.name, False))
-
-    def _passing(self, file: SourceFile, scope: int, name: str) -> list[tuple[int, list[Expr]]]:
-        """The calls in a scope that pass something of that last name, each with the parts of its arguments that are."""
-        passed = self._passed.get((file.path, scope))
-        if passed is None:
-            passed = self._passed[file.path, scope] = {}
-            for index in file.calls_of(scope):
-                for argument in file.calls[index].args:
-                    for part in _parts(argument.value):
-                        passed.setdefault(last_name(part), {}).setdefault(index, []).append(part)
-        return list(passed.get(name, {}).items())
-
-    def _is_one_of(self, part: Expr, keys: set[tuple[str, int]], file: SourceFile, index: int) -> bool:
-        values = self.world.values.evaluate(part, self.world.call_site(file, index, None))
-        return any(isinstance(value, (Function, Class)) and value.key in keys for value in values)
-
-    def _receivers(self, file: SourceFile, index: int) -> list[Function]:
-        """The functions whose parameters the arguments of a call (or launch) fill."""
-        found = [target.function for target in self.targets(file, index)]
-        for launch in self.world.launches_at(file, index):
-            found += [target.function for target in launch.targets]
-        return found
-
     def _decorated_with(self, function: Function) -> Iterator[Caller]:
         """Definitions that the function decorates: it is called with what they define."""
         parent = function.file.scopes[function.scope].parent
@@ -434,10 +387,3 @@ class CallGraph:
                 for value in self.world.values.evaluate(decorator.expr, site):
                     if isinstance(value, Function) and value.key == function.key:
                         yield Caller(file, -1, self._decorating(value, file, scope, site, decorator.span))
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    if expr[0] in ("tuple", "list"):
-        for element in expr[1]:
-            yield from _parts(element)

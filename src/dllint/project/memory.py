@@ -62,10 +62,14 @@ class Memory:
     def enter(self) -> bool:
         """Go one level of callers up; False where there is no room left, which marks all questions under way."""
         if self.room <= 0:
-            self._cut = True
+            self.cut_short()
             return False
         self.room -= 1
         return True
+
+    def cut_short(self) -> None:
+        """Mark all questions under way as not answered in full."""
+        self._cut = True
 
     def leave(self) -> None:
         self.room += 1

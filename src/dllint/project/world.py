@@ -299,8 +299,6 @@ class World:
                 if settled:
                     break
             self.memory.settle()
-            if self._launches:
-                self.calls.index_dynamic_calls()
         return self._launches
 
     def _link_launches(self) -> list[Hashable]:
