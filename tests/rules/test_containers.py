@@ -353,3 +353,51 @@ def main(names):
 
     assert marks(files)
     assert findings(files, select=["DLL103"]) == marks(files)
+
+
+def test_collate_methods_of_more_objects_than_are_told_apart(
+    findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    kinds = "\n".join(f"class Part{number}(Plain):\n    pass\n" for number in range(50))
+    data = f"""
+import torch
+from torch.utils.data import Dataset
+
+torch.cuda.set_device(0)
+
+class Plain(Dataset):
+    def __getitem__(self, index):
+        return index
+
+    def collater(self, rows):
+        return rows
+
+class Moved(Plain):
+    def collater(self, rows):
+        return torch.stack(rows).cuda()  # DLL103
+
+class Around(Plain):
+    def __init__(self, sets):
+        self.sets = sets
+
+    def collater(self, rows):
+        return [one.collater(rows) for one in self.sets]
+
+{kinds}
+"""
+    parts = ", ".join(f"data.Part{number}()" for number in range(50))
+    train = f"""
+from torch.utils.data import DataLoader
+
+import data
+
+def run(dataset):
+    return DataLoader(dataset, collate_fn=dataset.collater, num_workers=2, multiprocessing_context="fork")
+
+def main():
+    for dataset in [data.Around([data.Plain()]), {parts}, data.Around([data.Moved()])]:
+        run(dataset)
+"""
+    files = {"data.py": data, "train.py": train}
+
+    assert findings(files, select=["DLL103"]) == marks(files)

@@ -82,7 +82,9 @@ class CudaForks:
                 continue
             receiver = run.frame.receiver if run.frame is not None else None
             same = [value for value in objects if isinstance(receiver, Instance) and value.of == receiver.of]
-            frames: list[Frame | None] = [*(self.world.receiver_frame(value) for value in same)] or [run.frame]
+            frames: list[Frame | None] = [*(self.world.receiver_frame(value) for value in same)]
+            if not same or (isinstance(receiver, Instance) and receiver.call < 0):
+                frames.append(run.frame)
             for frame in frames:
                 yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen)
 

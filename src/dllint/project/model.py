@@ -28,6 +28,7 @@ from dllint.project.conditions import render, under_main_guard
 from dllint.project.cuda import Cuda
 from dllint.project.cuda_forks import CudaForks
 from dllint.project.datasets import Datasets, Piece
+from dllint.project.evaluate import LIMIT
 from dllint.project.handles import Handles
 from dllint.project.holding import flattened, held_by, keeps_as_it_is
 from dllint.project.item_code import ItemCode
@@ -308,11 +309,21 @@ class Project:
                     for part in self._callable_parts(held, 0):
                         yield from self.workers.of_callable(part, "transform")
         for argument in ("collate_fn", "worker_init_fn"):
-            for function in self.callables(loader, argument):
+            functions = self.callables(loader, argument)
+            for function in (*functions, *self._of_any(functions)):
                 yield from self.workers.of_callable(function, argument)
         cls = loader.cls
         if cls is not None and loader.argument("collate_fn").absent:
             yield from self._own_collate(cls)
+
+    @staticmethod
+    def _of_any(functions: Values) -> Iterator[Function]:
+        """The methods among the functions on any object of their classes, where there are so many functions that not
+        all objects were told apart: what others hold counts as well."""
+        if len(functions) >= LIMIT:
+            for one in dict.fromkeys(functions):
+                if isinstance(one, Function) and isinstance(one.receiver, Instance) and one.receiver.call >= 0:
+                    yield Function(one.file, one.scope, Instance(one.receiver.of))
 
     def _own_collate(self, cls: Class) -> Iterator[WorkerRun]:
         """A loader class of the project that hands one of its methods to the base as `collate_fn`."""

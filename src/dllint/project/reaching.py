@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Frame, Function
+from dllint.project.activations import Seen
 from dllint.project.callgraph import Caller, Target
 from dllint.project.conditions import contradict, in_other_halves, path_atoms, render
 from dllint.project.source import SourceFile
@@ -43,14 +44,14 @@ def reach(
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
     most: int = MOST_REACHED,
 ) -> Iterator[Reached]:
-    """The starts and all that they run, nearest first, each function once. `follow` says which calls count."""
-    seen: set[tuple[str, int]] = set()
+    """The starts and all that they run, nearest first, each function once, or once for each that it is given to call.
+    `follow` says which calls count."""
+    seen = Seen(world)
     queue = deque(starts)
     while queue and len(seen) < most:
         here = queue.popleft()
-        if (here.file.path, here.scope) in seen:
+        if not seen.add(here.file, here.scope, here.frame):
             continue
-        seen.add((here.file.path, here.scope))
         yield here
         for index in here.file.calls_of(here.scope):
             if not follow(here, index):
@@ -59,8 +60,9 @@ def reach(
             if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
                 continue
             for target in world.calls.targets(here.file, index, here.frame):
-                if target.function.key not in seen:
-                    queue.append(stepped(here, index, target))
+                if seen.may_add(target.function):
+                    frame = world.told_apart(here.file, index, *target)
+                    queue.append(stepped(here, index, Target(target.function, frame)))
 
 
 def stepped(here: Reached, index: int, target: Target) -> Reached:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.project.activations import Seen
 from dllint.project.callgraph import Target
 from dllint.project.conditions import render
 from dllint.project.holding import flattened
@@ -116,19 +117,18 @@ class WorkerCode:
         return found
 
     def _reach(self, starts: Sequence[tuple[Function, Frame | None, str]]) -> Iterator[WorkerRun]:
-        seen: set[tuple[str, int]] = set()
+        seen = Seen(self.world)
         queue: deque[WorkerRun] = deque(
             WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts
         )
         while queue and len(seen) < MOST_FUNCTIONS:
             run = queue.popleft()
-            if (run.file.path, run.scope) in seen:
+            if not seen.add(run.file, run.scope, run.frame):
                 continue
-            seen.add((run.file.path, run.scope))
             yield run
             for target, hop in (*self._called(run), *self._subscripted(run)):
                 function = target.function
-                if function.key not in seen:
+                if seen.may_add(function):
                     hops = (*run.hops, hop)
                     queue.append(WorkerRun(function.file, function.scope, target.frame, hops, run.entry, run.root))
 
@@ -138,7 +138,8 @@ class WorkerCode:
             if call.region and self.world.impossible(self.world.call_site(run.file, index, run.frame)):
                 continue
             for target in self.world.calls.targets(run.file, index, run.frame):
-                yield target, Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
+                told_apart = Target(target.function, self.world.told_apart(run.file, index, *target))
+                yield told_apart, Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
 
     def _subscripted(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
         """What `self.reader[key]` runs. A dataset inside another one is asked for on its own."""

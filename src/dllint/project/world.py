@@ -9,6 +9,7 @@ from dllint.config import Settings
 from dllint.facts.schema import Expr, FileFacts
 from dllint.modules import ModuleIndex
 from dllint.project.abstract import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
+from dllint.project.activations import Activations
 from dllint.project.arguments import Actual, Actuals
 from dllint.project.callgraph import Caller, CallGraph
 from dllint.project.conditions import tested_at
@@ -61,6 +62,7 @@ class World:
         self.data = DataFiles(self)
         self.registries = Registries(self)
         self.calls = CallGraph(self)
+        self.activations = Activations(self)
         self.programs = Programs(self)
         self._implicit = add_implicit_calls(self.files.values())
         self._calling: dict[str, list[SourceFile]] = {}
