@@ -189,6 +189,7 @@ if __name__ == "__main__":
 
 TEMPLATES = """\
 from torch.utils.data import DataLoader, Dataset
+from tools import build
 
 
 class Rows(Dataset):
@@ -237,6 +238,7 @@ class Other(Model):
     [
         ("Rows", "pass", "self.rows = Rows()", []),
         ("Sounds", "pass", "self.rows = Rows()", []),
+        ("Sounds", "build()", "self.rows = Rows()", []),
         ("Sounds", "super().build()", "pass", ["lambda"]),
         ("Sounds", "Model.build(self)", "pass", ["lambda"]),
         ("Rows", "pass", "self.rows = Sounds()", ["lambda"]),

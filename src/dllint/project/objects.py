@@ -169,7 +169,8 @@ class Objects:
             own = self.world.hierarchy.own_methods(nearer).get(name) if isinstance(nearer, Class) else None
             if isinstance(nearer, Class) and own is not None:
                 file = nearer.file
-                return all(file.calls[index].scope != own for index in file.facts.called.get(name, ()))
+                calls = [file.calls[index] for index in file.facts.called.get(name, ())]
+                return not any(call.scope == own and call.func[0] == "attr" for call in calls)
         return False
 
     def _stored_values(self, value: Instance, name: str) -> list[Values]:

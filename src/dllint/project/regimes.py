@@ -109,13 +109,13 @@ class Chains:
         """The regimes whose chain can give the loader a dataset of the class; the defaults where all give others."""
         if all(one.arrival is None for one in regimes) or name not in self._class_names(loader, None):
             return regimes
-        # A chain whose activation is not told apart from others gives the loader all that any of them does.
+        # A chain that is too long to know its arguments gives the loader all that any call of the function does.
         clear = [one for one in regimes if one.arrival is None or not self._unclear(one.arrival.frame)] or regimes
         left = [one for one in clear if one.arrival is None or self._gives(loader, name, one.arrival.frame)]
         return left or list(default_regimes(self.project.world, regimes[0].workers))
 
     def _unclear(self, frame: Frame | None) -> bool:
-        return frame is not None and self.project.world.forgets(frame)
+        return frame is not None and frame.actuals is None
 
     def _gives(self, loader: Loader, name: str, frame: Frame | None) -> bool:
         names = self._class_names(loader, frame)
