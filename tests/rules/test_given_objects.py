@@ -249,3 +249,32 @@ def test_a_class_below_keeps_what_its_own_methods_and_those_it_inherits_make(
 ) -> None:
     text = TEMPLATES.replace("{base}", base).replace("{call}", call).replace("{own}", own)
     assert seen({"data.py": text}) == [("data.py", _line(text, words), "error") for words in lines]
+
+
+def test_reading_a_property_that_has_a_setter_runs_the_getter(told: Told) -> None:
+    text = """\
+import cv2
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+        self._size = 3
+
+    @property
+    def blurred(self):
+        return cv2.blur(self.rows, (self._size, self._size))
+
+    @blurred.setter
+    def blurred(self, size):
+        self._size = size
+
+    def __getitem__(self, index):
+        return self.blurred[index]
+
+
+loader = DataLoader(Rows([1]), num_workers=2)
+"""
+    assert [one.span.line for one in told({"data.py": text}, select=["DLL501"])] == [_line(text, "cv2.blur")]
+    assert told({"data.py": text.replace("return self.blurred[", "return self.rows[")}, select=["DLL501"]) == ()

@@ -57,15 +57,21 @@ class Hierarchy:
         return found
 
     def own_methods(self, cls: Class) -> dict[str, int]:
-        """Functions defined directly in the class body, by name (the last definition counts)."""
+        """Functions defined directly in the class body, by name (the last definition counts; of a property the first,
+        which reading it runs)."""
         found = self._methods.get(cls.key)
         if found is None:
-            found = {
-                cls.file.scopes[index].name: index
-                for index in cls.file.children.get(cls.scope, ())
-                if cls.file.scopes[index].kind == "function"
-            }
-            self._methods[cls.key] = found
+            found = self._methods[cls.key] = {}
+            for index in cls.file.children.get(cls.scope, ()):
+                scope = cls.file.scopes[index]
+                changes = any(
+                    one.expr[0] == "attr"
+                    and one.expr[1] == ["name", scope.name]
+                    and one.expr[2] in ("setter", "deleter")
+                    for one in scope.decorators
+                )
+                if scope.kind == "function" and not (changes and scope.name in found):
+                    found[scope.name] = index
         return found
 
     def method(self, cls: Class, name: str, after: Class | None = None) -> Function | None:
