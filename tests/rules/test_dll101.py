@@ -8,6 +8,74 @@ from typing import Any
 import pytest
 
 LAUNCHERS: dict[str, dict[str, str]] = {
+    "a trainer that keeps the method of a task which a class method of its base class makes": {
+        "trainer.py": """\
+import torch.multiprocessing as mp
+
+def once(make):
+    def remembered(self):
+        try:
+            return self._kept
+        except AttributeError:
+            self._kept = make(self)
+        return self._kept
+
+    return remembered
+
+class Trainer:
+    def __init__(self, devices):
+        self.devices = devices
+        self.get_batches = None
+
+    def fit(self, task):
+        if self.devices > 1:
+            mp.spawn(self.of_rank, nprocs=self.devices, args=(task,))
+        else:
+            self.prepare(task)
+
+    def of_rank(self, rank, task):
+        self.prepare(task)
+
+    def prepare(self, task):
+        self.get_batches = task.training_batches
+        self.train()
+
+    def train(self):
+        for batch in self.get_batches():
+            print(batch)
+""",
+        "base.py": """from trainer import Trainer, once
+
+class Task:
+    @classmethod
+    def start(cls, devices):
+        task = cls()
+        Trainer(devices).fit(task)
+
+    @once
+    def training_batches(self):
+        raise NotImplementedError
+""",
+        "speech.py": """from base import Task
+from torch.utils.data import DataLoader
+from trainer import once
+
+class SpeechTask(Task):
+    @once
+    def training_batches(self):
+        return self.batches(list(range(100)))
+
+    def batches(self, rows):
+        return DataLoader(rows, num_workers=4)  # DLL101
+""",
+        "run.py": """import sys
+from importlib import import_module
+
+if __name__ == "__main__":
+    module, _, name = sys.argv[1].rpartition(".")
+    getattr(import_module(module), name).start(2)
+""",
+    },
     "the branch of several processes, and one where the count is set anew": {
         "train.py": """\
 import torch.multiprocessing as mp

@@ -269,6 +269,53 @@ def make():
     DataLoader([], num_workers=4)  # DLL101
 """,
 }
+CASES["getattr of a module with a name from outside: any of its classes"] = {
+    "main.py": LAUNCHER.replace("build()", "build(input())"),
+    "data.py": """\
+import sets
+import plain
+def build(name):
+    getattr(sets, name)([])  # DLL101
+    getattr(plain, name)()
+""",
+    "sets.py": """\
+from torch.utils.data import DataLoader
+
+class Digits(DataLoader):
+    def __init__(self, rows):
+        super().__init__(rows, num_workers=4)
+""",
+    "plain.py": """\
+from torch.utils.data import DataLoader
+
+def show():
+    DataLoader([], num_workers=4)
+""",
+}
+for kind, named in {
+    "whole": '"pkg.a.make"',
+    "its beginning": '"pkg.a." + name',
+    "in an f-string": 'f"pkg.a.{name}"',
+    "a default": '"pkg.a." + str(DEFAULTS["maker"])',
+}.items():
+    CASES[f"eval of a dotted name: {kind}"] = {
+        "main.py": LAUNCHER.replace("build()", "build(input())"),
+        "data.py": f"""\
+import pkg.a
+DEFAULTS = {{"maker": "make"}}
+def build(name):
+    eval({named})()
+    eval("1 + " + name)()
+    eval(name)()
+""",
+        "pkg/__init__.py": "",
+        "pkg/a.py": """\
+from torch.utils.data import DataLoader
+
+def make():
+    DataLoader([], num_workers=4)  # DLL101
+""",
+    }
 CASES["dataclass default"] = {
     "main.py": LAUNCHER,
     "data.py": """\

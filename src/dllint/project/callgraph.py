@@ -84,13 +84,14 @@ class CallGraph:
 
     def callees(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """The values that the callee of a call can have. A method of an unknown object is looked up by its name
-        where the project defines it hardly anywhere else."""
+        where the project defines it hardly anywhere else, also where an attribute keeps it under another."""
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
         if call.func[0] != "attr" or not any(isinstance(value, Unknown) for value in values):
             return values
-        found = self._namesakes.find(call.func[2], len(call.args))
+        names = (call.func[2], *self.world.stored_under(call.func[2]))
+        found = [method for name in names for method in self._namesakes.find(name, len(call.args))]
         return (*values, *found) if found and not self._known(call.func, site) else values
 
     def _known(self, method: Expr, site: Site) -> bool:
@@ -329,7 +330,7 @@ class CallGraph:
 
     def _index_dynamic_calls(self) -> DynamicCalls:
         found: dict[tuple[str, int], dict[tuple[str, int], tuple[SourceFile, int]]] = {}
-        for file, index in (*self._looked_up(), *self.world.called("")):
+        for file, index in (*self.looked_up(), *self.world.called("")):
             for key in self.targets(file, index).keys:
                 found.setdefault(key, {})[file.path, index] = (file, index)
         return {key: list(calls.values()) for key, calls in found.items()}
@@ -354,11 +355,11 @@ class CallGraph:
             yield from self._constructions.get(("named", name), ())
         yield from self._constructions.get(("", None), ())
 
-    def _looked_up(self) -> list[tuple[SourceFile, int]]:
-        """Calls of what `getattr` gave: `getattr(module, name)(…)`, or through a variable."""
+    def looked_up(self) -> list[tuple[SourceFile, int]]:
+        """Calls of what `getattr` or `eval` gave: `getattr(module, name)(…)`, or through a variable."""
         if self._by_getattr is None:
             self._by_getattr = []
-            for file, index in self.world.called("getattr"):
+            for file, index in (*self.world.called("getattr"), *self.world.called("eval")):
                 scope = file.calls[index].scope
                 variables = {
                     event.target[1]

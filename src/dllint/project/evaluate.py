@@ -203,7 +203,7 @@ class Evaluator:
             if frame is not None and frame.receiver is not None:
                 return (frame.receiver,)
             cls = Class(function.file, scope.parent)
-            return (cls,) if receiver == "class" else (Instance(cls),)
+            return self.world.hierarchy.called_on(function, cls) if receiver == "class" else (Instance(cls),)
         commanded = from_command_line(self.world, function, name)
         if commanded is not None:
             return commanded

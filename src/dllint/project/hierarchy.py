@@ -96,6 +96,17 @@ class Hierarchy:
                         self._subclasses.setdefault(ancestor.key, []).append(candidate)
         return self._subclasses.get(cls.key, [])
 
+    def called_on(self, function: Function, cls: Class) -> tuple[Class, ...]:
+        """The classes that a class method of `cls` is called on, if all calls tell: else `cls` and those below."""
+        found: dict[Value | None, None] = {}
+        if self.world.memory.enter():
+            try:
+                found = dict.fromkeys(caller.frame.receiver for caller in self.world.calls.callers(function))
+            finally:
+                self.world.memory.leave()
+        named = tuple(one for one in found if isinstance(one, Class))
+        return named if named and len(named) == len(found) else (cls, *self.subclasses(cls)[:MOST_OVERRIDES])
+
     def overrides(self, cls: Class, name: str) -> Iterator[Function]:
         """What `name` can mean on an instance of the class or of any class below it."""
         own = self.method(cls, name)

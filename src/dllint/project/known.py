@@ -9,6 +9,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from dllint.pickle_api import refuses
+from dllint.project import by_name
 from dllint.project.abstract import (
     UNKNOWN,
     Class,
@@ -18,7 +19,6 @@ from dllint.project.abstract import (
     Function,
     Instance,
     Mapping,
-    Module,
     Parsed,
     Partial,
     Pattern,
@@ -29,6 +29,7 @@ from dllint.project.abstract import (
     Written,
     const,
 )
+from dllint.project.by_name import first_argument
 from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
@@ -61,19 +62,12 @@ SAME_ITEMS = frozenset({"torch.utils.data.random_split"})
 Handler = Callable[["World", "SourceFile", int, Site], "Values | None"]
 
 
-def _first(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    args = file.calls[index].args
-    if not args or args[0].keyword in ("*", "**"):
-        return None
-    return world.values.evaluate(args[0].value, site)
-
-
 def _mapping(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     return (Mapping(Written(["call", index], site)),)
 
 
 def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    functions = _first(world, file, index, site)
+    functions = first_argument(world, file, index, site)
     if functions is None:
         return None
     return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
@@ -91,7 +85,7 @@ _NUMBERS: dict[str, Callable[[Any], object]] = {
 
 def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    values = _first(world, file, index, site)
+    values = first_argument(world, file, index, site)
     convert = _NUMBERS.get(call.func[1]) if call.func[0] == "name" else None
     if values is None or convert is None:
         return None
@@ -123,25 +117,6 @@ def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values |
     if choose is min and any(values == (const(0),) for values in operands):
         return (const(0), UNKNOWN)
     return (UNKNOWN,)
-
-
-def _getattr(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    args = file.calls[index].args
-    if len(args) < 2 or any(argument.keyword for argument in args):
-        return None
-    groups: list[Value] = []
-    bases = world.values.evaluate(args[0].value, site)
-    for key in world.values.evaluate(args[1].value, site):
-        for base in bases:
-            if isinstance(key, Const) and isinstance(key.value, str):
-                groups += world.values.attribute(base, key.value)
-            elif isinstance(key, Pattern) and len(key.prefix) + len(key.suffix) >= 3:
-                groups += world.members_like(base, key) or (UNKNOWN,)
-            else:
-                groups.append(UNKNOWN)
-    if len(args) > 2:
-        groups += world.values.evaluate(args[2].value, site)
-    return tuple(dict.fromkeys(groups))
 
 
 def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -187,7 +162,7 @@ def _environment(world: World, file: SourceFile, index: int, site: Site) -> Valu
 
 def _option(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     """The default of `typer.Option(default, …)`, which the command line may replace."""
-    return tuple(dict.fromkeys((*(_first(world, file, index, site) or ()), UNKNOWN)))
+    return tuple(dict.fromkeys((*(first_argument(world, file, index, site) or ()), UNKNOWN)))
 
 
 def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -197,7 +172,7 @@ def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values 
 
 def _config_file(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     """`OmegaConf.load(path)`: opened and parsed at once."""
-    return world.data.opened(_first(world, file, index, site) or (), file, index, site)
+    return world.data.opened(first_argument(world, file, index, site) or (), file, index, site)
 
 
 def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -209,20 +184,6 @@ def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | N
         return None
     receiver = site.frame.receiver if site.frame is not None else None
     return (Super(Class(file, owner), receiver, site.frame),)
-
-
-def _import_module(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    found: list[Value] = []
-    for value in _first(world, file, index, site) or ():
-        if isinstance(value, Const) and isinstance(value.value, str):
-            name = value.value.lstrip(".")
-            path = world.imports.find(file, name, len(value.value) - len(name))
-            found.append(Module(path) if path is not None else External(name) if value.value == name else UNKNOWN)
-        elif isinstance(value, Pattern):
-            found += world.imports.fitting(file, value) or [UNKNOWN]
-        else:
-            found.append(UNKNOWN)
-    return tuple(found) or None
 
 
 def _context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -256,7 +217,7 @@ def _parse(world: World, file: SourceFile, index: int, site: Site) -> Values | N
 
 
 def _sequence(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    values = _first(world, file, index, site)
+    values = first_argument(world, file, index, site)
     if values is None:
         return None
     if file.calls[index].func == ["name", "iter"]:
@@ -274,7 +235,7 @@ def _read_up(value: Value) -> Value:
 
 
 def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    values = _first(world, file, index, site)
+    values = first_argument(world, file, index, site)
     if values is None:
         return None
     found: list[Value] = []
@@ -322,11 +283,11 @@ def _join(world: World, file: SourceFile, index: int, site: Site) -> Values | No
 
 
 def _open(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    return world.data.opened(_first(world, file, index, site) or (), file, index, site)
+    return world.data.opened(first_argument(world, file, index, site) or (), file, index, site)
 
 
 def _loaded(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    return world.data.parsed(_first(world, file, index, site) or ())
+    return world.data.parsed(first_argument(world, file, index, site) or ())
 
 
 RESULTS: dict[str, Handler] = {
@@ -341,13 +302,13 @@ RESULTS: dict[str, Handler] = {
     "ml_collections.ConfigDict": _mapping,
     "yacs.config.CfgNode": _mapping,
     "fvcore.common.config.CfgNode": _mapping,
-    "omegaconf.OmegaConf.create": _first,
+    "omegaconf.OmegaConf.create": first_argument,
     "functools.partial": _partial,
     "functools.wraps": lambda world, file, index, site: (UNKNOWN,),
-    "staticmethod": _first,
-    "copy.copy": _first,
-    "copy.deepcopy": _first,
-    "vars": _first,
+    "staticmethod": first_argument,
+    "copy.copy": first_argument,
+    "copy.deepcopy": first_argument,
+    "vars": first_argument,
     "int": _number,
     "float": _number,
     "str": _number,
@@ -356,7 +317,8 @@ RESULTS: dict[str, Handler] = {
     "round": _number,
     "min": _extreme,
     "max": _extreme,
-    "getattr": _getattr,
+    "getattr": by_name.attribute,
+    "eval": by_name.evaluated,
     "dict().get": _get,
     "dict().pop": _get,
     "dict().clone": _receiver,
@@ -372,8 +334,8 @@ RESULTS: dict[str, Handler] = {
     "typer.Option": _option,
     "typer.Argument": _option,
     "super": _super,
-    "importlib.import_module": _import_module,
-    "__import__": _import_module,
+    "importlib.import_module": by_name.module,
+    "__import__": by_name.module,
     "multiprocessing.get_context": _context,
     **{f"multiprocessing.context.{name}": _named_context for name in _CONTEXT_CLASSES},
     "argparse.ArgumentParser().parse_args": _parse,
@@ -397,6 +359,6 @@ RESULTS: dict[str, Handler] = {
     "os.path.join": _join,
     "str().format": _format,
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
-    "deepspeed.add_config_arguments": _first,
-    "lightning.pytorch.Trainer.add_argparse_args": _first,
+    "deepspeed.add_config_arguments": first_argument,
+    "lightning.pytorch.Trainer.add_argparse_args": first_argument,
 }

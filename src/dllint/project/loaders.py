@@ -230,14 +230,17 @@ def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that make a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
     names |= {"Seq2SeqTrainingArguments"}
-    names |= {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
+    own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
+    names |= own
     todo = list(names)
     while todo:
         for alias in world.aliases(todo.pop()):
             if alias not in names and len(names) < 300:
                 names.add(alias)
                 todo.append(alias)
-    calls = sorted({(file.path, index) for name in names for file, index in world.called(name)})
+    named = ((file.path, index) for name in names for file, index in world.called(name))
+    unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
+    calls = sorted({*named, *unnamed})
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]

@@ -84,6 +84,7 @@ class World:
         self._launched: dict[tuple[str, str, int], list[Caller]] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._aliases: dict[str, set[str]] | None = None
+        self._stored_under: dict[str, dict[str, None]] | None = None
         self._function_names: set[str] | None = None
         self._classes: list[Class] | None = None
 
@@ -141,6 +142,18 @@ class World:
                     if source != target:
                         self._aliases.setdefault(source, set()).add(target)
         return self._aliases.get(name, ())
+
+    def stored_under(self, attribute: str) -> Iterable[str]:
+        """Names of the attributes that are stored under that name of other objects: `self.load = task.load_batches`."""
+        if self._stored_under is None:
+            self._stored_under = {}
+            for file in self.files.values():
+                for scope in file.scopes:
+                    for event in scope.events:
+                        target, value = event.target, event.value
+                        if event.kind == "assign" and target and value and target[0] == value[0] == "attr":
+                            self._stored_under.setdefault(target[2], {})[value[2]] = None
+        return self._stored_under.get(attribute, ())
 
     def may_be_function(self, name: str) -> bool:
         """Whether any function, or parameter that may hold one, has that name."""
