@@ -114,6 +114,19 @@ def test_linking_is_timed(tmp_path: Path) -> None:
     assert 0 < judged < 30
 
 
+def test_linking_is_timed_alone_once_and_twice() -> None:
+    tree = ROOT / "fixtures" / "launch-wrapper"
+    command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tree), "--linking", "--no-check"]
+    process = subprocess.run([*command, "--repeat", "1", "--json"], capture_output=True, text=True, check=True)
+    numbers = json.loads(process.stdout)
+    assert set(numbers) == {"lines", "scaling"} | {
+        f"{step}_{n}" for step in ("linking", "rules") for n in ("once", "twice")
+    }
+    process = subprocess.run([*command[:3], "--no-check"], capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert "--no-check is for --linking" in process.stderr
+
+
 def test_a_tree_without_python_is_an_error(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tmp_path)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
