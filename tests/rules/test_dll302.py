@@ -47,6 +47,13 @@ FOUND: dict[str, str] = {
     ),
     "a filtered list": dataset("data = json.load(open(path))\nself.rows = [x for x in data if x['ok']]  # DLL302"),
     "new dicts": dataset("data = json.load(open(path))\nself.rows = [{'text': x['t']} for x in data]  # DLL302"),
+    "rows of a path and a text that is gone through": dataset(
+        "self.rows = [line.split('|') for line in open(path)]  # DLL302",
+        extra="\n    def __len__(self):\n        return len(self.rows)\n\n    def __getitem__(self, index):\n"
+        "        name, text = self.rows[index]\n        return self.sound(name), self.numbers(text)\n\n"
+        "    def sound(self, name):\n        return np.load(name)\n\n"
+        "    def numbers(self, text):\n        return [NUMBERS[letter] for letter in text]\n",
+    ),
     "tuples of strings": dataset("self.rows = [tuple(line.split()) for line in open(path)]  # DLL302"),
     "csv rows": dataset("with open(path) as f:\n    self.rows = list(csv.DictReader(f))  # DLL302"),
     "columns of the rows": dataset("self.rows, self.others = zip(*json.load(open(path)))  # DLL302"),
@@ -139,6 +146,11 @@ SILENT: dict[str, str] = {
         "self.rows = [line.split() for line in open(path)]",
         extra="\n    def __getitem__(self, index):\n        name, label = self.rows[index]\n"
         "        return open(f'images/{name}.txt').read(), label\n",
+    ),
+    "rows of a number and files": dataset(
+        "self.rows = [(line.split()[0], line.split()[1:]) for line in open(path)]",
+        extra="\n    def __getitem__(self, index):\n        label, names = self.rows[index]\n"
+        "        return [np.load(name) for name in names], int(label)\n",
     ),
     "lines that become paths in a method": dataset(
         "self.rows = open(path).read().splitlines()",

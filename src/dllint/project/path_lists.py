@@ -64,6 +64,12 @@ class _Function:
         for event in file.scopes[scope].events:
             if event.kind == "assign" and event.target is not None and event.value is not None:
                 self._bind(event, event.target, event.value)
+            elif event.kind == "for" and event.target is not None and event.value is not None:
+                # What comes of a field that is gone through is used like the field.
+                at = (event.span.line, event.span.column)
+                part = self._part(event.value, at)
+                if part and event.target[0] == "name":
+                    self.bound.setdefault(event.target[1], []).append((at, part))
 
     def _bind(self, event: Event, target: Expr, value: Expr) -> None:
         """What the names of an assignment stand for behind it."""
@@ -114,6 +120,10 @@ class _Function:
                 elif argument.value[0] != "call":
                     self._inside(argument.value, at, found)
         for event in self.file.scopes[self.scope].events:
+            if event.kind == "for" and event.value is not None:
+                part = self._part(event.value, (event.span.line, event.span.column))
+                if part:
+                    found.setdefault(part, set()).add(_OTHER)
             if event.kind in ("return", "yield") and event.value is not None:
                 at = (event.span.line, event.span.column)
                 part = self._part(event.value, at)
