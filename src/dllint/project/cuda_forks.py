@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
@@ -66,6 +67,7 @@ class CudaForks:
         self.world = project.world
         self.cuda = project.cuda
         self._read: dict[str, dict[int, set[str]]] = {}
+        self._used: dict[tuple[str, int, Frame | None], list[tuple[Reached, int]]] = {}
         self._poisons: dict[tuple[str, int], Poison | None] = {}
 
     # Children
@@ -96,11 +98,15 @@ class CudaForks:
             yield from self._uses(start, target.function.name, seen)
 
     def _uses(self, start: Reached, entry: str, seen: set[tuple[str, int]]) -> Iterator[CudaUse]:
-        for reached in reach(self.world, [start], self._followed):
-            if (reached.file.path, reached.scope) in seen:
-                continue
-            index = next(self.cuda.uses(reached.file, reached.scope, reached.frame), None)
-            if index is not None:
+        key = (start.file.path, start.scope, start.frame)
+        if key not in self._used:
+            self._used[key] = [
+                (reached, index)
+                for reached in reach(self.world, [start], self._followed)
+                for index in islice(self.cuda.uses(reached.file, reached.scope, reached.frame), 1)
+            ]
+        for reached, index in self._used[key]:
+            if (reached.file.path, reached.scope) not in seen:
                 seen.add((reached.file.path, reached.scope))
                 yield CudaUse(reached, index, entry)
 
