@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from dllint.config import Settings
+from dllint.facts.extract import extract
 from dllint.finding import Finding
+from dllint.project.abstract import Class, Instance
+from dllint.project.namesakes import Namesakes
+from dllint.project.world import World
 
 Told = Callable[..., tuple[Finding, ...]]
 Seen = Callable[[dict[str, str]], list[tuple[str, int, str]]]
@@ -278,3 +283,53 @@ loader = DataLoader(Rows([1]), num_workers=2)
 """
     assert [one.span.line for one in told({"data.py": text}, select=["DLL501"])] == [_line(text, "cv2.blur")]
     assert told({"data.py": text.replace("return self.blurred[", "return self.rows[")}, select=["DLL501"]) == ()
+
+
+LOOKED_UP = """\
+from elsewhere import processors
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, processor):
+        self.processor = processor
+
+    def __getitem__(self, index):
+        return self.processor.{name}(index)
+
+
+class Runner:
+    def {name}(self, row):
+        return row.cuda()
+
+
+Runner().{name}(processors)
+loader = DataLoader(Rows(processors[0] | processors[1]), num_workers=2)
+"""
+
+
+@pytest.mark.parametrize(("name", "found"), [("preprocess", False), ("prepare_rows", True)])
+def test_a_method_with_a_common_name_is_not_looked_up_by_it(told: Told, name: str, found: bool) -> None:
+    text = LOOKED_UP.replace("{name}", name)
+    assert bool(told({"data.py": text}, select=["DLL103"])) is found
+
+
+def test_a_class_method_that_is_found_by_its_name_is_given_the_class() -> None:
+    text = """\
+class Model:
+    @classmethod
+    def restored(cls, path):
+        return cls(path)
+
+    @staticmethod
+    def measured(rows):
+        return rows
+
+    def prepared(self, rows):
+        return rows
+"""
+    world = World({"models.py": extract(text)}, Settings())
+    names = Namesakes(world)
+    receivers = [one.receiver for name in ("restored", "measured", "prepared") for one in names.find(name, 1)]
+    cls = Class(world.files["models.py"], 1)
+    assert receivers == [cls, None, Instance(cls)]
