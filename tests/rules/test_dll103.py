@@ -318,6 +318,50 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "the halves of a test of two conditions": """
+from multiprocessing import Process
+from models import build
+
+def work(frames):
+    model = build()
+    model.cuda()
+    for frame in frames:
+        print(model(frame.cuda()))
+
+def show(frames, gpus, each):
+    if gpus == 1 and each == 1:
+        work(frames)
+    else:
+        for _ in range(gpus * each):
+            Process(target=work, args=(frames,)).start()
+""",
+    "a pool that another caller fills, before it starts its processes or threads": """
+import torch
+
+class Crew:
+    def __init__(self, count, prepare=None, threads=False):
+        if threads:
+            from multiprocessing.dummy import Process
+        else:
+            from multiprocessing import Process
+        for number in range(count):
+            if threads:
+                worker = Process(target=work, args=(number, prepare))
+            else:
+                worker = Process(target=work, args=(number, prepare))
+            worker.start()
+
+def work(number, prepare=None):
+    context = prepare(number) if prepare is not None else None
+    print(number, context)
+
+def encode(count):
+    Crew(count, lambda number: torch.zeros(2).cuda())
+
+def train(rank):
+    torch.cuda.set_device(rank)
+    Crew(4)
+""",
     "a method of an object that is made later on has a namesake": f"""{HEAD}
 class Reader:
     def fetched(self, index):

@@ -110,13 +110,14 @@ def repeatable(expr: Expr, file: SourceFile) -> bool:
 
 
 def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
-    """The single conditions that follow from a test being true (or false)."""
+    """The conditions that follow from a test being true (or false): those that it is made of, and itself."""
     tag = expr[0]
     if tag == "not":
         yield from atoms(expr[1], not holds, file, scope)
     elif (tag == "and" and holds) or (tag == "or" and not holds):
         for part in expr[1]:
             yield from atoms(part, holds, file, scope)
+        yield Atom(_plain(expr, file), "", holds, (file.path, scope))
     elif tag == "compare" and len(expr[2]) == 1:
         op, right = expr[2][0]
         left = expr[1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Frame, Function, Instance, Site
 from dllint.project.arguments import Actual, bind
+from dllint.project.callgraph import Caller
 from dllint.project.conditions import Atom, contradict, render
 from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
@@ -211,7 +212,9 @@ class CudaForks:
     def poison_of_launch(self, launch: Launch) -> Poison | None:
         """What has initialised CUDA in the process that makes a launch, before it does."""
         index = self._forking_call(launch)
-        return self._poison(list(self._ancestors(launch.file, launch.file.calls[index].scope, index, None)))
+        scope = launch.file.calls[index].scope
+        made = tuple(self.world.symbols.atoms(launch.file, scope, launch.file.calls[launch.call].region))
+        return self._poison(list(self._ancestors(launch.file, scope, index, None, launch.through, made)))
 
     def _forking_call(self, launch: Launch) -> int:
         """The call of the launch's file at which its processes fork: `start()` of a Process, the making of a pool."""
@@ -226,13 +229,23 @@ class CudaForks:
                     return value.call
         return launch.call
 
-    def _ancestors(self, file: SourceFile, scope: int, index: int, loader: Loader | None) -> Iterator[_Ancestor]:
-        """The scope around a call and those that lead to it in the same process, nearest first."""
-        todo: list[tuple[SourceFile, int, int, tuple[Atom, ...]]] = [(file, scope, index, ())]
+    def _ancestors(
+        self,
+        file: SourceFile,
+        scope: int,
+        index: int,
+        loader: Loader | None,
+        through: tuple[Caller, ...] = (),
+        conditions: tuple[Atom, ...] = (),
+    ) -> Iterator[_Ancestor]:
+        """The scope around a call and those that lead to it in the same process, nearest first: at first through the
+        calls `through`, outermost first, where the way to the call is told, and under `conditions`."""
+        todo: list[tuple[SourceFile, int, int, tuple[Atom, ...], int]] = []
+        todo.append((file, scope, index, conditions, len(through)))
         seen: set[tuple[str, int]] = set()
         iterated = loader is None
         while todo and len(seen) < MOST_ANCESTORS:
-            where, inner, at, below = todo.pop(0)
+            where, inner, at, below, left = todo.pop(0)
             if (where.path, inner) in seen:
                 continue
             seen.add((where.path, inner))
@@ -247,11 +260,12 @@ class CudaForks:
             conditions = (*below, *self.world.symbols.atoms(where, inner, region))
             yield _Ancestor(where, inner, until, region, conditions)
             if where.scopes[inner].kind in ("lambda", "class"):
-                todo.append((where, where.scopes[inner].parent, at, conditions))
+                todo.append((where, where.scopes[inner].parent, at, conditions, left))
             elif where.scopes[inner].kind == "function":
+                callers = self.world.calls.callers(Function(where, inner)) if left <= 0 else [through[left - 1]]
                 todo += [
-                    (caller.file, caller.file.calls[caller.call].scope, caller.call, conditions)
-                    for caller in self.world.calls.callers(Function(where, inner))
+                    (caller.file, caller.file.calls[caller.call].scope, caller.call, conditions, left - 1)
+                    for caller in callers
                     if caller.call >= 0 and not self.world.launches_at(caller.file, caller.call)
                 ]
 
