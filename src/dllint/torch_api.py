@@ -65,6 +65,9 @@ LOADERS: dict[str, LoaderApi] = {
     "monai.data.ThreadDataLoader": LoaderApi(("dataset", "buffer_size", "buffer_timeout", "repeats")),
     "webdataset.WebLoader": LoaderApi(tuple(_TORCH)),
     "accelerate.data_loader.DataLoaderShard": LoaderApi(("dataset",)),
+    # Functions that hand everything on to `klass=DataLoader` (`distrib.py` of flashy and of dora-search)
+    "flashy.distrib.loader": LoaderApi(tuple(_TORCH)),
+    "dora.distrib.loader": LoaderApi(tuple(_TORCH)),
     "transformers.TrainingArguments": LoaderApi(
         ("output_dir",),
         dataset="",

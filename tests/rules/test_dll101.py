@@ -1323,6 +1323,14 @@ import webdataset as wds
 def build():
     return wds.WebLoader([], num_workers=4)  # DLL101
 """,
+    "the function of a library that makes one": """\
+import flashy
+from dora import distrib
+
+def build():
+    distrib.loader([], num_workers=4)  # DLL101
+    return flashy.distrib.loader([], batch_size=2, num_workers=4)  # DLL101
+""",
     "context None": """\
 from torch.utils.data import DataLoader
 
