@@ -100,8 +100,7 @@ def main(names):
 """,
     "concatenated lists": """
 def main(names):
-    sets = [Plain(name) for name in names] + [Data(name) for name in names]
-    for dataset in sets:
+    for dataset in [Plain(name) for name in names] + [Data(name) for name in names]:
         load(dataset)
 """,
     "a list that a function gives, and one more": """
@@ -109,8 +108,7 @@ def more(names):
     return [Data(name) for name in names]
 
 def main(names):
-    sets = [Plain()] + more(names)
-    load(ConcatDataset(sets))
+    load(ConcatDataset([Plain()] + more(names)))
 """,
     "concatenated pairs": """
 def main(names):
@@ -401,3 +399,35 @@ def main():
     files = {"data.py": data, "train.py": train}
 
     assert findings(files, select=["DLL103"]) == marks(files)
+
+
+def test_rows_that_are_put_together_are_kept(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    train = """
+import json
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path, other):
+        first = [json.loads(line) for line in open(path)]
+        second = [json.loads(line) for line in open(other)]
+        self.rows = first + second  # DLL302
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+class Tensors(Dataset):
+    def __init__(self, path):
+        first = [torch.zeros(9) for line in open(path)]
+        self.rows = first + [torch.zeros(3)]  # DLL303
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def main():
+    DataLoader(Rows("train", "valid"), num_workers=4, multiprocessing_context="fork")
+    DataLoader(Tensors("train"), num_workers=4, multiprocessing_context="spawn")
+"""
+    files = {"train.py": train}
+
+    assert findings(files, select=["DLL302", "DLL303"]) == marks(files)

@@ -69,6 +69,13 @@ def union(groups: Iterable[Values]) -> Values:
     return (*_varied(found), UNKNOWN) if len(found) > LIMIT else tuple(found)
 
 
+def summands(expr: Expr) -> list[Expr]:
+    """The lists that an expression puts together with `+`, or the expression itself."""
+    if expr[0] == "binop" and expr[1] == "+":
+        return [*summands(expr[2]), *summands(expr[3])]
+    return [expr]
+
+
 def _varied(values: Iterable[Value]) -> list[Value]:
     """The values that are told apart where there are many: one object of each class, then others in order. Objects of
     different classes come from a registry or a family of subclasses, and none may crowd out another."""
@@ -350,7 +357,7 @@ class Evaluator:
         given = iterating.iterated(self.world, expr[1], site) if expr[1][0] == "call" else None
         if given is not None:
             return given
-        return union(self.element_of(value) for value in self.evaluate(expr[1], site))
+        return union(self.element_of(value) for part in summands(expr[1]) for value in self.evaluate(part, site))
 
     def element_of(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
@@ -487,11 +494,6 @@ class Evaluator:
         if expr[1] == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
             merged = self._unions.setdefault(id(expr), ["dict", [[None, expr[2]], [None, expr[3]]]])
             return (Mapping(Written(merged, site)),)
-        if expr[1] == "+" and any(isinstance(value, Display) for value in (*lefts, *rights)):
-            kinds = {value.kind for value in (*lefts, *rights) if isinstance(value, Display)}
-            kind = "tuple" if kinds == {"tuple"} else "list"
-            joined = self._unions.setdefault(id(expr), [kind, [["star", expr[2]], ["star", expr[3]]]])
-            return (Display(kind, Written(joined, site)),)
         return binary(expr[1], lefts, rights)
 
     def _compare(self, expr: Expr, site: Site) -> Values:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
 from dllint.project.arguments import Actual
+from dllint.project.evaluate import summands
 from dllint.torch_api import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ def _given(world: World, actuals: Iterable[Actual]) -> Values:
     found: dict[Value, None] = {}
     for actual in actuals:
         if actual.expr is not None and actual.site is not None:
-            for one in world.values.evaluate(actual.expr, actual.site):
-                for part in flattened(world, one):
-                    found[part] = None
+            for summand in summands(actual.expr):
+                for one in world.values.evaluate(summand, actual.site):
+                    found.update(dict.fromkeys(flattened(world, one)))
     return tuple(found)
 
 

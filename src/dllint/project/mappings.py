@@ -27,7 +27,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arguments import Actuals
 from dllint.project.conditions import contradict, render
-from dllint.project.evaluate import union
+from dllint.project.evaluate import summands, union
 from dllint.project.source import SourceFile
 from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
@@ -459,6 +459,9 @@ class Mappings:
     def _merged(self, expr: Expr, site: Site) -> Values:
         """The values under any key that another dict, or a sequence of pairs, hands over."""
         groups: list[Values] = []
+        parts = summands(expr)
+        if len(parts) > 1:
+            return union(self._merged(part, site) for part in parts)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
                 groups.append(self.all_values(value))
