@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dllint.config import Settings
-from dllint.facts.extract import extract
 from dllint.finding import Finding
-from dllint.project.abstract import Class, Instance
-from dllint.project.namesakes import Namesakes
-from dllint.project.world import World
 
 Told = Callable[..., tuple[Finding, ...]]
 Seen = Callable[[dict[str, str]], list[tuple[str, int, str]]]
@@ -312,24 +307,3 @@ loader = DataLoader(Rows(processors[0] | processors[1]), num_workers=2)
 def test_a_method_with_a_common_name_is_not_looked_up_by_it(told: Told, name: str, found: bool) -> None:
     text = LOOKED_UP.replace("{name}", name)
     assert bool(told({"data.py": text}, select=["DLL103"])) is found
-
-
-def test_a_class_method_that_is_found_by_its_name_is_given_the_class() -> None:
-    text = """\
-class Model:
-    @classmethod
-    def restored(cls, path):
-        return cls(path)
-
-    @staticmethod
-    def measured(rows):
-        return rows
-
-    def prepared(self, rows):
-        return rows
-"""
-    world = World({"models.py": extract(text)}, Settings())
-    names = Namesakes(world)
-    receivers = [one.receiver for name in ("restored", "measured", "prepared") for one in names.find(name, 1)]
-    cls = Class(world.files["models.py"], 1)
-    assert receivers == [cls, None, Instance(cls)]

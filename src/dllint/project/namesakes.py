@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Class, Function, Instance, Value
+from dllint.project.abstract import Class, Function, Instance
 
 if TYPE_CHECKING:
     from dllint.project.world import World
@@ -146,13 +146,11 @@ class Namesakes:
         for function in found:
             owner = function.file.method_of(function.scope)
             assert owner is not None
-            params = function.file.scopes[function.scope].params
-            kind = self.world.hierarchy.receiver_kind(function)
-            most = max(sum(param.kind != "kw" for param in params), 1) - bool(kind)
-            if arguments <= most or any(param.kind in ("var", "kw") for param in params):
-                cls = Class(function.file, owner)
-                receivers: dict[str, Value] = {"self": Instance(cls), "class": cls}
-                bound.append(Function(function.file, function.scope, receivers.get(kind)))
+            most = sum(1 for param in function.file.scopes[function.scope].params if param.kind != "kw")
+            if arguments < max(most, 1) or any(
+                p.kind in ("var", "kw") for p in function.file.scopes[function.scope].params
+            ):
+                bound.append(Function(function.file, function.scope, Instance(Class(function.file, owner))))
         return bound
 
     def _root(self, function: Function) -> tuple[str, int]:
