@@ -170,3 +170,44 @@ def run(data):
     }
 
     assert findings(files, **SELECT) == marks(files)
+
+
+ROWS = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+SIDE = 256
+
+class Rows(Dataset):
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        return ITEM
+
+def keep(workers, batch):
+    return list(DataLoader(Rows(), OPTIONS))
+"""
+
+
+@pytest.mark.parametrize(
+    ("item", "options", "size"),
+    [
+        ("torch.zeros(4, SIDE, 1024), index", "batch_size=4, num_workers=2", "80 MiB"),
+        ("torch.zeros(4, SIDE, 1024), index", "batch_size=4, num_workers=2, prefetch_factor=8", "272 MiB"),
+        ("torch.zeros(4, SIDE, 1024), index", "batch_size=4, num_workers=4", "144 MiB"),
+        ("torch.zeros(4, SIDE, 1024)", "num_workers=4, prefetch_factor=None", "36 MiB"),
+        ("[torch.zeros(SIDE, 1024), torch.zeros(SIDE, 1024)]", "num_workers=4, batch_size=None", "18 MiB"),
+        ("torch.zeros(4, index, 1024)", "num_workers=4", None),
+        ("torch.zeros(4, SIDE, 1024)", "num_workers=workers", None),
+        ("torch.zeros(4, SIDE, 1024)", "num_workers=4, batch_size=batch", None),
+        ("torch.zeros(4, SIDE, 1024)", "num_workers=4, collate_fn=tuple", None),
+        ("torch.zeros(4, 4)", "num_workers=4", None),
+    ],
+)
+def test_what_workers_make_in_advance(told: Callable[..., Any], item: str, options: str, size: str | None) -> None:
+    """The page names the first three, which were measured."""
+    (finding,) = told({"data.py": ROWS.replace("ITEM", item).replace("OPTIONS", options)}, **SELECT)
+
+    expected = f" (beside up to {size} that the workers have made in advance)" if size else ""
+    assert finding.values["ahead"] == expected

@@ -10,13 +10,16 @@ from dllint.facts.schema import Expr
 from dllint.finding import Finding, Fix, Place, ReplaceExpression
 from dllint.project import Project
 from dllint.project.abstract import Const
+from dllint.project.arrays import mib
 from dllint.project.batches import KeptBatch
 from dllint.project.conditions import render
 from dllint.project.loaders import Loader
+from dllint.project.prefetching import ahead
 from dllint.project.source import SourceFile, last_name
 from dllint.span import Span
 
 CODE = "DLL306"
+_SHOWN = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -32,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             earlier = found[key]
             found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
         else:
-            found[key] = _finding(kept, place)
+            found[key] = _finding(kept, place, ahead(project, kept.loader))
     yield from found.values()
 
 
@@ -50,9 +53,13 @@ def _shares_by_file(project: Project, loader: Loader) -> bool:
     return False
 
 
-def _finding(kept: KeptBatch, loader: Place) -> Finding:
+def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
+    if waiting is not None and waiting >= _SHOWN:
+        values["ahead"] = f" (beside up to {mib(waiting)} that the workers have made in advance)"
+    else:
+        values["ahead"] = ""
     if message is None:
         message = "batch" if kept.expr is None else "part"
     return Finding(
