@@ -76,6 +76,7 @@ def test_all_projects_at_once_as_one_by_one() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not TORCH_PYTHON, reason="DLLINT_TORCH_PYTHON names no interpreter")
 @pytest.mark.parametrize(("case", "run"), RUNS)
 def test_runs(case: Path, run: dict[str, Any]) -> None:
