@@ -260,11 +260,11 @@ class CallGraph:
     def _heir(self, function: Function, file: SourceFile, index: int) -> Frame | None:
         """The activation in which `self.method()` in a base class calls a method that a class below it has: one on an
         object of that class, which holds nothing of what other classes below the base keep."""
-        owner, around = function.file.method_of(function.scope), file.enclosing_class(file.calls[index].scope)
         func, scope = file.calls[index].func, file.scopes[file.calls[index].scope]
-        if owner is None or around is None or (file is function.file and owner == around):
-            return None
         if func[0] != "attr" or func[1][0] != "name" or not scope.params or func[1][1] != scope.params[0].name:
+            return None
+        owner, around = function.file.method_of(function.scope), file.enclosing_class(file.calls[index].scope)
+        if owner is None or around is None or (file is function.file and owner == around):
             return None
         cls = Class(function.file, owner)
         direct = scope.parent == around and self.world.hierarchy.receiver_kind(Function(file, file.calls[index].scope))
