@@ -173,12 +173,17 @@ def run(data):
 
 
 ROWS = """\
+import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
 SIDE = 256
 
 class Rows(Dataset):
+    def __init__(self):
+        self.table = torch.zeros(4096, 1024)
+        self.array = np.zeros((4096, 1024))
+
     def __len__(self):
         return 1000
 
@@ -203,11 +208,34 @@ def keep(workers, batch):
         ("torch.zeros(4, SIDE, 1024)", "num_workers=4, batch_size=batch", None),
         ("torch.zeros(4, SIDE, 1024)", "num_workers=4, collate_fn=tuple", None),
         ("torch.zeros(4, 4)", "num_workers=4", None),
+        ("self.table", "num_workers=2", "80 MiB"),
+        ("self.table[index]", "num_workers=2", None),
+        ("self.table[index:index + 2], index", "num_workers=2", None),
+        ("self.table[index].clone()", "num_workers=2", None),
+        ("torch.from_numpy(self.array[index])", "num_workers=2", None),
     ],
 )
 def test_what_workers_make_in_advance(told: Callable[..., Any], item: str, options: str, size: str | None) -> None:
     """The page names the first three, which were measured."""
     (finding,) = told({"data.py": ROWS.replace("ITEM", item).replace("OPTIONS", options)}, **SELECT)
 
-    expected = f" (beside up to {size} that the workers have made in advance)" if size else ""
+    expected = f" (beside about {size} that the workers make in advance)" if size else ""
     assert finding.values["ahead"] == expected
+
+
+def test_a_wrapper_may_make_items_smaller(told: Callable[..., Any]) -> None:
+    text = ROWS.replace("ITEM", "torch.zeros(4, SIDE, 1024)").replace("DataLoader(Rows(), OPTIONS)", "LOADER")
+    text += """
+class Cropped(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index][:, :2, :2]
+"""
+    (finding,) = told({"data.py": text.replace("LOADER", "DataLoader(Cropped(Rows()), num_workers=2)")}, **SELECT)
+
+    assert finding.values["ahead"] == ""

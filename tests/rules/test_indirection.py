@@ -316,6 +316,31 @@ def make():
     DataLoader([], num_workers=4)  # DLL101
 """,
     }
+CASES["a class method is called on one of the classes that inherit it"] = {
+    "main.py": LAUNCHER,
+    "data.py": """\
+from torch.utils.data import DataLoader
+
+class Task:
+    @classmethod
+    def start(cls):
+        cls().load()
+
+    def load(self):
+        pass
+
+class Words(Task):
+    def load(self):
+        DataLoader([], num_workers=4)  # DLL101
+
+class Images(Task):
+    def load(self):
+        DataLoader([], num_workers=4)
+
+def build():
+    Words.start()
+""",
+}
 CASES["dataclass default"] = {
     "main.py": LAUNCHER,
     "data.py": """\

@@ -56,10 +56,8 @@ def _shares_by_file(project: Project, loader: Loader) -> bool:
 def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
-    if waiting is not None and waiting >= _SHOWN:
-        values["ahead"] = f" (beside up to {mib(waiting)} that the workers have made in advance)"
-    else:
-        values["ahead"] = ""
+    shown = waiting is not None and waiting >= _SHOWN
+    values["ahead"] = f" (beside about {mib(waiting)} that the workers make in advance)" if waiting and shown else ""
     if message is None:
         message = "batch" if kept.expr is None else "part"
     return Finding(
