@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 DEEPEST_CONTEXT = 3
 """Calls that an evaluation remembers; what called them is any caller."""
 MOST_CONTEXTS = 16
-"""Activations of one function that are told apart; work then grows with the project, not with its ways through it."""
+"""Activations of one function that are told apart by the call alone; work then grows with the project, not with its
+ways through it."""
+MOST_NESTED_CONTEXTS = 4
+"""Activations of one function that are told apart by what called their caller too."""
 MOST_ROUNDS = 3
 DEEPEST_NESTING = 2
 """Objects made by objects whose making is told apart."""
@@ -74,7 +77,7 @@ class World:
                 self._loading.setdefault(name, []).append(file)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
-        self._contexts: dict[tuple[str, int], int] = {}
+        self._contexts: dict[tuple[tuple[str, int], bool], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._forgetful: set[Frame] = set()
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
@@ -194,21 +197,32 @@ class World:
         return found
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
-        """The activation of `function` that a call makes. Beyond a depth the caller's own activation is forgotten."""
+        """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
+        caller's own activation is forgotten, and in the end the call."""
         parent = self.remembered(frame)
-        key = (file.path, index, parent, function)
+        found = self._frames.get(((file.path, index, parent, function), False))
+        if found is not None:
+            return found
+        if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
+            return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+        key = (file.path, index, None, function)
         found = self._frames.get((key, False))
         if found is not None:
             return found
-        count = self._contexts.get(function.key, 0)
-        if count >= MOST_CONTEXTS:
-            of = function.receiver.of if isinstance(function.receiver, Instance) else None
-            known = Function(function.file, function.scope, function.receiver if of is not None else None)
-            forgetful = self.intern(("any", function.key, of), None, known, None)
-            self._forgetful.add(forgetful)
-            return forgetful
-        self._contexts[function.key] = count + 1
-        return self.intern(key, self.actuals(file, index, parent), function, parent)
+        if self._may_add(function, MOST_CONTEXTS, nested=False):
+            return self.intern(key, self.actuals(file, index, None), function, None)
+        of = function.receiver.of if isinstance(function.receiver, Instance) else None
+        known = Function(function.file, function.scope, function.receiver if of is not None else None)
+        forgetful = self.intern(("any", function.key, of), None, known, None)
+        self._forgetful.add(forgetful)
+        return forgetful
+
+    def _may_add(self, function: Function, most: int, nested: bool) -> bool:
+        """Count one more activation of a function, unless it has as many as are told apart."""
+        key = (function.key, nested)
+        count = self._contexts.get(key, 0)
+        self._contexts[key] = min(count + 1, most)
+        return count < most
 
     def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
         """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
