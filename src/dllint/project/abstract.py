@@ -18,7 +18,7 @@ Unknown          nothing is known; what depends on it stays silent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, Union
 
 from dllint.facts.schema import Expr
@@ -89,48 +89,52 @@ class Pattern:
         )
 
 
-class _HashedOnce:
-    """Values are keys of every question that is kept, and hold one another: each works its hash out once."""
+# Values are parts of the keys of all questions that are kept. Of those that are met most often there is one object for
+# equal parts, so that they are compared and hashed by identity. A file keeps those that belong to it, and an External,
+# of which no file is known, those made of it: they live as long as what they are made of.
 
-    _hash: ClassVar[int | None] = None
 
-    def __hash__(self) -> int:
-        found = self._hash
+@dataclass(frozen=True, eq=False, init=False)
+class Function:
+    """`frame` is the activation of the function around it, whose names it reads."""
+
+    file: SourceFile
+    scope: int
+    receiver: Value | None
+    frame: Frame | None
+    name: str
+    key: tuple[str, int]
+
+    def __new__(
+        cls, file: SourceFile, scope: int, receiver: Value | None = None, frame: Frame | None = None
+    ) -> Function:
+        """The one Function of these parts."""
+        parts = (scope, receiver, frame)
+        found = file.functions.get(parts)
         if found is None:
-            found = vars(self)["_hash"] = hash(tuple(vars(self).values()))
+            found = file.functions[parts] = object.__new__(cls)
+            name, key = file.scopes[scope].name, (file.path, scope)
+            vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
         return found
 
 
-@dataclass(frozen=True)
-class Function(_HashedOnce):
-    file: SourceFile
-    scope: int
-    receiver: Value | None = None
-    frame: Frame | None = None
-
-    __hash__ = _HashedOnce.__hash__
-
-    @property
-    def name(self) -> str:
-        return self.file.scopes[self.scope].name
-
-    @property
-    def key(self) -> tuple[str, int]:
-        return self.file.path, self.scope
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, init=False)
 class Class:
     file: SourceFile
     scope: int
+    name: str
+    key: tuple[str, int]
+    plain: Instance | None = field(repr=False)
 
-    @property
-    def name(self) -> str:
-        return self.file.scopes[self.scope].name
-
-    @property
-    def key(self) -> tuple[str, int]:
-        return self.file.path, self.scope
+    def __new__(cls, file: SourceFile, scope: int) -> Class:
+        """The one Class of a definition."""
+        found = file.classes.get(scope)
+        if found is None:
+            found = file.classes[scope] = object.__new__(cls)
+            vars(found).update(
+                file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -138,21 +142,45 @@ class Module:
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, init=False)
 class External:
     name: str
+    plain: Instance | None = field(repr=False)
+
+    _all: ClassVar[dict[str, External]] = {}
+
+    def __new__(cls, name: str) -> External:
+        """The one External of a name."""
+        found = cls._all.get(name)
+        if found is None:
+            found = cls._all[name] = object.__new__(cls)
+            vars(found).update(name=name, plain=None)
+        return found
 
 
-@dataclass(frozen=True)
-class Instance(_HashedOnce):
-    """`call` is -1 for "any instance of the class" (a method's own `self`)."""
+@dataclass(frozen=True, eq=False, init=False)
+class Instance:
+    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None."""
 
     of: Class | External
-    file: SourceFile | None = None
-    call: int = -1
-    frame: Frame | None = None
+    file: SourceFile | None
+    call: int
+    frame: Frame | None
 
-    __hash__ = _HashedOnce.__hash__
+    def __new__(
+        cls, of: Class | External, file: SourceFile | None = None, call: int = -1, frame: Frame | None = None
+    ) -> Instance:
+        """The one Instance of these parts."""
+        parts = (of, call, frame)
+        found = of.plain if file is None else file.instances.get(parts)
+        if found is None:
+            found = object.__new__(cls)
+            vars(found).update(of=of, file=file, call=call, frame=frame)
+            if file is None:
+                vars(of)["plain"] = found
+            else:
+                file.instances[parts] = found
+        return found
 
 
 @dataclass(frozen=True)
@@ -175,19 +203,20 @@ class Partial:
 class Written:
     """An expression of the source together with where it is evaluated; the same text is the same object."""
 
-    __slots__ = ("_identity", "expr", "site")
+    __slots__ = ("_hash", "_identity", "expr", "site")
 
     def __init__(self, expr: Expr, site: Site) -> None:
         self.expr = expr
         self.site = site
         text = ("call", expr[1]) if expr[0] == "call" else ("at", id(expr))
         self._identity = (*text, site.file.path, id(site.frame))
+        self._hash = hash(self._identity)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Written) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(self._identity)
+        return self._hash
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,10 @@ class Mappings:
 
     def in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None = None) -> Found | None:
         """What is under the key in one container; None where the value is none."""
+        if isinstance(value, Unknown):
+            return OPAQUE
+        if not isinstance(value, (Mapping, Keywords, Parsed, Data, Display)):
+            return None
         return self.world.memory.remember(
             self._found, (value, key, skip), lambda: self._in_value(value, key, skip), None
         )
@@ -262,8 +266,6 @@ class Mappings:
             return self.world.data.lookup(value, key)
         if isinstance(value, Display) and isinstance(key, int):
             return Found(self.item(value, const(key)), False)
-        if isinstance(value, Unknown):
-            return OPAQUE
         return None
 
     def dict_like(self, cls: Class) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.abstract import Class, External, Frame, Function, Instance, Value
 
 
 class Binding(NamedTuple):
@@ -43,6 +46,9 @@ class SourceFile:
         self.children: dict[int, list[int]] = {}
         for index, scope in enumerate(facts.scopes):
             self.children.setdefault(scope.parent, []).append(index)
+        self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
+        self.classes: dict[int, Class] = {}
+        self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None

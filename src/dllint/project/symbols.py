@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dllint.facts.schema import Event
 from dllint.modules import ModuleIndex
-from dllint.project.abstract import Frame, Site
+from dllint.project.abstract import Site
 from dllint.project.conditions import Atom, contradict, path_atoms
 from dllint.project.source import Binding, SourceFile
+
+
+class _Meaning(NamedTuple):
+    """What a name means at a place, in any activation. `closures` is how many functions out `own` are bound;
+    `declared` are bound by functions that declare the name global."""
+
+    own: list[tuple[Binding, Site]]
+    declared: list[tuple[Binding, Site]]
+    closures: int
 
 
 class Symbols:
@@ -16,6 +27,7 @@ class Symbols:
         self.files = files
         self.index = index
         self._atoms: dict[tuple[str, int, int], list[Atom]] = {}
+        self._meanings: dict[tuple[str, int, int, tuple[int, int], str], _Meaning] = {}
 
     def atoms(self, file: SourceFile, scope: int, region: int) -> list[Atom]:
         """The conditions in force in a region, kept for the next question."""
@@ -29,30 +41,41 @@ class Symbols:
 
     def lookup(self, name: str, site: Site) -> list[tuple[Binding, Site]]:
         """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
-        file, scope, frame = site.file, site.scope, site.frame
-        first = True
-        region = site.region
+        file, scope, region, at, frame = site
+        key = (file.path, scope, region, at, name)
+        meaning = self._meanings.get(key)
+        if meaning is None:
+            meaning = self._meanings[key] = self._mean(name, file, scope, region, at)
+        for _ in range(meaning.closures):
+            frame = frame.closure if frame is not None else None
+        if frame is None:
+            return [*meaning.own, *meaning.declared]
+        found = [(binding, Site(where[0], where[1], where[2], where[3], frame)) for binding, where in meaning.own]
+        return found + meaning.declared
+
+    def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> _Meaning:
+        """The bindings of the scope that binds the name, with those by functions that declare it global."""
+        closures = 0
+        first, around = True, region
         while scope >= 0:
             kind = file.scopes[scope].kind
             if kind != "class" or first:
                 found = file.bindings(scope).get(name)
                 if found and any(_is_clause(binding) for binding in found):
-                    found = self._of_clauses(file, found, region, site.at if first else None)
+                    found = self._of_clauses(file, found, around, at if first else None)
                 if found:
                     if first:
-                        found = self.reaching(file, scope, found, site.region, site.at)
-                    result = [(binding, self.binding_site(binding, file, scope, frame)) for binding in found]
-                    if scope == 0:
-                        result += self._globals(name, file)
-                    return result
+                        found = self.reaching(file, scope, found, region, at)
+                    own = [(binding, self.binding_site(binding, file, scope)) for binding in found]
+                    return _Meaning(own, self._globals(name, file) if scope == 0 else [], closures)
             if scope == 0:
                 break
             if kind in ("function", "lambda"):
-                frame = frame.closure if frame is not None else None
+                closures += 1
             first = False
-            region = file.scopes[scope].region
+            around = file.scopes[scope].region
             scope = file.scopes[scope].parent
-        return self._globals(name, file)
+        return _Meaning([], self._globals(name, file), closures)
 
     @staticmethod
     def _of_clauses(
@@ -70,14 +93,15 @@ class Symbols:
 
     def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
         return [
-            (binding, self.binding_site(binding, file, scope, None)) for scope, binding in file.global_bindings(name)
+            (binding, self.binding_site(binding, file, scope)) for scope, binding in file.global_bindings(name)
         ]
 
-    def binding_site(self, binding: Binding, file: SourceFile, scope: int, frame: Frame | None) -> Site:
+    @staticmethod
+    def binding_site(binding: Binding, file: SourceFile, scope: int) -> Site:
         event = binding.event
         if event is None:
-            return Site(file, scope, 0, (0, 0), frame)
-        return Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+            return Site(file, scope, 0, (0, 0), None)
+        return Site(file, scope, event.region, (event.span.line, event.span.column), None)
 
     def reaching(
         self, file: SourceFile, scope: int, bindings: list[Binding], region: int, at: tuple[int, int]

@@ -149,7 +149,7 @@ class Provenance:
             target = self.world.files[path]
             for one in inner:
                 yield from self._binding(
-                    member, one, self.world.symbols.binding_site(one, target, 0, None), here, left - 1
+                    member, one, self.world.symbols.binding_site(one, target, 0), here, left - 1
                 )
         else:
             for value in self.world.values.binding(name, binding, where):
@@ -245,7 +245,7 @@ class Provenance:
             elif isinstance(value, Module) and value.path in self.world.files:
                 target = self.world.files[value.path]
                 for one in target.bindings(0).get(name, ()):
-                    where = self.world.symbols.binding_site(one, target, 0, None)
+                    where = self.world.symbols.binding_site(one, target, 0)
                     yield from self._binding(name, one, where, here, left)
             elif isinstance(value, Unknown):
                 yield from self.unknown_base(expr[1], site, here, left)
@@ -272,7 +272,7 @@ class Provenance:
         for owner in owners:
             for one in owner.file.bindings(owner.scope).get(name, ()):
                 if one.kind == "value":
-                    where = self.world.symbols.binding_site(one, owner.file, owner.scope, None)
+                    where = self.world.symbols.binding_site(one, owner.file, owner.scope)
                     yield from self._binding(
                         name, one, where, here._replace(how=f"attribute of class {owner.name}"), left
                     )
