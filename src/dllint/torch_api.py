@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -284,6 +285,7 @@ _CONTEXT = re.compile(r"(?:torch\.)?multiprocessing\[[^\]]*\]")
 """How the project model writes the start method of a context into a name: "multiprocessing[spawn].Process"."""
 
 
+@cache
 def canonical(name: str) -> str:
     """The one name by which the tables know an API that can be reached by several."""
     if "multiprocessing[" in name:

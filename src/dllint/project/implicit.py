@@ -6,7 +6,6 @@ expression ["getter", base, name].
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dllint.facts.schema import Call, Expr
@@ -24,10 +23,11 @@ _PASSING = frozenset(
 def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[SourceFile, int]]]:
     """Put them into the files. Gives them by the name of the method that they call."""
     files = tuple(files)
-    readers: Counter[str] = Counter()
+    readers = dict.fromkeys(_properties(files), 0)
     for file in files:
-        readers.update({name: len(scopes) for name, scopes in file.facts.loaded.items()})
-    properties = {name for name in _properties(files) if readers[name] <= MOST_READERS}
+        for name in readers.keys() & file.facts.loaded.keys():
+            readers[name] += len(file.facts.loaded[name])
+    properties = {name for name, count in readers.items() if count <= MOST_READERS}
     methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
     found: dict[str, list[tuple[SourceFile, int]]] = {}
     for file in files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Class, External, Function, Instance, Partial, Site, Value, Values
 from dllint.project.source import SourceFile
 from dllint.torch_api import canonical
@@ -33,16 +33,29 @@ def called_before(expr: Expr, site: Site) -> bool:
     file = site.file
     if site.at == (0, 0) or not file.facts.called.get("callable"):
         return False
-    around = set(file.regions(site.region))
-    for event in file.scopes[site.scope].events:
+    for event, index in _replacements(file, site.scope):
         if (event.span.line, event.span.column) >= site.at:
             return False
-        if event.kind == "assign" and event.target == expr and event.value is not None and event.value[0] == "call":
-            for index in file.regions(event.region):
-                entry = file.facts.regions[index]
-                if entry.kind == "if" and entry.holds and tests_callable(entry.expr, file) == expr:
-                    return index not in around and file.encloses(entry.parent, site.region)
+        if event.target == expr:
+            parent = file.facts.regions[index].parent
+            return index not in file.regions(site.region) and file.encloses(parent, site.region)
     return False
+
+
+def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
+    """The assignments of a scope that replace what `callable` is asked about by what a call gives, each with the region
+    of the test."""
+    found = file.replacements.get(scope)
+    if found is None:
+        found = file.replacements[scope] = []
+        for event in file.scopes[scope].events:
+            if event.kind == "assign" and event.target and event.value and event.value[0] == "call":
+                for index in file.regions(event.region):
+                    entry = file.facts.regions[index]
+                    if entry.kind == "if" and entry.holds and tests_callable(entry.expr, file) == event.target:
+                        found.append((event, index))
+                        break
+    return found
 
 
 def of_tested_classes(world: World, name: str, site: Site, values: Values) -> Values:

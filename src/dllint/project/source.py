@@ -49,6 +49,7 @@ class SourceFile:
         self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
         self.classes: dict[int, Class] = {}
         self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
+        self.replacements: dict[int, list[tuple[Event, int]]] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
@@ -114,10 +115,12 @@ class SourceFile:
             found = [
                 store
                 for event in self.scopes[scope].events
-                if event.target is not None
+                if event.target is not None and event.target[0] != "name"
                 for store in _stored(scope, event)
             ]
-            found += [store for index in self.calls_of(scope) if (store := _set(self.calls[index])) is not None]
+            for index in self.facts.called.get("setattr", ()):
+                if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
+                    found.append(store)
             self._stores[scope] = found
         return found
 
@@ -209,6 +212,9 @@ class SourceFile:
         return self.scopes[scope].header
 
 
+_BINDING = frozenset({"assign", "for", "with"})
+
+
 def last_name(expr: Expr) -> str:
     """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
     return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
@@ -251,12 +257,15 @@ def _incoming(event: Event) -> Expr | None:
 
 def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
     kind = event.kind
-    if kind in ("assign", "for", "with"):
+    if kind in _BINDING:
         if event.target is None or (event.value is None and kind == "assign"):
             return
-        for target, value in _targets(event.target, _incoming(event)):
-            if target[0] == "name":
-                yield target[1], Binding("value", event, value, -1)
+        if event.target[0] == "name":
+            yield event.target[1], Binding("value", event, _incoming(event), -1)
+        elif event.target[0] in ("tuple", "list"):
+            for target, value in _targets(event.target, _incoming(event)):
+                if target[0] == "name":
+                    yield target[1], Binding("value", event, value, -1)
     elif kind == "import":
         module, name, alias, _level = event.detail
         if name is None:
@@ -272,7 +281,7 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
 
 
 def _stored(scope: int, event: Event) -> Iterator[Store]:
-    if event.kind not in ("assign", "for", "with") or event.target is None:
+    if event.kind not in _BINDING or event.target is None:
         return
     for target, value in _targets(event.target, _incoming(event)):
         if target[0] == "attr" or target[0] == "item":
@@ -295,16 +304,13 @@ def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
     """Pairs of last names, of which the second may be bound to what the first names."""
     for scope in file.scopes:
         for event in scope.events:
-            if event.kind == "import" and event.detail[1] and event.detail[2]:
+            value, target = event.value, event.target
+            if event.kind == "assign" and value is not None and target is not None:
+                if value[0] in _ALIASED and target[0] in ("name", "attr"):
+                    for source in _sources(value, file):
+                        yield source, target[-1]
+            elif event.kind == "import" and event.detail[1] and event.detail[2]:
                 yield event.detail[1], event.detail[2]
-            elif (
-                event.kind == "assign"
-                and event.value is not None
-                and event.target is not None
-                and event.target[0] in ("name", "attr")
-            ):
-                for source in _sources(event.value, file):
-                    yield source, event.target[-1]
         for param in scope.params:
             if param.default is not None and param.default[0] in ("name", "attr"):
                 yield param.default[-1], param.name
@@ -312,6 +318,9 @@ def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
         for argument in call.args:
             if argument.keyword not in (None, "*", "**") and argument.value[0] in ("name", "attr"):
                 yield argument.value[-1], str(argument.keyword)
+
+
+_ALIASED = frozenset({"name", "attr", "ifexp", "and", "or", "call"})
 
 
 def _sources(expr: Expr, file: SourceFile) -> Iterator[str]:
