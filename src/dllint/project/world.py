@@ -283,10 +283,24 @@ class World:
             if entry.kind != "if" or entry.expr is None or not _over_names(entry.expr):
                 continue
             where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
+            if not self._given(entry.expr, where):
+                continue
             decided = truth(self.values.evaluate(entry.expr, where))
             if decided is not None and decided is not entry.holds:
                 return True
         return False
+
+    def _given(self, expr: Expr, site: Site) -> bool:
+        """Whether the names in a test hold constants, or what the call gives: parameters."""
+        tag = expr[0]
+        if tag == "name":
+            return all(
+                binding.kind in ("param", "import") or (binding.expr is not None and binding.expr[0] == "const")
+                for binding, _ in self.symbols.lookup(expr[1], site)
+            )
+        if tag in ("and", "or"):
+            return any(self._given(part, site) for part in expr[1])
+        return tag == "const" or self._given(expr[1], site)
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """What the members of a module or class are whose names fit a pattern."""
