@@ -244,8 +244,11 @@ class CallGraph:
 
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
+        owner = function.file.method_of(function.scope)
+        cls = Class(function.file, owner) if owner is not None else None
         for file, index in self._candidates(function):
-            targets = self.targets(file, index, self._heir(function, file, index))
+            heir = self._heir(cls, file, index) if cls is not None else None
+            targets = self.targets(file, index, heir)
             if function.key not in targets.keys:
                 continue
             for target in targets:
@@ -257,20 +260,22 @@ class CallGraph:
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
         return list(collected.values())
 
-    def _heir(self, function: Function, file: SourceFile, index: int) -> Frame | None:
-        """The activation in which `self.method()` in a base class calls a method that a class below it has: one on an
+    def _heir(self, cls: Class, file: SourceFile, index: int) -> Frame | None:
+        """The activation in which `self.method()` in a base class calls a method that `cls`, below it, has: one on an
         object of that class, which holds nothing of what other classes below the base keep."""
-        func, scope = file.calls[index].func, file.scopes[file.calls[index].scope]
-        if func[0] != "attr" or func[1][0] != "name" or not scope.params or func[1][1] != scope.params[0].name:
+        func = file.calls[index].func
+        if func[0] != "attr" or func[1][0] != "name":
             return None
-        owner, around = function.file.method_of(function.scope), file.enclosing_class(file.calls[index].scope)
-        if owner is None or around is None or (file is function.file and owner == around):
+        number = file.calls[index].scope
+        scope = file.scopes[number]
+        if not scope.params or func[1][1] != scope.params[0].name or scope.parent < 0:
             return None
-        cls = Class(function.file, owner)
-        direct = scope.parent == around and self.world.hierarchy.receiver_kind(Function(file, file.calls[index].scope))
-        if direct != "self" or Class(file, around) not in self.world.hierarchy.line(cls):
+        if file.scopes[scope.parent].kind != "class" or (file is cls.file and scope.parent == cls.scope):
             return None
-        return self.world.receiver_frame(Instance(cls))
+        if Class(file, scope.parent) not in self.world.hierarchy.line(cls):
+            return None
+        direct = self.world.hierarchy.receiver_kind(Function(file, number)) == "self"
+        return self.world.receiver_frame(Instance(cls)) if direct else None
 
     def names_of(self, function: Function) -> set[str]:
         """The last names under which the function may be called."""

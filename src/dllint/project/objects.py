@@ -41,7 +41,7 @@ class Objects:
     def __init__(self, world: World) -> None:
         self.world = world
         self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
-        self._stored_names: dict[str, set[str]] = {}
+        self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
 
     def attribute(self, value: Value, name: str) -> Values:
@@ -274,19 +274,15 @@ class Objects:
 
     def reassigned(self, expr: Expr, site: Site) -> Values | None:
         """What `base.attr` is where the same function has set it before, on every way here; None otherwise."""
-        names = self._stored_names.get(site.file.path)
-        if names is None:
-            names = self._stored_names[site.file.path] = {
-                store.key
-                for scope in range(len(site.file.scopes))
-                for store in site.file.stores(scope)
-                if isinstance(store.key, str)
-            }
-        if expr[2] not in names or site.at == (0, 0):
+        if site.at == (0, 0):
             return None
-        here: list[Store] = [
-            store for store in site.file.stores(site.scope) if store.key == expr[2] and store.base == expr[1]
-        ]
+        stored = self._stored.get((site.file.path, site.scope))
+        if stored is None:
+            stored = self._stored[site.file.path, site.scope] = {}
+            for store in site.file.stores(site.scope):
+                if isinstance(store.key, str):
+                    stored.setdefault(store.key, []).append(store)
+        here = [store for store in stored.get(expr[2], ()) if store.base == expr[1]]
         for store in reversed(here):
             at = (store.event.span.line, store.event.span.column)
             if at < site.at and site.file.encloses(store.event.region, site.region):
