@@ -46,7 +46,7 @@ from dllint.torch_api import canonical
 if TYPE_CHECKING:
     from dllint.project.world import World
 
-LIMIT = 16
+LIMIT = 24
 """Values of one expression that are told apart; beyond, the rest is Unknown."""
 MOST_CLASSES = 100
 """Classes of objects among the values of one expression."""

@@ -44,11 +44,11 @@ class Memory:
 
     def revise(self, premises: Iterable[Hashable]) -> None:
         """Drop all answers that rest on premises that have changed. Not while a question is under way."""
+        todo: list[Asked] = [(0, premise) for premise in premises]
         users: dict[Asked, list[Asked]] = {}
-        for question, asked in self._notes:
+        for question, asked in self._notes if todo else ():
             for one in asked:
                 users.setdefault(one, []).append(question)
-        todo: list[Asked] = [(0, premise) for premise in premises]
         while todo:
             for question in users.pop(todo.pop(), ()):
                 self._tables[question[0]].pop(question[1], None)
