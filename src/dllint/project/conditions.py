@@ -201,11 +201,37 @@ def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
     )
 
 
+def main_guards(file: SourceFile) -> frozenset[int]:
+    """The regions that run only when the file is the program, without those inside them."""
+    if file.main_guards is None:
+        file.main_guards = frozenset(
+            index
+            for index, entry in enumerate(file.facts.regions)
+            if entry.kind in ("if", "while")
+            and entry.expr is not None
+            and _asks(entry.expr, ["name", "__name__"])
+            and any(
+                atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds
+                for atom in atoms(entry.expr, entry.holds, file, 0)
+            )
+        )
+    return file.main_guards
+
+
+def _asks(test: Expr, wanted: Expr) -> bool:
+    """Whether a test compares something with others, itself or in a part."""
+    tag = test[0]
+    if tag == "compare":
+        return test[1] == wanted or any(right == wanted for _, right in test[2])
+    if tag in ("and", "or"):
+        return any(_asks(part, wanted) for part in test[1])
+    return tag == "not" and _asks(test[1], wanted)
+
+
 def under_main_guard(file: SourceFile, region: int) -> bool:
     """Whether a module-level region runs only when the file is the program."""
-    return any(
-        atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds for atom in path_atoms(file, 0, region)
-    )
+    guards = main_guards(file)
+    return bool(guards) and any(index in guards for index in file.regions(region))
 
 
 def tested_at(entry: Region, at: tuple[int, int]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.project.abstract import Class, Const, External, Frame, Function, Instance, Site
-from dllint.project.conditions import under_main_guard
+from dllint.project.conditions import main_guards, under_main_guard
 from dllint.project.source import SourceFile
 from dllint.span import Span
 
@@ -155,10 +155,7 @@ class Programs:
         found = self._programs.get(path)
         if found is None:
             file = self.world.files.get(path)
-            regions = range(1, len(file.facts.regions)) if file is not None else ()
-            found = self._programs[path] = file is not None and (
-                _is_test(path) or any(under_main_guard(file, region) for region in regions)
-            )
+            found = self._programs[path] = file is not None and (_is_test(path) or bool(main_guards(file)))
         return found
 
     def imports_by_name(self, path: str) -> bool:

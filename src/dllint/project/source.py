@@ -49,6 +49,7 @@ class SourceFile:
         self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
         self.classes: dict[int, Class] = {}
         self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
+        self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}

@@ -151,11 +151,10 @@ class World:
         if self._stored_under is None:
             self._stored_under = {}
             for file in self.files.values():
-                for scope in file.scopes:
-                    for event in scope.events:
-                        target, value = event.target, event.value
-                        if event.kind == "assign" and target and value and target[0] == value[0] == "attr":
-                            self._stored_under.setdefault(target[2], {})[value[2]] = None
+                for scope in range(len(file.scopes)):
+                    for store in file.stores(scope):
+                        if isinstance(store.key, str) and store.value and store.value[0] == "attr":
+                            self._stored_under.setdefault(store.key, {})[store.value[2]] = None
         return self._stored_under.get(attribute, ())
 
     def may_be_function(self, name: str) -> bool:
