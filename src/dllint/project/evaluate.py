@@ -50,11 +50,13 @@ LIMIT = 24
 """Values of one expression that are told apart; beyond, the rest is Unknown."""
 MOST_CLASSES = 100
 """Classes of objects among the values of one expression."""
+MOST_ITEMS = 40
+"""Values that are told apart among the items of one container."""
 DEEPEST_QUESTION = 80
 
 
-def union(groups: Iterable[Values]) -> Values:
-    """All values of several possibilities, each once, in order."""
+def union(groups: Iterable[Values], most: int = LIMIT) -> Values:
+    """All values of several possibilities, each once, in order, and about `most` of them."""
     first: Values = ()
     found: dict[Value, None] = {}
     for group in groups:
@@ -66,7 +68,7 @@ def union(groups: Iterable[Values]) -> Values:
         found.update(dict.fromkeys(group))
     if not found:
         return first
-    return (*_varied(found), UNKNOWN) if len(found) > LIMIT else tuple(found)
+    return (*_varied(found, most), UNKNOWN) if len(found) > most else tuple(found)
 
 
 def summands(expr: Expr) -> list[Expr]:
@@ -76,7 +78,7 @@ def summands(expr: Expr) -> list[Expr]:
     return [expr]
 
 
-def _varied(values: Iterable[Value]) -> list[Value]:
+def _varied(values: Iterable[Value], most: int) -> list[Value]:
     """The values that are told apart where there are many: one object of each class, then others in order. Objects of
     different classes come from a registry or a family of subclasses, and none may crowd out another."""
     first: dict[object, Value] = {}
@@ -86,7 +88,7 @@ def _varied(values: Iterable[Value]) -> list[Value]:
             first[value.of] = value
         else:
             others.append(value)
-    return [*first.values(), *others[: max(0, LIMIT - len(first))]]
+    return [*first.values(), *others[: max(0, most - len(first))]]
 
 
 class Evaluator:

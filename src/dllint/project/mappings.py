@@ -27,7 +27,7 @@ from dllint.project.abstract import (
 )
 from dllint.project.arguments import Actuals
 from dllint.project.conditions import contradict, render
-from dllint.project.evaluate import summands, union
+from dllint.project.evaluate import MOST_ITEMS, summands, union
 from dllint.project.source import SourceFile
 from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
@@ -456,14 +456,14 @@ class Mappings:
                 groups.append(self.world.values.evaluate(change.value, where))
             elif change.kind == "merge" and change.value is not None:
                 groups.append(self._merged(change.value, where))
-        return union(groups)
+        return union(groups, MOST_ITEMS)
 
     def _merged(self, expr: Expr, site: Site) -> Values:
         """The values under any key that another dict, or a sequence of pairs, hands over."""
         groups: list[Values] = []
         parts = summands(expr)
         if len(parts) > 1:
-            return union(self._merged(part, site) for part in parts)
+            return union((self._merged(part, site) for part in parts), MOST_ITEMS)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
                 groups.append(self.all_values(value))
@@ -471,7 +471,7 @@ class Mappings:
                 groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
             else:
                 groups.append(iterating.part(self.world, ["element", expr], 1, site) or (UNKNOWN,))
-        return union(groups)
+        return union(groups, MOST_ITEMS)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
@@ -500,7 +500,7 @@ class Mappings:
                     for one in self.world.values.evaluate(change.value, where)
                     if isinstance(one, Display)
                 )
-        return union(groups)
+        return union(groups, MOST_ITEMS)
 
 
 def _copied(expr: Expr, file: SourceFile) -> Expr | None:
