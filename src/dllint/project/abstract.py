@@ -131,9 +131,7 @@ class Class:
         found = file.classes.get(scope)
         if found is None:
             found = file.classes[scope] = object.__new__(cls)
-            vars(found).update(
-                file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None
-            )
+            vars(found).update(file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
         return found
 
 

@@ -165,8 +165,9 @@ class Evaluator:
             values = self.binding(name, *found[0])
         else:
             values = union(self.binding(name, binding, where) for binding, where in found)
-        values = of_tested_classes(self.world, name, site, values)
-        return not_functions(values) if called_before(["name", name], site) else values
+        if site.region and len(values) > 1:
+            values = of_tested_classes(self.world, name, site, values)
+        return not_functions(values) if site.file.asks_callable and called_before(["name", name], site) else values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -306,7 +307,7 @@ class Evaluator:
         if stored is not None:
             return stored
         found = union(self.attribute(value, expr[2], site) for value in self.evaluate(expr[1], site))
-        return not_functions(found) if called_before(expr, site) else found
+        return not_functions(found) if site.file.asks_callable and called_before(expr, site) else found
 
     def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
         """The values of `value.name`."""

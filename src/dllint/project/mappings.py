@@ -225,6 +225,8 @@ class Mappings:
         if change.kind in ("set", "default"):
             if isinstance(change.key, list) and change.key[0] == "const" and change.key[1] != key:
                 return None
+            if isinstance(change.key, str) and change.key != key:
+                return None
             keys: Values
             if isinstance(change.key, str):
                 keys = (const(change.key),)

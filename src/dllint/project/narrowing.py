@@ -31,7 +31,7 @@ def called_before(expr: Expr, site: Site) -> bool:
     """Whether the function has replaced what `expr` names by its result, wherever it was a function:
     `if callable(rows): rows = rows()`."""
     file = site.file
-    if site.at == (0, 0) or not file.facts.called.get("callable"):
+    if site.at == (0, 0) or not file.asks_callable:
         return False
     for event, index in _replacements(file, site.scope):
         if (event.span.line, event.span.column) >= site.at:
@@ -61,21 +61,25 @@ def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
 def of_tested_classes(world: World, name: str, site: Site, values: Values) -> Values:
     """The values without the objects that an `isinstance` around the place excludes: what follows
     `if isinstance(rows, Stream): return rows` gets none of that class."""
-    if not site.region or len(values) < 2 or not site.file.facts.called.get("isinstance"):
+    file = site.file
+    if not site.region or len(values) < 2 or not file.facts.called.get("isinstance"):
         return values
+    key = (site.scope, site.region, name)
+    tests = file.tested_classes.get(key)
+    if tests is None:
+        tests = file.tested_classes[key] = list(_tests(name, file, site.scope, site.region))
     left = values
-    for classes, holds, where in _tests(name, site):
-        wanted = _listed(world, classes, where)
+    for classes, holds, region, at in tests:
+        wanted = _listed(world, classes, Site(file, site.scope, region, at, site.frame))
         left = tuple(value for value in left if _is_one(world, value, wanted) is not (not holds))
     return left or values
 
 
-def _tests(name: str, site: Site) -> Iterator[tuple[Expr, bool, Site]]:
-    """The classes of each `isinstance(name, …)` in force at the place, and whether it holds; without tests after which
-    the function binds the name again."""
-    file = site.file
-    bindings = file.bindings(site.scope).get(name, ())
-    for index in file.regions(site.region) if bindings else ():
+def _tests(name: str, file: SourceFile, scope: int, region: int) -> Iterator[tuple[Expr, bool, int, tuple[int, int]]]:
+    """The classes of each `isinstance(name, …)` in force in a region, whether it holds, and where it stands; without
+    tests after which the function binds the name again."""
+    bindings = file.bindings(scope).get(name, ())
+    for index in file.regions(region) if bindings else ():
         entry = file.facts.regions[index]
         if entry.kind != "if" or entry.expr is None:
             continue
@@ -89,7 +93,7 @@ def _tests(name: str, site: Site) -> Iterator[tuple[Expr, bool, Site]]:
             at = (call.span.line, call.span.column)
             late = any(one.event is not None and (one.event.span.line, one.event.span.column) > at for one in bindings)
             if call.args[0].value == ["name", name] and not late:
-                yield call.args[1].value, holds, Site(file, site.scope, entry.parent, at, site.frame)
+                yield call.args[1].value, holds, entry.parent, at
 
 
 def _listed(world: World, classes: Expr, site: Site) -> Values:

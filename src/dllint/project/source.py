@@ -49,6 +49,8 @@ class SourceFile:
         self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
         self.classes: dict[int, Class] = {}
         self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
+        self.asks_callable = bool(facts.called.get("callable"))
+        self.tested_classes: dict[tuple[int, int, str], list[tuple[Expr, bool, int, tuple[int, int]]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dllint.facts.schema import Event
@@ -12,11 +13,11 @@ from dllint.project.source import Binding, SourceFile
 
 
 class _Meaning(NamedTuple):
-    """What a name means at a place, in any activation. `closures` is how many functions out `own` are bound;
-    `declared` are bound by functions that declare the name global."""
+    """What a name means at a place, in any activation. The first `own` bindings are those of a scope around, `closures`
+    functions out; the others are by functions that declare the name global."""
 
-    own: list[tuple[Binding, Site]]
-    declared: list[tuple[Binding, Site]]
+    all: list[tuple[Binding, Site]]
+    own: int
     closures: int
 
 
@@ -39,7 +40,7 @@ class Symbols:
             found = self._atoms[key] = path_atoms(file, scope, region)
         return found
 
-    def lookup(self, name: str, site: Site) -> list[tuple[Binding, Site]]:
+    def lookup(self, name: str, site: Site) -> Sequence[tuple[Binding, Site]]:
         """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
         file, scope, region, at, frame = site
         key = (file.path, scope, region, at, name)
@@ -49,9 +50,10 @@ class Symbols:
         for _ in range(meaning.closures):
             frame = frame.closure if frame is not None else None
         if frame is None:
-            return [*meaning.own, *meaning.declared]
-        found = [(binding, Site(where[0], where[1], where[2], where[3], frame)) for binding, where in meaning.own]
-        return found + meaning.declared
+            return meaning.all
+        own = meaning.all[: meaning.own]
+        found = [(binding, Site(where[0], where[1], where[2], where[3], frame)) for binding, where in own]
+        return found + meaning.all[meaning.own :]
 
     def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> _Meaning:
         """The bindings of the scope that binds the name, with those by functions that declare it global."""
@@ -67,7 +69,7 @@ class Symbols:
                     if first:
                         found = self.reaching(file, scope, found, region, at)
                     own = [(binding, self.binding_site(binding, file, scope)) for binding in found]
-                    return _Meaning(own, self._globals(name, file) if scope == 0 else [], closures)
+                    return _Meaning(own + (self._globals(name, file) if scope == 0 else []), len(own), closures)
             if scope == 0:
                 break
             if kind in ("function", "lambda"):
@@ -75,7 +77,7 @@ class Symbols:
             first = False
             around = file.scopes[scope].region
             scope = file.scopes[scope].parent
-        return _Meaning([], self._globals(name, file), closures)
+        return _Meaning(self._globals(name, file), 0, closures)
 
     @staticmethod
     def _of_clauses(
@@ -92,9 +94,7 @@ class Symbols:
         return others or [binding for binding in bindings if _begins(binding, at)]
 
     def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
-        return [
-            (binding, self.binding_site(binding, file, scope)) for scope, binding in file.global_bindings(name)
-        ]
+        return [(binding, self.binding_site(binding, file, scope)) for scope, binding in file.global_bindings(name)]
 
     @staticmethod
     def binding_site(binding: Binding, file: SourceFile, scope: int) -> Site:

@@ -79,6 +79,7 @@ class World:
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
         self._contexts: dict[tuple[tuple[str, int], bool], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
+        self._activated: dict[tuple[str, int, Frame | None, Function], Frame] = {}
         self._forgetful: set[Frame] = set()
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
         self._launches: list[Launch] | None = None
@@ -199,17 +200,21 @@ class World:
         """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
         caller's own activation is forgotten, and in the end the call."""
         parent = self.remembered(frame)
-        found = self._frames.get(((file.path, index, parent, function), False))
-        if found is not None:
-            return found
+        key = (file.path, index, parent, function)
+        found = self._activated.get(key)
+        if found is None:
+            found = self._activated[key] = self._activation(file, index, parent, function)
+        return found
+
+    def _activation(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
         if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
-            return self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
-        key = (file.path, index, None, function)
-        found = self._frames.get((key, False))
-        if found is not None:
-            return found
+            return self.intern(
+                (file.path, index, parent, function), self.actuals(file, index, parent), function, parent
+            )
+        if parent is not None:
+            return self.frame(file, index, None, function)
         if self._may_add(function, MOST_CONTEXTS, nested=False):
-            return self.intern(key, self.actuals(file, index, None), function, None)
+            return self.intern((file.path, index, None, function), self.actuals(file, index, None), function, None)
         of = function.receiver.of if isinstance(function.receiver, Instance) else None
         known = Function(function.file, function.scope, function.receiver if of is not None else None)
         forgetful = self.intern(("any", function.key, of), None, known, None)

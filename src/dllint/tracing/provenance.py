@@ -148,9 +148,7 @@ class Provenance:
                 return
             target = self.world.files[path]
             for one in inner:
-                yield from self._binding(
-                    member, one, self.world.symbols.binding_site(one, target, 0), here, left - 1
-                )
+                yield from self._binding(member, one, self.world.symbols.binding_site(one, target, 0), here, left - 1)
         else:
             for value in self.world.values.binding(name, binding, where):
                 yield either(value, here, f"what `{name}` is there is not known")
