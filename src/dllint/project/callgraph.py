@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST_CANDIDATES = 400
 """Calls of one name that are looked into for callers of one function."""
+MOST_NAMES = 60
+"""Names under which one function is looked for, as aliases lead to them."""
 CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 
 
@@ -277,30 +279,30 @@ class CallGraph:
         direct = self.world.hierarchy.receiver_kind(Function(file, number)) == "self"
         return self.world.receiver_frame(Instance(cls)) if direct else None
 
-    def names_of(self, function: Function) -> set[str]:
-        """The last names under which the function may be called."""
+    def names_of(self, function: Function) -> dict[str, None]:
+        """The last names under which the function may be called, its own first."""
         name = function.name
-        names = {name}
+        names = {name: None}
         owner = function.file.method_of(function.scope)
         if name in CONSTRUCTORS and owner is not None:
             cls = Class(function.file, owner)
-            names = {name, cls.name, "cls", "__class__"}
-            names.update(below.name for below in self.world.hierarchy.subclasses(cls))
+            names = dict.fromkeys([name, cls.name, "cls", "__class__"])
+            names.update((below.name, None) for below in self.world.hierarchy.subclasses(cls))
         around = function.file.scopes[function.scope].parent
         if around > 0 and function.file.scopes[around].kind == "function":
-            makers = {function.file.scopes[around].name, function.file.scopes[function.file.scopes[around].parent].name}
-            names.update(file.scopes[scope].name for file, scope in self.world.decorated(makers))
+            makers = (function.file.scopes[around].name, function.file.scopes[function.file.scopes[around].parent].name)
+            names.update((file.scopes[scope].name, None) for file, scope in self.world.decorated(dict.fromkeys(makers)))
         todo = list(names)
-        while todo and len(names) < 60:
+        while todo and len(names) < MOST_NAMES:
             for alias in self.world.aliases(todo.pop()):
                 if alias not in names:
-                    names.add(alias)
+                    names[alias] = None
                     todo.append(alias)
         return names
 
     def _candidates(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
         seen: set[tuple[str, int]] = set()
-        names = self.names_of(function) | ENTRIES.get(function.name, frozenset())
+        names = [*self.names_of(function), *sorted(ENTRIES.get(function.name, ()))]
         owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
         for name in names:
             if owner is not None and name in ("cls", "__class__", *CONSTRUCTORS):
@@ -340,7 +342,7 @@ class CallGraph:
                 found.setdefault(key, {})[file.path, index] = (file, index)
         return {key: list(calls.values()) for key, calls in found.items()}
 
-    def _constructing(self, owner: Class, names: set[str]) -> Iterator[tuple[SourceFile, int]]:
+    def _constructing(self, owner: Class, names: Iterable[str]) -> Iterator[tuple[SourceFile, int]]:
         """The calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of `owner`:
         written in the class or one below, or in no class, or naming the class."""
         if self._constructions is None:

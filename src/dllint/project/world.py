@@ -87,7 +87,7 @@ class World:
         self._launches_at: dict[tuple[str, int], list[Launch]] = {}
         self._launched: dict[tuple[str, str, int], list[Caller]] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
-        self._aliases: dict[str, set[str]] | None = None
+        self._aliases: dict[str, dict[str, None]] | None = None
         self._stored_under: dict[str, dict[str, None]] | None = None
         self._function_names: set[str] | None = None
         self._classes: list[Class] | None = None
@@ -144,7 +144,7 @@ class World:
             for file in self.files.values():
                 for source, target in aliases_in(file):
                     if source != target:
-                        self._aliases.setdefault(source, set()).add(target)
+                        self._aliases.setdefault(source, {})[target] = None
         return self._aliases.get(name, ())
 
     def stored_under(self, attribute: str) -> Iterable[str]:
