@@ -64,6 +64,8 @@ class Caller(NamedTuple):
 
 
 NOTHING = Targets()
+CallsByFunction = dict[tuple[str, int], list[Caller]]
+"""Callers by the function that they can run."""
 DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
 """Calls by the function that they can run."""
 
@@ -78,6 +80,9 @@ class CallGraph:
         self._constructions: dict[tuple[str, object], list[tuple[SourceFile, int]]] | None = None
         self._dynamic: dict[Hashable, tuple[DynamicCalls, int | None] | None] = {}
         self._indexing = False
+        self._named: dict[Hashable, tuple[CallsByFunction, int | None] | None] = {}
+        self._scanned: set[str] = set()
+        self._calls_on_self: dict[tuple[str, int], dict[str, list[tuple[SourceFile, int]]]] = {}
         self._by_getattr: list[tuple[SourceFile, int]] | None = None
         self._passing = Passing(world)
         self._namesakes = Namesakes(world)
@@ -246,38 +251,76 @@ class CallGraph:
 
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
-        owner = function.file.method_of(function.scope)
-        cls = Class(function.file, owner) if owner is not None else None
-        for file, index in self._candidates(function):
-            heir = self._heir(cls, file, index) if cls is not None else None
-            targets = self.targets(file, index, heir)
-            if function.key not in targets.keys:
-                continue
-            for target in targets:
-                if target.function.key == function.key:
-                    collected.setdefault((file.path, index), Caller(file, index, target.frame))
+        heirs = dict(self._heirs(function))
+        for name in self._called_as(function):
+            for caller in self._calls_by_name(name, function):
+                if (caller.file, caller.call) not in heirs:
+                    collected.setdefault((caller.file.path, caller.call), caller)
+        for (file, index), frame in (*heirs.items(), *((call, None) for call in self._other_calls(function))):
+            if (file.path, index) not in collected:
+                for target in self.targets(file, index, frame):
+                    if target.function.key == function.key:
+                        collected[file.path, index] = Caller(file, index, target.frame)
+                        break
         for caller in self.world.launched(function):
             collected.setdefault((caller.file.path, caller.call, caller.frame), caller)
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
         return list(collected.values())
 
-    def _heir(self, cls: Class, file: SourceFile, index: int) -> Frame | None:
-        """The activation in which `self.method()` in a base class calls a method that `cls`, below it, has: one on an
-        object of that class, which holds nothing of what other classes below the base keep."""
-        func = file.calls[index].func
-        if func[0] != "attr" or func[1][0] != "name":
-            return None
-        number = file.calls[index].scope
-        scope = file.scopes[number]
-        if not scope.params or func[1][1] != scope.params[0].name or scope.parent < 0:
-            return None
-        if file.scopes[scope.parent].kind != "class" or (file is cls.file and scope.parent == cls.scope):
-            return None
-        if Class(file, scope.parent) not in self.world.hierarchy.line(cls):
-            return None
-        direct = self.world.hierarchy.receiver_kind(Function(file, number)) == "self"
-        return self.world.receiver_frame(Instance(cls)) if direct else None
+    def _calls_by_name(self, name: str, function: Function) -> Iterable[Caller]:
+        """The calls whose callee's last name is `name` that can run a function. All calls of a name are looked into
+        once; a question about one on the way there looks into them for itself."""
+        memory = self.world.memory
+        if name not in self._scanned:
+            found = memory.remember(self._named, name, lambda: self._scan(name), {})
+            return found.get(function.key, ())
+        return self._among(self.world.called(name)[:MOST_CANDIDATES], function.key)
+
+    def _among(self, calls: Iterable[tuple[SourceFile, int]], key: tuple[str, int]) -> Iterator[Caller]:
+        for file, index in calls:
+            targets = self.targets(file, index)
+            if key in targets.keys:
+                yield next(Caller(file, index, one.frame) for one in targets if one.function.key == key)
+
+    def _scan(self, name: str) -> dict[tuple[str, int], list[Caller]]:
+        found: dict[tuple[str, int], dict[tuple[str, int], Caller]] = {}
+        self._scanned.add(name)
+        try:
+            for file, index in self.world.called(name)[:MOST_CANDIDATES]:
+                for target in self.targets(file, index):
+                    callers = found.setdefault(target.function.key, {})
+                    callers.setdefault((file.path, index), Caller(file, index, target.frame))
+        finally:
+            self._scanned.discard(name)
+        return {key: list(callers.values()) for key, callers in found.items()}
+
+    def _heirs(self, function: Function) -> Iterator[tuple[tuple[SourceFile, int], Frame]]:
+        """The calls `self.method()` in base classes of a method's class, each with the activation in which it calls the
+        method: one on an object of that class, which holds nothing of what other classes below the base keep."""
+        owner = function.file.method_of(function.scope)
+        if owner is None:
+            return
+        cls = Class(function.file, owner)
+        for base in self.world.hierarchy.line(cls)[1:]:
+            if isinstance(base, Class):
+                calls = self._own_calls(base)
+                for call in (call for name in self._called_as(function) for call in calls.get(name, ())):
+                    yield call, self.world.receiver_frame(Instance(cls))
+
+    def _own_calls(self, cls: Class) -> dict[str, list[tuple[SourceFile, int]]]:
+        """The calls `self.method()` that stand directly in the methods of a class, by the method's name."""
+        found = self._calls_on_self.get(cls.key)
+        if found is None:
+            found = self._calls_on_self[cls.key] = {}
+            for method in cls.file.children.get(cls.scope, ()):
+                scope = cls.file.scopes[method]
+                if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
+                    for index in cls.file.calls_of(method):
+                        func = cls.file.calls[index].func
+                        if func[0] == "attr" and func[1] == ["name", scope.params[0].name]:
+                            found.setdefault(func[2], []).append((cls.file, index))
+        return found
 
     def names_of(self, function: Function) -> dict[str, None]:
         """The last names under which the function may be called, its own first."""
@@ -300,22 +343,19 @@ class CallGraph:
                     todo.append(alias)
         return names
 
-    def _candidates(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
-        seen: set[tuple[str, int]] = set()
+    def _called_as(self, function: Function) -> list[str]:
+        """The last names by which calls of the function are found."""
         names = [*self.names_of(function), *sorted(ENTRIES.get(function.name, ()))]
+        if function.name in CONSTRUCTORS and function.file.method_of(function.scope) is not None:
+            names = [name for name in names if name not in ("cls", "__class__", *CONSTRUCTORS)]
+        return names
+
+    def _other_calls(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
+        """The calls that may run the function, though not by a name of its own."""
         owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
-        for name in names:
-            if owner is not None and name in ("cls", "__class__", *CONSTRUCTORS):
-                continue
-            for file, index in self.world.called(name)[:MOST_CANDIDATES]:
-                if (file.path, index) not in seen:
-                    seen.add((file.path, index))
-                    yield file, index
-        constructing = self._constructing(Class(function.file, owner), names) if owner is not None else ()
-        for file, index in (*constructing, *self._passing.calls_with(function)):
-            if (file.path, index) not in seen:
-                seen.add((file.path, index))
-                yield file, index
+        if owner is not None:
+            yield from self._constructing(Class(function.file, owner), self.names_of(function))
+        yield from self._passing.calls_with(function)
         yield from self._dynamic_calls().get(function.key, ())
 
     def _dynamic_calls(self) -> DynamicCalls:
