@@ -38,6 +38,8 @@ MOST_CANDIDATES = 400
 MOST_NAMES = 60
 """Names under which one function is looked for, as aliases lead to them."""
 CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)
+"""Names by which constructors of all classes are called."""
 
 
 class Target(NamedTuple):
@@ -251,12 +253,14 @@ class CallGraph:
 
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
-        heirs = dict(self._heirs(function))
-        for name in self._called_as(function):
+        names = [*self._names_of(function), *sorted(ENTRIES.get(function.name, ()))]
+        heirs = dict(self._heirs(function, names))
+        makes = function.name in CONSTRUCTORS and function.file.method_of(function.scope) is not None
+        for name in names if not makes else [name for name in names if name not in _ANY_CLASS]:
             for caller in self._calls_by_name(name, function):
                 if (caller.file, caller.call) not in heirs:
                     collected.setdefault((caller.file.path, caller.call), caller)
-        for (file, index), frame in (*heirs.items(), *((call, None) for call in self._other_calls(function))):
+        for (file, index), frame in (*heirs.items(), *((call, None) for call in self._other_calls(function, names))):
             if (file.path, index) not in collected:
                 for target in self.targets(file, index, frame):
                     if target.function.key == function.key:
@@ -295,7 +299,7 @@ class CallGraph:
             self._scanned.discard(name)
         return {key: list(callers.values()) for key, callers in found.items()}
 
-    def _heirs(self, function: Function) -> Iterator[tuple[tuple[SourceFile, int], Frame]]:
+    def _heirs(self, function: Function, names: list[str]) -> Iterator[tuple[tuple[SourceFile, int], Frame]]:
         """The calls `self.method()` in base classes of a method's class, each with the activation in which it calls the
         method: one on an object of that class, which holds nothing of what other classes below the base keep."""
         owner = function.file.method_of(function.scope)
@@ -305,7 +309,7 @@ class CallGraph:
         for base in self.world.hierarchy.line(cls)[1:]:
             if isinstance(base, Class):
                 calls = self._own_calls(base)
-                for call in (call for name in self._called_as(function) for call in calls.get(name, ())):
+                for call in (call for name in names for call in calls.get(name, ())):
                     yield call, self.world.receiver_frame(Instance(cls))
 
     def _own_calls(self, cls: Class) -> dict[str, list[tuple[SourceFile, int]]]:
@@ -322,7 +326,7 @@ class CallGraph:
                             found.setdefault(func[2], []).append((cls.file, index))
         return found
 
-    def names_of(self, function: Function) -> dict[str, None]:
+    def _names_of(self, function: Function) -> dict[str, None]:
         """The last names under which the function may be called, its own first."""
         name = function.name
         names = {name: None}
@@ -343,18 +347,11 @@ class CallGraph:
                     todo.append(alias)
         return names
 
-    def _called_as(self, function: Function) -> list[str]:
-        """The last names by which calls of the function are found."""
-        names = [*self.names_of(function), *sorted(ENTRIES.get(function.name, ()))]
-        if function.name in CONSTRUCTORS and function.file.method_of(function.scope) is not None:
-            names = [name for name in names if name not in ("cls", "__class__", *CONSTRUCTORS)]
-        return names
-
-    def _other_calls(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
+    def _other_calls(self, function: Function, names: list[str]) -> Iterator[tuple[SourceFile, int]]:
         """The calls that may run the function, though not by a name of its own."""
         owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
         if owner is not None:
-            yield from self._constructing(Class(function.file, owner), self.names_of(function))
+            yield from self._constructing(Class(function.file, owner), names)
         yield from self._passing.calls_with(function)
         yield from self._dynamic_calls().get(function.key, ())
 
@@ -382,12 +379,12 @@ class CallGraph:
                 found.setdefault(key, {})[file.path, index] = (file, index)
         return {key: list(calls.values()) for key, calls in found.items()}
 
-    def _constructing(self, owner: Class, names: Iterable[str]) -> Iterator[tuple[SourceFile, int]]:
+    def _constructing(self, owner: Class, names: list[str]) -> Iterator[tuple[SourceFile, int]]:
         """The calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of `owner`:
         written in the class or one below, or in no class, or naming the class."""
         if self._constructions is None:
             self._constructions = {}
-            for name in ("cls", "__class__", *CONSTRUCTORS):
+            for name in _ANY_CLASS:
                 for file, index in self.world.called(name):
                     func = file.calls[index].func
                     around = file.enclosing_class(file.calls[index].scope)

@@ -50,13 +50,15 @@ class Programs:
         """Files of the project that a file imports, anywhere in it."""
         found = self._imports.get(path)
         if found is None:
-            found = self._imports[path] = []
+            reached: dict[str, None] = {}
             file = self.world.files.get(path)
             for _, event in file.imports() if file is not None else ():
                 module, name, _, level = event.detail
-                found += self.world.index.resolve(path, module, level)
+                reached.update(dict.fromkeys(self.world.index.resolve(path, module, level)))
                 if name and name != "*":
-                    found += self.world.index.resolve(path, f"{module}.{name}" if module else name, level)
+                    inner = f"{module}.{name}" if module else name
+                    reached.update(dict.fromkeys(self.world.index.resolve(path, inner, level)))
+            found = self._imports[path] = list(reached)
         return found
 
     def import_closure(self, paths: Iterable[str]) -> set[str]:
@@ -67,7 +69,7 @@ class Programs:
             path = todo.pop()
             if path not in closed:
                 closed.add(path)
-                todo += self.imports(path)
+                todo += [imported for imported in self.imports(path) if imported not in closed]
         return closed
 
     def roots(self, path: str) -> frozenset[str]:
