@@ -177,3 +177,51 @@ def test_what_merely_bears_the_name_of_a_method_is_not_looked_into(monkeypatch: 
     asked = counting(monkeypatch, Passing, "_is_one_of")
     callers_of_all(world)
     assert 1 <= len(asked) <= 2
+
+
+def test_the_calls_of_a_name_are_looked_into_once_for_all_methods_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = []
+    for number in range(30):
+        lines += [f"class Model{number}:", "    def sample(self):", "        return 1", ""]
+    for number in range(30):
+        lines += [f"def use{number}():", f"    Model{number}().sample()", ""]
+    world = linked({"run.py": "\n".join(lines)})
+    asked = counting(monkeypatch, CallGraph, "targets")
+    callers_of_all(world)
+    file = world.files["run.py"]
+    methods = [Function(file, number) for number, scope in enumerate(file.scopes) if scope.name == "sample"]
+    assert [len(world.calls.callers(method)) for method in methods] == [1] * 30
+    assert len(asked) < 150
+
+
+def handed_down(callers: int) -> dict[str, str]:
+    """A loader two calls below as many functions, of which the last alone has it start workers."""
+    lines = ["from torch.utils.data import DataLoader", "from rows import Rows", ""]
+    lines += ["def make(rows, workers):", "    return DataLoader(rows, num_workers=workers)", ""]
+    lines += ["def build(rows, workers):", "    return make(rows, workers)", ""]
+    for number in range(callers):
+        workers = 4 if number == callers - 1 else 0
+        lines += [f"def use{number}():", f"    return build(Rows(), {workers})", ""]
+    rows = ["from torch.utils.data import Dataset", "", "class Rows(Dataset):", "    def __init__(self):"]
+    rows += ["        self.scale = lambda row: row", "    def __getitem__(self, index):", "        return index", ""]
+    return {"use.py": "\n".join(lines), "rows.py": "\n".join(rows)}
+
+
+@pytest.mark.parametrize("callers", [2, 5, 12])
+def test_what_few_of_many_callers_hand_down_two_calls_is_known(callers: int) -> None:
+    """Beyond the activations that are told apart by two calls, one call still tells them apart."""
+    report = linter.check_sources(handed_down(callers), Settings())
+    assert "DLL201" in {finding.code for finding in report.findings}
+
+
+def test_activations_beyond_the_nested_ones_are_told_apart_by_their_call() -> None:
+    lines = ["def leaf(value):", "    return value", "", "def twice(value):", "    return leaf(value), leaf(value)", ""]
+    lines += [f"first{number}, second{number} = twice({number})" for number in range(9)]
+    world = linked({"run.py": "\n".join(lines) + "\n"})
+    file = world.files["run.py"]
+    leaf, twice = Function(file, 1), Function(file, 2)
+    inner = file.calls_of(2)[0]
+    frames = [world.frame(file, inner, world.frame(file, call, None, twice), leaf) for call in file.calls_of(0)]
+    assert [frame.parent is not None for frame in frames] == [True] * 4 + [False] * 5
+    assert len(set(frames)) == 5
+    assert not any(world.forgets(frame) for frame in frames)

@@ -314,6 +314,21 @@ def build():
     return DataLoader(digits, num_workers=2, multiprocessing_context="spawn")
 """
     },
+    "among many in Compose": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms as T
+
+def build():
+    transform = T.Compose([
+"""
+        + "        T.Lambda(lambda image: image),  # DLL201\n" * 30
+        + """\
+    ])
+    digits = datasets.MNIST("digits", transform=transform)
+    return DataLoader(digits, num_workers=2, multiprocessing_context="spawn")
+"""
+    },
     "inside Subset, ConcatDataset and random_split": {
         "data.py": """\
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, random_split
