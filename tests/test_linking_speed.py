@@ -216,12 +216,12 @@ def test_what_few_of_many_callers_hand_down_two_calls_is_known(callers: int) -> 
 
 def test_activations_beyond_the_nested_ones_are_told_apart_by_their_call() -> None:
     lines = ["def leaf(value):", "    return value", "", "def twice(value):", "    return leaf(value), leaf(value)", ""]
-    lines += [f"first{number}, second{number} = twice({number})" for number in range(9)]
+    lines += [f"first{number}, second{number} = twice({number})" for number in range(12)]
     world = linked({"run.py": "\n".join(lines) + "\n"})
     file = world.files["run.py"]
     leaf, twice = Function(file, 1), Function(file, 2)
     inner = file.calls_of(2)[0]
     frames = [world.frame(file, inner, world.frame(file, call, None, twice), leaf) for call in file.calls_of(0)]
-    assert [frame.parent is not None for frame in frames] == [True] * 4 + [False] * 5
-    assert len(set(frames)) == 5
+    assert [frame.parent is not None for frame in frames] == [True] * 8 + [False] * 4
+    assert len(set(frames)) == 9
     assert not any(world.forgets(frame) for frame in frames)

@@ -29,17 +29,19 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """An activation: the call that a function's parameters are read from (None: any), and the receiver of a method.
+    """An activation: the arguments that a function's parameters are read from (None: any), and the receiver of a method.
+    `call` is the file and the index of the call that makes it, where it is one that the source writes.
 
     Interned, so compared by identity.
     """
 
-    __slots__ = ("actuals", "closure", "depth", "nesting", "parent", "receiver")
+    __slots__ = ("actuals", "call", "closure", "depth", "nesting", "parent", "receiver")
 
     def __init__(
         self, actuals: Actuals | None, receiver: Value | None, parent: Frame | None, closure: Frame | None, chain: bool
     ) -> None:
         self.actuals = actuals
+        self.call: tuple[str, int] | None = None
         self.receiver = receiver
         self.parent = parent
         self.closure = closure
@@ -48,6 +50,15 @@ class Frame:
         inner = receiver.frame if isinstance(receiver, Instance) else None
         own = 1 + (inner.nesting if inner is not None else 0) if isinstance(receiver, Instance) else 0
         self.nesting: int = max(own, parent.nesting if parent is not None else 0)
+
+    def is_apart(self, other: Frame | None) -> bool:
+        """Whether they are surely different activations of one function: their calls differ, or those around them."""
+        mine: Frame | None = self
+        while mine is not None and other is not None and mine is not other:
+            if mine.call is not None and other.call is not None and mine.call != other.call:
+                return True
+            mine, other = mine.parent, other.parent
+        return False
 
 
 class Site(NamedTuple):

@@ -200,7 +200,9 @@ class Project:
         call = loader.file.calls[loader.call]
         if loader.file.scopes[call.scope].kind != "function":
             return loader.datasets()
-        frames = [caller.frame for caller in self.world.calls.callers(Function(loader.file, call.scope))]
+        function = Function(loader.file, call.scope)
+        callers = self.world.calls.callers(function)
+        frames = [self.world.told_apart(one.file, one.call, function, one.frame) for one in callers]
         served = [frame for frame in frames if loader.workers(frame).kind != "none"]
         if len(served) == len(frames):
             return loader.datasets()

@@ -41,11 +41,13 @@ def _may_be_none(loader: Loader, frame: Frame) -> bool:
 
 
 def _same(value: object, dataset: Instance) -> bool:
-    return isinstance(value, Instance) and (value.of, value.file, value.call) == (
+    if not isinstance(value, Instance) or (value.of, value.file, value.call) != (
         dataset.of,
         dataset.file,
         dataset.call,
-    )
+    ):
+        return False
+    return value.frame is None or not value.frame.is_apart(dataset.frame)
 
 
 def _paths(world: World, loader: Loader) -> Iterator[Frame]:
@@ -74,5 +76,6 @@ def _makes(world: World, file: SourceFile, index: int, cls: Class) -> bool:
 def _activations(world: World, file: SourceFile, scope: int) -> Iterator[Frame]:
     """The activations of a function by the calls that run it."""
     if file.scopes[scope].kind == "function":
-        for caller in world.calls.callers(Function(file, scope))[:MOST_PATHS]:
-            yield caller.frame
+        function = Function(file, scope)
+        for caller in world.calls.callers(function)[:MOST_PATHS]:
+            yield world.told_apart(caller.file, caller.call, function, caller.frame)

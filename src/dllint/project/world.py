@@ -39,7 +39,7 @@ DEEPEST_CONTEXT = 3
 MOST_CONTEXTS = 16
 """Activations of one function that are told apart by the call alone; work then grows with the project, not with its
 ways through it."""
-MOST_NESTED_CONTEXTS = 4
+MOST_NESTED_CONTEXTS = 8
 """Activations of one function that are told apart by what called their caller too."""
 MOST_ROUNDS = 3
 DEEPEST_NESTING = 2
@@ -208,18 +208,21 @@ class World:
 
     def _activation(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
         if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
-            return self.intern(
-                (file.path, index, parent, function), self.actuals(file, index, parent), function, parent
-            )
+            return self._called_frame(file, index, parent, function)
         if parent is not None:
             return self.frame(file, index, None, function)
         if self._may_add(function, MOST_CONTEXTS, nested=False):
-            return self.intern((file.path, index, None, function), self.actuals(file, index, None), function, None)
+            return self._called_frame(file, index, None, function)
         of = function.receiver.of if isinstance(function.receiver, Instance) else None
         known = Function(function.file, function.scope, function.receiver if of is not None else None)
         forgetful = self.intern(("any", function.key, of), None, known, None)
         self._forgetful.add(forgetful)
         return forgetful
+
+    def _called_frame(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
+        frame = self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+        frame.call = (file.path, index)
+        return frame
 
     def _may_add(self, function: Function, most: int, nested: bool) -> bool:
         """Count one more activation of a function, unless it has as many as are told apart."""
@@ -233,7 +236,7 @@ class World:
         are not told apart."""
         if frame not in self._forgetful or index < 0:
             return frame
-        return self.intern((file.path, index, None, function), self.actuals(file, index, None), function, None)
+        return self._called_frame(file, index, None, function)
 
     def making_frame(self, value: Instance, init: Function) -> Frame:
         """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
@@ -242,10 +245,7 @@ class World:
         frame = self.frame(value.file, value.call, value.frame, init)
         if frame not in self._forgetful:
             return frame
-        parent = self.remembered(value.frame)
-        return self.intern(
-            (value.file.path, value.call, parent, init), self.actuals(value.file, value.call, parent), init, parent
-        )
+        return self._called_frame(value.file, value.call, self.remembered(value.frame), init)
 
     def remembered(self, frame: Frame | None) -> Frame | None:
         """The activation, unless it is too deep to be told apart from others."""
