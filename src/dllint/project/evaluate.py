@@ -7,7 +7,7 @@ where there is none. A recursive question is cut off with no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -234,6 +234,26 @@ class Evaluator:
             return self._or_annotated(function, name, given)
         return self.world.hierarchy.annotation(function, name) or union([self._default(function, name), (UNKNOWN,)])
 
+    def actuals_of(self, function: Function, name: str, frame: Frame | None) -> Iterator[Actual | None]:
+        """The arguments that a parameter, not the receiver, is given in the call of `frame`, or in all that are known;
+        None for what is not given as one."""
+        params = function.file.scopes[function.scope].params
+        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
+        if params[:skip] and params[0].name == name:
+            return
+        if frame is not None and frame.actuals is not None:
+            known = [frame.actuals]
+        elif self.world.memory.enter():
+            try:
+                callers = self.world.calls.callers(function)
+            finally:
+                self.world.memory.leave()
+            known = [caller.frame.actuals for caller in callers if caller.frame.actuals is not None]
+        else:
+            known = []
+        for actuals in known:
+            yield bind(actuals, params, name, skip).actual
+
     def _foreign(self, value: Value, function: Function) -> bool:
         """Whether an object is made in a file that no program holds together with the function's: a method of a common
         base class that both call hands on the one's objects to the other only on paper."""
@@ -304,6 +324,8 @@ class Evaluator:
 
     def _attr(self, expr: Expr, site: Site) -> Values:
         stored = self.world.objects.reassigned(expr, site)
+        if stored is None:
+            stored = self.world.objects.handed_over(expr, site)
         if stored is not None:
             return stored
         found = union(self.attribute(value, expr[2], site) for value in self.evaluate(expr[1], site))

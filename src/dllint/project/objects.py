@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
@@ -43,6 +44,8 @@ class Objects:
         self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
+        self._named: set[str] | None = None
+        self._handed: dict[Hashable, tuple[Values | None, int | None] | None] = {}
 
     def attribute(self, value: Value, name: str) -> Values:
         """The values of `value.name`."""
@@ -295,6 +298,50 @@ class Objects:
             if at < site.at:
                 return None
         return None
+
+    def handed_over(self, expr: Expr, site: Site) -> Values | None:
+        """What `parameter.attr` is where a caller has set it before the call: `args.workers = 0`, then `build(args)`.
+        None where none has."""
+        if expr[1][0] != "name" or expr[2] not in self._set_on_names():
+            return None
+        found = self.world.symbols.lookup(expr[1][1], site)
+        if len(found) != 1 or found[0][0].kind != "param":
+            return None
+        where = found[0][1]
+        key = (where.file.path, where.scope, where.frame, expr[1][1], expr[2])
+        return self.world.memory.remember(
+            self._handed, key, lambda: self._handed_over(expr[1][1], expr[2], where), None
+        )
+
+    def _handed_over(self, name: str, attr: str, where: Site) -> Values | None:
+        given: list[tuple[Expr, Site, Values | None]] = []
+        unclear = False
+        for actual in self.world.values.actuals_of(Function(where.file, where.scope), name, where.frame):
+            if actual is None or actual.expr is None or actual.site is None:
+                unclear = True
+            else:
+                expr: Expr = ["attr", actual.expr, attr]
+                plain = actual.expr[0] in ("name", "attr")
+                stored = self.reassigned(expr, actual.site) if plain else None
+                if stored is None and plain:
+                    stored = self.handed_over(expr, actual.site)
+                given.append((expr, actual.site, stored))
+        if all(stored is None for _, _, stored in given):
+            return None
+        found = [
+            stored if stored is not None else self.world.values.evaluate(expr, site) for expr, site, stored in given
+        ]
+        return union([*found, (UNKNOWN,)] if unclear else found)
+
+    def _set_on_names(self) -> set[str]:
+        """The attributes that are set on what a variable holds."""
+        if self._named is None:
+            self.outside_stores("")
+            assert self._outside is not None
+            self._named = {
+                attr for attr, stores in self._outside.items() if any(store.base[0] == "name" for _, store in stores)
+            }
+        return self._named
 
     def _or_annotated(self, value: Instance, name: str, found: Values) -> Values:
         """The values, or what the attribute is annotated with where they say nothing."""
