@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """An activation: the arguments that a function's parameters are read from (None: any), and the receiver of a method.
+    """An activation: the arguments that a function's parameters are read from (None: any), and a method's receiver.
     `call` is the file and the index of the call that makes it, where it is one that the source writes.
 
     Interned, so compared by identity.

@@ -334,12 +334,14 @@ class Objects:
         return union([*found, (UNKNOWN,)] if unclear else found)
 
     def _set_on_names(self) -> set[str]:
-        """The attributes that are set on what a variable holds."""
+        """The attributes that are set on what a variable or an attribute holds."""
         if self._named is None:
             self.outside_stores("")
             assert self._outside is not None
             self._named = {
-                attr for attr, stores in self._outside.items() if any(store.base[0] == "name" for _, store in stores)
+                attr
+                for attr, stores in self._outside.items()
+                if any(store.base[0] in ("name", "attr") for _, store in stores)
             }
         return self._named
 
