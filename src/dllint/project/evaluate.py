@@ -328,7 +328,11 @@ class Evaluator:
             stored = self.world.objects.handed_over(expr, site)
         if stored is not None:
             return stored
-        found = union(self.attribute(value, expr[2], site) for value in self.evaluate(expr[1], site))
+        bases = self.evaluate(expr[1], site)
+        if len(bases) == 1:
+            found = self.attribute(bases[0], expr[2], site)
+        else:
+            found = union(self.attribute(value, expr[2], site) for value in bases)
         return not_functions(found) if site.file.asks_callable and called_before(expr, site) else found
 
     def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
@@ -412,6 +416,8 @@ class Evaluator:
         if registered:
             return registered
         callees = self.world.calls.callees(site.file, index, site.frame)
+        if len(callees) == 1:
+            return self.result(callees[0], index, here)
         return union(self.result(value, index, here) for value in callees)
 
     def _registered(self, index: int, here: Site) -> Values:

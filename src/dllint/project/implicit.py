@@ -32,8 +32,7 @@ def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[Sour
     found: dict[str, list[tuple[SourceFile, int]]] = {}
     for file in files:
         for call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
-            found.setdefault(call.func[2], []).append((file, len(file.calls)))
-            file.calls.append(call)
+            found.setdefault(call.func[2], []).append((file, file.add_call(call)))
     return found
 
 
@@ -100,8 +99,7 @@ def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:
     kinds = {"with": "__enter__", "for": "__iter__"}
     for number, scope in enumerate(file.scopes):
         for event in scope.events:
-            method = kinds.get(event.kind)
-            if method not in methods or event.value is None:
+            if event.kind not in kinds or event.value is None or (method := kinds[event.kind]) not in methods:
                 continue
             value = _iterated(event.value, file) if event.kind == "for" else event.value
             if value[0] in ("name", "attr", "call", "item"):

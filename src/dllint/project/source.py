@@ -56,7 +56,6 @@ class SourceFile:
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
-        self._counted = 0
         self._globals: dict[str, list[Binding]] | None = None
         self._imports: list[tuple[int, Event]] | None = None
         self._packages: frozenset[str] | None = None
@@ -71,11 +70,18 @@ class SourceFile:
 
     def calls_of(self, scope: int) -> list[int]:
         """Indices of the calls that stand directly in a scope, in source order; those without parentheses last."""
-        if self._calls_of is None or self._counted != len(self.calls):
-            self._calls_of, self._counted = {}, len(self.calls)
+        if self._calls_of is None:
+            self._calls_of = {}
             for index, call in enumerate(self.calls):
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
+
+    def add_call(self, call: Call) -> int:
+        """Put a call that is written without parentheses beside the others; gives its index."""
+        if self._calls_of is not None:
+            self._calls_of.setdefault(call.scope, []).append(len(self.calls))
+        self.calls.append(call)
+        return len(self.calls) - 1
 
     def bindings(self, scope: int) -> dict[str, list[Binding]]:
         """What each name that the scope binds is bound to, in source order."""

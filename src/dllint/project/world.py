@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 DEEPEST_CONTEXT = 3
 """Calls that an evaluation remembers; what called them is any caller."""
-MOST_CONTEXTS = 16
+MOST_CONTEXTS = 12
 """Activations of one function that are told apart by the call alone; work then grows with the project, not with its
 ways through it."""
 MOST_NESTED_CONTEXTS = 8
