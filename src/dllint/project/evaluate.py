@@ -40,6 +40,7 @@ from dllint.project.commands import from_command_line
 from dllint.project.folding import OPERATORS, binary, truth, unary
 from dllint.project.narrowing import called_before, not_functions, of_tested_classes, tests_callable
 from dllint.project.source import Binding, last_name
+from dllint.project.symbols import Meaning
 from dllint.tensor_api import NEW_STORAGE
 from dllint.torch_api import canonical
 
@@ -149,11 +150,19 @@ class Evaluator:
 
     def _name(self, expr: Expr, site: Site) -> Values:
         name = expr[1]
-        key = (site.file.path, site.scope, site.region, site.at, name, site.frame)
-        return self.world.memory.remember(self._names, key, lambda: self.name(name, site), ())
+        meaning = self.world.symbols.meaning(name, site)
+        key: Hashable
+        if meaning.fixed:
+            key = (site.file.path, name, meaning, site.frame is not None)
+        else:
+            key = (site.file.path, site.scope, site.region, site.at, name, site.frame)
+        return self.world.memory.remember(self._names, key, lambda: self._meant(name, meaning, site), ())
 
     def name(self, name: str, site: Site) -> Values:
-        found = self.world.symbols.lookup(name, site)
+        return self._meant(name, self.world.symbols.meaning(name, site), site)
+
+    def _meant(self, name: str, meaning: Meaning, site: Site) -> Values:
+        found = meaning.within(site.frame)
         if not found:
             starred = self.world.imports.star(site.file, name)
             if starred is not None:

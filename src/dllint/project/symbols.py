@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from dllint.facts.schema import Event
 from dllint.modules import ModuleIndex
-from dllint.project.abstract import Site
+from dllint.project.abstract import Frame, Site
 from dllint.project.conditions import Atom, contradict, path_atoms
 from dllint.project.source import Binding, SourceFile
 
 
-class _Meaning(NamedTuple):
+class Meaning:
     """What a name means at a place, in any activation. The first `own` bindings are those of a scope around, `closures`
-    functions out; the others are by functions that declare the name global."""
+    functions out; the others are by functions that declare the name global. `fixed` says that the module's own scope
+    binds it, so that it means the same in all functions that do not bind it, and in all of their activations.
 
-    all: list[tuple[Binding, Site]]
-    own: int
-    closures: int
+    One object for one meaning, compared by identity.
+    """
+
+    __slots__ = ("bindings", "closures", "fixed", "own")
+
+    def __init__(self, bindings: list[tuple[Binding, Site]], own: int, closures: int, fixed: bool) -> None:
+        self.bindings = bindings
+        self.own = own
+        self.closures = closures
+        self.fixed = fixed
+
+    def within(self, frame: Frame | None) -> Sequence[tuple[Binding, Site]]:
+        """The bindings, each with the site at which to evaluate it in an activation of the function at the place."""
+        for _ in range(self.closures):
+            frame = frame.closure if frame is not None else None
+        if frame is None:
+            return self.bindings
+        found = [
+            (binding, Site(where[0], where[1], where[2], where[3], frame))
+            for binding, where in self.bindings[: self.own]
+        ]
+        return found + self.bindings[self.own :]
 
 
 class Symbols:
@@ -28,7 +47,8 @@ class Symbols:
         self.files = files
         self.index = index
         self._atoms: dict[tuple[str, int, int], list[Atom]] = {}
-        self._meanings: dict[tuple[str, int, int, tuple[int, int], str], _Meaning] = {}
+        self._meanings: dict[tuple[str, int, int, tuple[int, int], str], Meaning] = {}
+        self._of_modules: dict[tuple[str, int, str], Meaning] = {}
 
     def atoms(self, file: SourceFile, scope: int, region: int) -> list[Atom]:
         """The conditions in force in a region, kept for the next question."""
@@ -42,24 +62,21 @@ class Symbols:
 
     def lookup(self, name: str, site: Site) -> Sequence[tuple[Binding, Site]]:
         """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
-        file, scope, region, at, frame = site
-        key = (file.path, scope, region, at, name)
-        meaning = self._meanings.get(key)
-        if meaning is None:
-            meaning = self._meanings[key] = self._mean(name, file, scope, region, at)
-        for _ in range(meaning.closures):
-            frame = frame.closure if frame is not None else None
-        if frame is None:
-            return meaning.all
-        own = meaning.all[: meaning.own]
-        found = [(binding, Site(where[0], where[1], where[2], where[3], frame)) for binding, where in own]
-        return found + meaning.all[meaning.own :]
+        return self.meaning(name, site).within(site.frame)
 
-    def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> _Meaning:
+    def meaning(self, name: str, site: Site) -> Meaning:
+        file, scope, region, at, _ = site
+        key = (file.path, scope, region, at, name)
+        found = self._meanings.get(key)
+        if found is None:
+            found = self._meanings[key] = self._mean(name, file, scope, region, at)
+        return found
+
+    def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> Meaning:
         """The bindings of the scope that binds the name, with those by functions that declare it global."""
         closures = 0
         first, around = True, region
-        while scope >= 0:
+        while scope > 0 or (scope == 0 and first):
             kind = file.scopes[scope].kind
             if kind != "class" or first:
                 found = file.bindings(scope).get(name)
@@ -69,15 +86,29 @@ class Symbols:
                     if first:
                         found = self.reaching(file, scope, found, region, at)
                     own = [(binding, self.binding_site(binding, file, scope)) for binding in found]
-                    return _Meaning(own + (self._globals(name, file) if scope == 0 else []), len(own), closures)
+                    more = self._globals(name, file) if scope == 0 else []
+                    return Meaning(own + more, len(own), closures, fixed=False)
             if scope == 0:
-                break
+                return Meaning(self._globals(name, file), 0, closures, fixed=False)
             if kind in ("function", "lambda"):
                 closures += 1
             first = False
             around = file.scopes[scope].region
             scope = file.scopes[scope].parent
-        return _Meaning(self._globals(name, file), 0, closures)
+        return self._in_module(name, file, around)
+
+    def _in_module(self, name: str, file: SourceFile, region: int) -> Meaning:
+        """What a name means in functions of a module that do not bind it; in a comprehension, by its region."""
+        bound = file.bindings(0).get(name, [])
+        clauses = any(_is_clause(binding) for binding in bound)
+        key = (file.path, region if clauses else 0, name)
+        found = self._of_modules.get(key)
+        if found is None:
+            if clauses:
+                bound = self._of_clauses(file, bound, region, None)
+            own = [(binding, self.binding_site(binding, file, 0)) for binding in bound]
+            found = self._of_modules[key] = Meaning(own + self._globals(name, file), 0, 0, fixed=True)
+        return found
 
     @staticmethod
     def _of_clauses(
