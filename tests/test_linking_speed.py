@@ -14,7 +14,7 @@ from dllint.project.abstract import Function
 from dllint.project.callgraph import CallGraph
 from dllint.project.passing import Passing
 from dllint.project.programs import Programs
-from dllint.project.world import World
+from dllint.project.world import MOST_NESTED_CONTEXTS, World
 
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
@@ -215,13 +215,15 @@ def test_what_few_of_many_callers_hand_down_two_calls_is_known(callers: int) -> 
 
 
 def test_activations_beyond_the_nested_ones_are_told_apart_by_their_call() -> None:
+    more = MOST_NESTED_CONTEXTS + 4
     lines = ["def leaf(value):", "    return value", "", "def twice(value):", "    return leaf(value), leaf(value)", ""]
-    lines += [f"first{number}, second{number} = twice({number})" for number in range(12)]
+    lines += [f"first{number}, second{number} = twice({number})" for number in range(more)]
     world = linked({"run.py": "\n".join(lines) + "\n"})
     file = world.files["run.py"]
     leaf, twice = Function(file, 1), Function(file, 2)
     inner = file.calls_of(2)[0]
-    frames = [world.frame(file, inner, world.frame(file, call, None, twice), leaf) for call in file.calls_of(0)]
-    assert [frame.parent is not None for frame in frames] == [True] * 8 + [False] * 4
-    assert len(set(frames)) == 9
+    outer = [world.told_apart(file, call, twice, world.frame(file, call, None, twice)) for call in file.calls_of(0)]
+    frames = [world.frame(file, inner, frame, leaf) for frame in outer]
+    assert [frame.parent is not None for frame in frames] == [True] * MOST_NESTED_CONTEXTS + [False] * 4
+    assert len(set(frames)) == MOST_NESTED_CONTEXTS + 1
     assert not any(world.forgets(frame) for frame in frames)

@@ -322,7 +322,8 @@ from torchvision import datasets, transforms as T
 def build():
     transform = T.Compose([
 """
-        + "        T.Lambda(lambda image: image),  # DLL201\n" * 30
+        + "".join(f"        T.Step{number}(),\n" for number in range(30))
+        + "        T.Lambda(lambda image: image),  # DLL201\n" * 2
         + """\
     ])
     digits = datasets.MNIST("digits", transform=transform)
