@@ -18,7 +18,7 @@ T = TypeVar("T")
 Asked = tuple[int, Hashable]
 """A question: its table (by identity) and its key. A premise has table 0."""
 _NEW: Any = object()
-DEEPEST = 4
+DEEPEST = 3
 """Callers of callers that a question about a parameter may ask for."""
 DEEPEST_RESOLVING = 1
 """The same while callers themselves are looked for: which method a call means, by what its receiver can be."""

@@ -39,7 +39,7 @@ DEEPEST_CONTEXT = 3
 MOST_CONTEXTS = 12
 """Activations of one function that are told apart by the call alone; work then grows with the project, not with its
 ways through it."""
-MOST_NESTED_CONTEXTS = 16
+MOST_NESTED_CONTEXTS = 12
 """Activations of one function that are told apart by what called their caller too."""
 MOST_ROUNDS = 3
 DEEPEST_NESTING = 2
