@@ -366,6 +366,7 @@ class StartMethods:
             and (other.origin.file, other.origin.span) == (arrival.origin.file, arrival.origin.span)
             and _context(other.origin) is _context(arrival.origin)
             and other.after <= arrival.after
+            and _receiver(other) == _receiver(arrival)
         ]
         if len(same) >= MOST_CHAINS:
             return False
@@ -427,6 +428,12 @@ class StartMethods:
             actuals = self.world.actuals(file, index, arrival.frame)
         key = ("chain", file.path, index, arrival.frame, target.function)
         return Target(target.function, self.world.intern(key, actuals, target.function, arrival.frame, chain=True))
+
+
+def _receiver(arrival: Arrival) -> object:
+    """The class of the object whose method runs: what the method calls on it may be another method in each class."""
+    receiver = arrival.frame.receiver if arrival.frame is not None else None
+    return receiver.of if isinstance(receiver, Instance) else None
 
 
 def _context(origin: Origin) -> Frame | None:
