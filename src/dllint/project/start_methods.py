@@ -105,6 +105,7 @@ class StartMethods:
         self._places = places
         self._upstream: Upstream | None = None
         self._handed: dict[tuple[str, int], list[Arrival]] | None = None
+        self._alike: dict[tuple[object, ...], list[Arrival]] = {}
         self._arrivals: dict[tuple[str, int], list[Arrival]] | None = None
         self._forced: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self._sets: list[SetCall] | None = None
@@ -358,16 +359,15 @@ class StartMethods:
 
     def _keep(self, arrival: Arrival) -> bool:
         assert self._arrivals is not None
-        kept = self._arrivals.setdefault((arrival.file.path, arrival.scope), [])
-        same = [
-            other
-            for other in kept
-            if other.origin.method == arrival.origin.method
-            and (other.origin.file, other.origin.span) == (arrival.origin.file, arrival.origin.span)
-            and _context(other.origin) is _context(arrival.origin)
-            and other.after <= arrival.after
-            and _receiver(other) == _receiver(arrival)
-        ]
+        origin = arrival.origin
+        alike = self._alike.setdefault(
+            (
+                *(arrival.file.path, arrival.scope, _receiver(arrival)),
+                *(origin.method, origin.file.path, origin.span, _context(origin)),
+            ),
+            [],
+        )
+        same = [other for other in alike if other.after <= arrival.after]
         if len(same) >= MOST_CHAINS:
             return False
         wanted = {(atom.text, atom.equals, atom.holds) for atom in arrival.conditions}
@@ -376,7 +376,8 @@ class StartMethods:
                 (atom.text, atom.equals, atom.holds) for atom in other.conditions
             } <= wanted and other.until >= arrival.until:
                 return False
-        kept.append(arrival)
+        alike.append(arrival)
+        self._arrivals.setdefault((arrival.file.path, arrival.scope), []).append(arrival)
         return True
 
     def _step(self, arrival: Arrival, index: int) -> Iterator[Arrival]:
