@@ -93,9 +93,14 @@ class SourceFile:
                 found[param.name] = [Binding("param", None, None, position)]
             outer: set[str] = set()
             for event in self.scopes[scope].events:
-                if event.kind in ("global", "nonlocal"):
+                kind, target = event.kind, event.target
+                if kind == "assign" and target is not None and target[0] == "name":
+                    if event.value is not None:
+                        found.setdefault(target[1], []).append(Binding("value", event, _incoming(event), -1))
+                    continue
+                if kind in ("global", "nonlocal"):
                     outer.update(event.detail)
-                for name, binding in _bound(event):
+                for name, binding in _bound(event) if kind in _NAMING else ():
                     if name == "" and binding.kind == "def":
                         name = self.scopes[binding.number].name
                     found.setdefault(name, []).append(binding)
@@ -222,6 +227,7 @@ class SourceFile:
 
 
 _BINDING = frozenset({"assign", "for", "with"})
+_NAMING = _BINDING | {"import", "def", "class", "except"}
 
 
 def last_name(expr: Expr) -> str:
@@ -315,20 +321,22 @@ def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
         for event in scope.events:
             value, target = event.value, event.target
             if event.kind == "assign" and value is not None and target is not None:
-                if value[0] in _ALIASED and target[0] in ("name", "attr"):
-                    for source in _sources(value, file):
+                if value[0] in _ALIASED and target[0] in _NAMED:
+                    for source in (value[-1],) if value[0] in _NAMED else _sources(value, file):
                         yield source, target[-1]
             elif event.kind == "import" and event.detail[1] and event.detail[2]:
                 yield event.detail[1], event.detail[2]
         for param in scope.params:
-            if param.default is not None and param.default[0] in ("name", "attr"):
+            if param.default is not None and param.default[0] in _NAMED:
                 yield param.default[-1], param.name
     for call in file.calls:
         for argument in call.args:
-            if argument.keyword not in (None, "*", "**") and argument.value[0] in ("name", "attr"):
-                yield argument.value[-1], str(argument.keyword)
+            keyword = argument.keyword
+            if keyword is not None and argument.value[0] in _NAMED and keyword not in ("*", "**"):
+                yield argument.value[-1], keyword
 
 
+_NAMED = frozenset({"name", "attr"})
 _ALIASED = frozenset({"name", "attr", "ifexp", "and", "or", "call"})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -68,13 +69,13 @@ class World:
         self.activations = Activations(self)
         self.programs = Programs(self)
         self._implicit = add_implicit_calls(self.files.values())
-        self._calling: dict[str, list[SourceFile]] = {}
-        self._loading: dict[str, list[SourceFile]] = {}
+        self._calling: defaultdict[str, list[SourceFile]] = defaultdict(list)
+        self._loading: defaultdict[str, list[SourceFile]] = defaultdict(list)
         for file in self.files.values():
             for name in file.facts.called:
-                self._calling.setdefault(name, []).append(file)
+                self._calling[name].append(file)
             for name in file.facts.loaded:
-                self._loading.setdefault(name, []).append(file)
+                self._loading[name].append(file)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
         self._contexts: dict[tuple[tuple[str, int], bool], int] = {}
