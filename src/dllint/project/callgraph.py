@@ -403,20 +403,22 @@ class CallGraph:
         """Calls of what `getattr` or `eval` gave: `getattr(module, name)(…)`, or through a variable."""
         if self._by_getattr is None:
             self._by_getattr = []
+            gettings: dict[tuple[str, int], list[int]] = {}
             for file, index in (*self.world.called("getattr"), *self.world.called("eval")):
-                scope = file.calls[index].scope
-                variables = {
-                    event.target[1]
-                    for event in file.scopes[scope].events
-                    if event.kind == "assign"
-                    and event.value == ["call", index]
-                    and event.target
-                    and event.target[0] == "name"
-                }
-                for other in file.calls_of(scope):
-                    func = file.calls[other].func
-                    if func == ["call", index] or (func[0] == "name" and func[1] in variables):
-                        self._by_getattr.append((file, other))
+                gettings.setdefault((file.path, file.calls[index].scope), []).append(index)
+            for (path, scope), indices in gettings.items():
+                file = self.world.files[path]
+                kept: dict[int, set[str]] = {}
+                for event in file.scopes[scope].events:
+                    value, target = event.value, event.target
+                    if event.kind == "assign" and value and value[0] == "call" and target and target[0] == "name":
+                        kept.setdefault(value[1], set()).add(target[1])
+                for index in indices:
+                    variables = kept.get(index, ())
+                    for other in file.calls_of(scope):
+                        func = file.calls[other].func
+                        if func == ["call", index] or (func[0] == "name" and func[1] in variables):
+                            self._by_getattr.append((file, other))
         return self._by_getattr
 
     def _decorated_with(self, function: Function) -> Iterator[Caller]:

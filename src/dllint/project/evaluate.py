@@ -151,11 +151,7 @@ class Evaluator:
     def _name(self, expr: Expr, site: Site) -> Values:
         name = expr[1]
         meaning = self.world.symbols.meaning(name, site)
-        key: Hashable
-        if meaning.fixed:
-            key = (site.file.path, name, meaning, site.frame is not None)
-        else:
-            key = (site.file.path, site.scope, site.region, site.at, name, site.frame)
+        key = (meaning, site.frame is not None if meaning.fixed else site.frame)
         return self.world.memory.remember(self._names, key, lambda: self._meant(name, meaning, site), ())
 
     def name(self, name: str, site: Site) -> Values:

@@ -15,6 +15,7 @@ from dllint.span import Span
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
 MOST_READERS = 60
 """Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
+_WITHOUT_ATTRIBUTES = ("name", "const", "call", "lambda")
 _PASSING = frozenset(
     {"enumerate", "zip", "tqdm", "trange", "range", "reversed", "sorted", "len", "list", "iter", "cycle"}
 )
@@ -60,7 +61,7 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
     found: dict[tuple[str, int], dict[tuple[int, int], Call]] = {}
     for scope, names in wanted.items():
         for expr, span, region, statement in expressions(file, scope):
-            for base, name in _attributes(expr, names):
+            for base, name in _attributes(expr, names) if expr[0] not in _WITHOUT_ATTRIBUTES else ():
                 call = Call(["getter", base, name], [], span, scope, region, statement)
                 found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
     for place in sorted(found):
@@ -87,7 +88,7 @@ def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
     todo: list[object] = [expr]
     while todo:
         part = todo.pop()
-        if not isinstance(part, (list, tuple)) or not part or part[0] in ("name", "const", "call", "lambda"):
+        if not isinstance(part, (list, tuple)) or not part or part[0] in _WITHOUT_ATTRIBUTES:
             continue
         if part[0] == "attr" and part[2] in names:
             found.append((list(part[1]), part[2]))
