@@ -142,6 +142,17 @@ def twice():
     args = parse()
     build(args, lambda row: row + 1)  # DLL201
 """,
+    "the function sets it on some ways": """
+def again(args, step):
+    if args.fast:
+        args.workers = 2
+    build(args, step)
+
+def main():
+    args = parse()
+    args.workers = 0
+    again(args, lambda row: row)  # DLL201
+""",
     "the function sets it again": """
 def again(args, step):
     args.workers = 2

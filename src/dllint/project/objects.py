@@ -279,13 +279,7 @@ class Objects:
         """What `base.attr` is where the same function has set it before, on every way here; None otherwise."""
         if site.at == (0, 0):
             return None
-        stored = self._stored.get((site.file.path, site.scope))
-        if stored is None:
-            stored = self._stored[site.file.path, site.scope] = {}
-            for store in site.file.stores(site.scope):
-                if isinstance(store.key, str):
-                    stored.setdefault(store.key, []).append(store)
-        here = [store for store in stored.get(expr[2], ()) if store.base == expr[1]]
+        here = self._stored_here(expr, site)
         for store in reversed(here):
             at = (store.event.span.line, store.event.span.column)
             if at < site.at and site.file.encloses(store.event.region, site.region):
@@ -299,10 +293,20 @@ class Objects:
                 return None
         return None
 
+    def _stored_here(self, expr: Expr, site: Site) -> list[Store]:
+        """The assignments to an attribute of the same object, as written, in the scope of a place."""
+        stored = self._stored.get((site.file.path, site.scope))
+        if stored is None:
+            stored = self._stored[site.file.path, site.scope] = {}
+            for store in site.file.stores(site.scope):
+                if isinstance(store.key, str):
+                    stored.setdefault(store.key, []).append(store)
+        return [store for store in stored.get(expr[2], ()) if store.base == expr[1]]
+
     def handed_over(self, expr: Expr, site: Site) -> Values | None:
         """What `parameter.attr` is where a caller has set it before the call: `args.workers = 0`, then `build(args)`.
-        None where none has."""
-        if expr[1][0] != "name" or expr[2] not in self._set_on_names():
+        None where none has, and where the function itself sets it on some ways."""
+        if expr[1][0] != "name" or expr[2] not in self._set_on_names() or self._stored_here(expr, site):
             return None
         found = self.world.symbols.lookup(expr[1][1], site)
         if len(found) != 1 or found[0][0].kind != "param":
