@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dllint import __version__, checking
+from dllint import __version__
 from dllint.cli import main
+from dllint.commands import check as checking
 from dllint.config import _KEYS
 from dllint.fixes.write import WriteError
 
@@ -261,7 +262,7 @@ def test_a_file_that_cannot_be_written_is_named(run: Run, tmp_path: Path, monkey
         raise WriteError(f"{path}: cannot be written: disk full")
 
     (tmp_path / "limits.py").write_text(WARNING)
-    monkeypatch.setattr("dllint.mending.write_fixed", refused)
+    monkeypatch.setattr("dllint.commands.fix.write_fixed", refused)
     done = run("check", ".", "--fix")
     assert done.status == 2
     assert f"error: {tmp_path / 'limits.py'}: cannot be written: disk full\n" in done.err

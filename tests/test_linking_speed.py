@@ -9,12 +9,12 @@ import pytest
 from dllint import linter
 from dllint.config import Settings
 from dllint.facts.extract import extract
+from dllint.inference.callbacks import Passing
+from dllint.inference.callgraph import CallGraph
+from dllint.inference.engine import MOST_NESTED_CONTEXTS, World
+from dllint.inference.values import Function
+from dllint.linking.import_graph import ImportGraph
 from dllint.modules import ModuleIndex
-from dllint.project.abstract import Function
-from dllint.project.callgraph import CallGraph
-from dllint.project.passing import Passing
-from dllint.project.programs import Programs
-from dllint.project.world import MOST_NESTED_CONTEXTS, World
 
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
@@ -112,8 +112,8 @@ def import_chain(length: int) -> dict[str, str]:
 
 def test_the_programs_of_all_files_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     world = linked(import_chain(60))
-    asked = counting(monkeypatch, Programs, "_is_program")
-    assert {path: set(world.programs.roots(path)) for path in world.files} == {
+    asked = counting(monkeypatch, ImportGraph, "_is_program")
+    assert {path: set(world.import_graph.roots(path)) for path in world.files} == {
         **{f"step{number}.py": {"step0.py"} for number in range(5)},
         **{f"step{number}.py": {"step0.py", "step5.py"} for number in range(5, 61)},
         **{f"ring{number}.py": {"step0.py", "step5.py"} for number in range(3)},
@@ -123,8 +123,8 @@ def test_the_programs_of_all_files_are_found_in_one_walk(monkeypatch: pytest.Mon
 
 def test_files_that_import_by_name_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     world = linked(import_chain(60))
-    asked = counting(monkeypatch, Programs, "imports")
-    by_name = {path for path in world.files if world.programs.imports_by_name(path)}
+    asked = counting(monkeypatch, ImportGraph, "imports")
+    by_name = {path for path in world.files if world.import_graph.imports_by_name(path)}
     assert by_name == {f"step{number}.py" for number in range(61)}
     assert len(asked) <= len(world.files)
 
@@ -134,7 +134,7 @@ def test_an_import_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counting(monkeypatch, ModuleIndex, "_find")
     for _ in range(3):
         for path, file in world.files.items():
-            world.programs.imports(path)
+            world.import_graph.imports(path)
             world.imports.importers(file)
     assert len(asked) == len(set(asked))
 

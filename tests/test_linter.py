@@ -171,7 +171,7 @@ def test_findings_are_ordered_by_place(project: Path, monkeypatch: pytest.Monkey
 
 
 def test_processes_and_the_cache_find_the_same(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dllint.parsing.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("dllint.facts.parse.WORTH_PROCESSES", 0)
     told: list[tuple[int, int]] = []
     execution = Execution(jobs=2, progress=lambda done, total: told.append((done, total)))
     cold = check(project, execution=execution, cache_dir=str(project / "kept"))

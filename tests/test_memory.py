@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from dllint.project.memory import Memory
+from dllint.inference.memo import Memory
 
 Table = dict[Hashable, "tuple[int, int | None] | None"]
 

@@ -16,7 +16,17 @@ from typing import Any, NamedTuple
 import pytest
 
 from dllint import config, linter, registry
-from dllint.pickle_api import GENERATOR, MODULE, NON_LEAF, NPZ, OPENERS, REFUSALS, SCRIPT_FUNCTION, Refusal, opened
+from dllint.libraries.pickling import (
+    GENERATOR,
+    MODULE,
+    NON_LEAF,
+    NPZ,
+    OPENERS,
+    REFUSALS,
+    SCRIPT_FUNCTION,
+    Refusal,
+    opened,
+)
 
 TORCH_PYTHON = os.environ.get("DLLINT_TORCH_PYTHON", "")
 DIES = "DataLoader worker (pid(s) …) exited unexpectedly"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dllint import running
 from dllint.cli import main
+from dllint.commands import run as running
 from dllint.observation import End, Iteration, Loader, Observation, Process, Record, Site
 from dllint.runtime.run import Options, Run
 

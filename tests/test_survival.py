@@ -8,9 +8,9 @@ import pytest
 
 from dllint import config, linter
 from dllint.config import Settings, Targets
+from dllint.readiness import Survival
 from dllint.reporters import Style
 from dllint.reporters.text import render
-from dllint.survival import Survival
 
 LOADER = """\
 from torch.utils.data import DataLoader, Dataset

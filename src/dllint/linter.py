@@ -17,13 +17,13 @@ from pathlib import Path
 from dllint import config, files, registry, screen, suppressions
 from dllint.config import Settings
 from dllint.facts.cache import Cache, default_directory
+from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
 from dllint.finding import Finding
 from dllint.modules import ModuleIndex
-from dllint.parsing import Unreadable, is_plainly_valid, parse_all
 from dllint.project.model import Project
+from dllint.readiness import Survival, judge
 from dllint.registry import Rule
 from dllint.span import Span
-from dllint.survival import Survival, judge
 
 UNREADABLE = "DLL001"
 FRAMES = 4000

@@ -1,6 +1,7 @@
 """The rules: each page joined with the module that finds what the page describes.
 
-The module of a rule is called as its page, with underscores: `dllint.rules.loader_inherits_start_method`. It has
+The module of a rule is called as its page, with underscores, and stands in the package of its family:
+`dllint.rules.start_methods.loader_inherits_start_method`. It has
 
     def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +48,10 @@ class Rule:
     @property
     def module(self) -> str | None:
         """Full name of the rule's module; `None` for the rules about the check itself."""
-        return None if self.code.startswith("DLL0") else f"dllint.rules.{self.page.name.replace('-', '_')}"
+        if self.code.startswith("DLL0"):
+            return None
+        name = self.page.name.replace("-", "_")
+        return _modules().get(name, f"dllint.rules.{name}")
 
     @cached_property
     def check(self) -> Check | None:
@@ -67,6 +72,20 @@ class Rule:
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The page's options with the user's values (already validated) over the defaults."""
         return {option.name: given.get(option.name, option.default) for option in self.page.options}
+
+
+@lru_cache(maxsize=1)
+def _modules() -> dict[str, str]:
+    """Full names of the modules in the packages of the families, by their last name. Nothing is imported."""
+    import dllint.rules
+
+    found: dict[str, str] = {}
+    for folder in map(Path, dllint.rules.__path__):
+        for family in sorted(path for path in folder.iterdir() if path.is_dir()):
+            found.update(
+                (module.name, f"dllint.rules.{family.name}.{module.name}") for module in iter_modules([str(family)])
+            )
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -106,10 +125,11 @@ def nearest(code: str) -> str | None:
 
 
 def unpaired() -> list[str]:
-    """What does not fit together, a line each: pages without a module, modules without a page."""
-    import dllint.rules
+    """What does not fit together, a line each: pages without a module, modules without a page.
 
-    have = {f"dllint.rules.{module.name}" for module in iter_modules(dllint.rules.__path__)}
+    A module with a function `check` is that of a rule; the others hold what rules of the family ask.
+    """
+    have = {name for name in _modules().values() if _has_check(name)}
     want = {rule.module: rule for rule in rules() if rule.module is not None}
     return [
         *(f"{want[name].page.path}: no module {name}" for name in sorted(want.keys() - have)),
@@ -118,3 +138,8 @@ def unpaired() -> list[str]:
             for name in sorted(have - want.keys())
         ),
     ]
+
+
+def _has_check(module: str) -> bool:
+    spec = find_spec(module)
+    return spec is not None and spec.origin is not None and "\ndef check(" in Path(spec.origin).read_text("utf-8")

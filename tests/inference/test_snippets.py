@@ -1,7 +1,7 @@
 """The interpreter by itself: pages of snippets whose comments say what an expression can be.
 
-A page is a Markdown file of this directory. Each heading names a snippet; below it stand one or more fenced blocks, each
-with the name of its file (```` ```python main.py ````; `main.py` where none is given). Marks at the ends of lines:
+A page is a Markdown file of this directory. Each heading names a snippet; below it stand one or more fenced blocks,
+each with the name of its file (```` ```python main.py ````; `main.py` where none is given). Marks at the ends of lines:
 
     # value: 3 | 'a' | ?       all values of the line's expression (what is assigned, returned or written there)
     # callers: a.py:4 b.py:9   the calls that can run the function defined on this line
@@ -23,7 +23,9 @@ import pytest
 from dllint.config import Settings
 from dllint.facts.extract import extract
 from dllint.facts.schema import Event
-from dllint.project.abstract import (
+from dllint.inference.arguments import Actual
+from dllint.inference.engine import World
+from dllint.inference.values import (
     Class,
     Const,
     Data,
@@ -42,10 +44,8 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
-from dllint.project.abstract import Mapping as Dict
-from dllint.project.arguments import Actual
-from dllint.project.source import SourceFile
-from dllint.project.world import World
+from dllint.inference.values import Mapping as Dict
+from dllint.linking.source import SourceFile
 from dllint.tracing.provenance import Provenance
 
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
@@ -71,7 +71,9 @@ def snippets() -> Iterator[Snippet]:
     for page in PAGES:
         for part in re.split(r"^##+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             title, _, body = part.partition("\n")
-            yield Snippet(page.stem, title.strip(), {one["name"] or "main.py": one["text"] for one in BLOCK.finditer(body)})
+            yield Snippet(
+                page.stem, title.strip(), {one["name"] or "main.py": one["text"] for one in BLOCK.finditer(body)}
+            )
 
 
 def described(value: Value, world: World, depth: int = 3) -> str:

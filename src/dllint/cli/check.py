@@ -102,7 +102,7 @@ def check(
     color: OfColor = "auto",
 ) -> int:
     """Check files and directories for data loading hazards."""
-    from dllint import checking
+    from dllint.commands import check as checking
 
     overrides: dict[str, Any] = {
         "select": listed(select),
@@ -145,7 +145,7 @@ def check(
         color=color,
     )
     if fix or diff or add_ignore:
-        from dllint.mending import mend
+        from dllint.commands.fix import mend
 
         return checking.run(request, mend)
     return checking.watch(request) if watch else checking.run(request)

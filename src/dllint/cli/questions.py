@@ -34,7 +34,7 @@ def trace(
     color: OfColor = "auto",
 ) -> int:
     """Show which start methods are in force at a place, and what a loader's arguments come to."""
-    from dllint import following
+    from dllint.commands import trace as following
 
     overrides = {"cache-dir": cache_dir, "target-python": target_python, "target-platform": listed(target_platform)}
     return following.run(
@@ -54,7 +54,7 @@ def rule(
     output_format: Annotated[Literal["text", "json"], typer.Option("--output-format", help="text or json.")] = "text",
 ) -> int:
     """Explain a rule: what it finds, why it is bad, what to do."""
-    from dllint import explaining
+    from dllint.commands import explain as explaining
 
     return explaining.rule(code, every=every, as_json=output_format == "json")
 
@@ -75,7 +75,7 @@ def config(
     key: Annotated[Optional[str], typer.Argument(help="A key of [tool.dllint].")] = None,
 ) -> int:
     """List the settings that a project can have, or explain one."""
-    from dllint import explaining
+    from dllint.commands import explain as explaining
 
     return explaining.setting(key)
 
@@ -89,7 +89,7 @@ def clean(
     ] = None,
 ) -> int:
     """Remove the cache."""
-    from dllint.checking import clean_cache
+    from dllint.commands.check import clean_cache
 
     return clean_cache(tuple(paths or (".",)), cache_dir)
 

@@ -69,7 +69,7 @@ def run(
     isolated: Isolated = False,
 ) -> int:
     """Run a program, shortened and watched: which findings are true, and what will run out."""
-    from dllint import running
+    from dllint.commands import run as running
     from dllint.runtime.run import Options
 
     overrides = {"target-python": target_python, "target-platform": listed(target_platform)}

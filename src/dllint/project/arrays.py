@@ -6,16 +6,16 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.array_api import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Const, Display, External, Instance, Pattern, Site, Value, Values
+from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
+from dllint.libraries.arrays import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
+from dllint.libraries.torch import canonical
+from dllint.linking.source import SourceFile
 from dllint.project.counting import whole_number
-from dllint.project.source import SourceFile
 from dllint.span import Span
-from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 DEEPEST = 6
 

@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Const, Display, Mapping, Site
-from dllint.project.source import last_name
+from dllint.inference.values import Const, Display, Mapping, Site
+from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
+    from dllint.inference.engine import World
+    from dllint.inference.mappings import Change
     from dllint.project.datasets import Datasets
-    from dllint.project.mappings import Change
-    from dllint.project.world import World
 
 _SAME_LENGTH = frozenset({"enumerate", "tqdm", "trange", "list", "tuple", "reversed", "sorted", "iter"})
 """Last names of functions that give as many elements as their argument has."""

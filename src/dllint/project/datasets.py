@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.project.abstract import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
-from dllint.project.dropping import left_out
-from dllint.project.holding import bound_by, flattened, held_by, keeps_as_it_is
-from dllint.project.releasing import Releases
-from dllint.project.source import SourceFile, Store
+from dllint.inference.contents import bound_by, flattened, held_by, keeps_as_it_is
+from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
+from dllint.libraries.torch import DATASET_BASES, WRAPPERS, canonical
+from dllint.linking.source import SourceFile, Store
+from dllint.project.dropped_attributes import left_out
+from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop
 from dllint.span import Span
-from dllint.torch_api import DATASET_BASES, WRAPPERS, canonical
 
 if TYPE_CHECKING:
-    from dllint.project.mappings import Change
-    from dllint.project.world import World
+    from dllint.inference.engine import World
+    from dllint.inference.mappings import Change
 
 DEEPEST = 5
 MOST_OBJECTS = 160

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Call, Expr
-from dllint.handle_api import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
-from dllint.project.abstract import (
+from dllint.inference.contents import bound_by, flattened
+from dllint.inference.values import (
     Class,
     Const,
     Display,
@@ -20,16 +20,16 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
+from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
+from dllint.libraries.torch import canonical
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, Store
 from dllint.project.datasets import Kept
-from dllint.project.holding import bound_by, flattened
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
-from dllint.project.parent_touches import ParentTouches
-from dllint.project.source import SourceFile, Store
+from dllint.project.parent_use import ParentTouches
 from dllint.project.start_methods import Hop
-from dllint.project.walking import walk
 from dllint.span import Span
-from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.project.model import Project

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Event, Expr
-from dllint.project.abstract import Class, Frame, Function, Instance
-from dllint.project.arguments import bind
-from dllint.project.source import SourceFile, last_name
-from dllint.project.walking import walk, without_calls
+from dllint.inference.arguments import bind
+from dllint.inference.values import Class, Frame, Function, Instance
+from dllint.libraries.records import PATH_CONSUMERS
+from dllint.linking.expressions import walk, without_calls
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
-from dllint.record_api import PATH_CONSUMERS
 
 if TYPE_CHECKING:
+    from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
-    from dllint.project.world import World
 
 _CONVERSIONS = frozenset({"int", "str", "item", "tolist", "divmod", "join", "Path", "format"})
 """Last names of calls whose result still says which item is meant when an argument or the receiver does."""

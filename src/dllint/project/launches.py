@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import (
+from dllint.inference.arguments import Actual, Actuals
+from dllint.inference.callgraph import Caller, Target
+from dllint.inference.packed_arguments import add_handed
+from dllint.inference.values import (
     Class,
     Const,
     External,
@@ -18,15 +21,12 @@ from dllint.project.abstract import (
     Partial,
     Value,
 )
-from dllint.project.arguments import Actual, Actuals
-from dllint.project.callgraph import Caller, Target
-from dllint.project.handed_arguments import add_handed
-from dllint.project.source import SourceFile
-from dllint.project.strategies import trainer_runs
-from dllint.torch_api import LAUNCHERS, LauncherApi, canonical
+from dllint.libraries.lightning import trainer_runs
+from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 METHODS = ("fork", "spawn", "forkserver")
 _CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")

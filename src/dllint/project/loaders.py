@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import (
+from dllint.inference.arguments import Actual, Actuals
+from dllint.inference.mappings import ABSENT, OPAQUE, Found
+from dllint.inference.values import (
     UNKNOWN,
     Class,
     Const,
@@ -23,17 +25,15 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
-from dllint.project.arguments import Actual, Actuals
-from dllint.project.conditions import render
-from dllint.project.mappings import ABSENT, OPAQUE, Found
-from dllint.project.registries import BUILDING
-from dllint.project.source import SourceFile
+from dllint.libraries.registries import BUILDING
+from dllint.libraries.torch import LOADERS, LoaderApi, canonical
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
 from dllint.span import Span
-from dllint.torch_api import LOADERS, LoaderApi, canonical
 
 if TYPE_CHECKING:
-    from dllint.project.callgraph import Caller
-    from dllint.project.world import World
+    from dllint.inference.callgraph import Caller
+    from dllint.inference.engine import World
 
 
 @dataclass(frozen=True)

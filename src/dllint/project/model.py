@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Any, TypeVar
 
 from dllint.config import Settings, Targets
 from dllint.facts.schema import Call, FileFacts
 from dllint.finding import Place
-from dllint.project.abstract import (
+from dllint.inference.contents import flattened, held_by, keeps_as_it_is
+from dllint.inference.engine import World
+from dllint.inference.evaluate import LIMIT
+from dllint.inference.values import (
     Class,
     Const,
     External,
@@ -21,34 +25,21 @@ from dllint.project.abstract import (
     Value,
     Values,
 )
+from dllint.linking.conditions import render, under_main_guard
+from dllint.linking.source import SourceFile
 from dllint.project.arrays import Arrays
-from dllint.project.batches import Batches
-from dllint.project.caches import Caches
-from dllint.project.conditions import render, under_main_guard
-from dllint.project.cuda import Cuda
-from dllint.project.cuda_forks import CudaForks
 from dllint.project.datasets import Datasets, Piece
-from dllint.project.evaluate import LIMIT
-from dllint.project.handles import Handles
-from dllint.project.holding import flattened, held_by, keeps_as_it_is
 from dllint.project.item_code import ItemCode
 from dllint.project.loaders import Loader, find_loaders
-from dllint.project.local_objects import unpicklable_in
-from dllint.project.opencv import OpenCV
-from dllint.project.pickling import Unpicklable
-from dllint.project.process_arguments import ProcessArguments
-from dllint.project.records import Records
+from dllint.project.programs import Programs
 from dllint.project.regimes import Chains, find_regimes
 from dllint.project.regimes import Regime as Regime
-from dllint.project.shipping import Shipping
-from dllint.project.source import SourceFile
 from dllint.project.start_methods import Arrival, Hop, StartMethods
-from dllint.project.starting import Starting
-from dllint.project.stores import Stores
 from dllint.project.tensors import Tensors
 from dllint.project.worker_code import WorkerCode, WorkerRun
-from dllint.project.world import World
 from dllint.span import Span
+
+T = TypeVar("T")
 
 
 class Project:
@@ -59,34 +50,31 @@ class Project:
         world.launches()
         self.datasets = Datasets(world)
         self.workers = WorkerCode(world)
-        self.programs = world.programs
+        self.programs = Programs(world)
+        self.import_graph = world.import_graph
         self.item_code = ItemCode(world, self.workers)
         self.arrays = Arrays(world)
-        self.cuda = Cuda(world)
-        self.records = Records(world, self.datasets)
-        self.starting = Starting(self)
         self.tensors = Tensors(world, self.datasets)
-        self.cuda_forks = CudaForks(self)
-        self.batches = Batches(self)
-        self.caches = Caches(self)
-        self.process_arguments = ProcessArguments(self)
-        self.shipping = Shipping(self)
-        self.opencv = OpenCV(self)
-        self.handles = Handles(self)
-        self.stores = Stores(self)
+        self._answers: dict[Callable[[Project], Any], Any] = {}
         self._objects: dict[tuple[str, int], list[Instance]] = {}
         self._pieces: dict[tuple[str, int], list[tuple[str, Piece]]] = {}
         self._callables: dict[tuple[str, int, str], Values] = {}
-        self._unpicklable: dict[tuple[str, int], list[Unpicklable]] = {}
         self._worker_runs: dict[tuple[str, int], list[WorkerRun]] = {}
         self._worker_scopes: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._regimes: dict[tuple[str, int], list[Regime]] = {}
-        self._chains = Chains(self)
+        self._chains = Chains(world, self.datasets, self.dataset_objects)
 
     @classmethod
     def load(cls, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> Project:
         """Link the facts of files by path. `paths` names all files of the project where some were left unparsed."""
         return cls(World(facts, settings, paths))
+
+    def ask(self, question: Callable[[Project], T]) -> T:
+        """The one object of a class that answers questions about this project; it keeps what it works out."""
+        found: T | None = self._answers.get(question)
+        if found is None:
+            found = self._answers[question] = question(self)
+        return found
 
     @property
     def targets(self) -> Targets:
@@ -165,7 +153,7 @@ class Project:
         if found is None:
             found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
         if others := set(beside) - {loader.file.path}:
-            found = [one for one in found if self.programs.together(self._way(loader, one), others)]
+            found = [one for one in found if self.import_graph.together(self._way(loader, one), others)]
         return self._chains.giving(loader, holder.partition(".")[0], found) if holder else found
 
     @staticmethod
@@ -191,7 +179,7 @@ class Project:
         if found is None:
             here = (loader.file.path,)
             found = self._objects[key] = self.datasets.expand(
-                self._served(loader), lambda value: self.programs.together(here, self.programs.behind(value))
+                self._served(loader), lambda value: self.import_graph.together(here, self.programs.behind(value))
             )
         return found
 
@@ -275,15 +263,6 @@ class Project:
     def _is_made_by(value: Value, loader: Loader) -> bool:
         return isinstance(value, Instance) and value.file is loader.file and value.call == loader.call
 
-    def unpicklable(self, loader: Loader) -> list[Unpicklable]:
-        """Functions and classes that the loader's datasets hold, or that are given as its callables, and that have no
-        name by which a worker could import them."""
-        key = (loader.file.path, loader.call)
-        found = self._unpicklable.get(key)
-        if found is None:
-            found = self._unpicklable[key] = list(unpicklable_in(self, loader))
-        return found
-
     # Code that runs in workers
 
     def worker_runs(self, loader: Loader) -> list[WorkerRun]:
@@ -343,17 +322,13 @@ class Project:
                 for inner in held_by(self.world, one):
                     yield from self._callable_parts(inner, depth + 1)
 
-    def worker_code_uses_cuda(self, loader: Loader) -> bool:
-        """Whether code that the workers run moves data to CUDA or asks for it, under whatever condition."""
-        return any(self.cuda.may_use(run.file, run.scope, run.frame) for run in self.worker_runs(loader))
-
     def uses_nccl(self, loader: Loader) -> bool:
         """Whether the loader's program sets up torch.distributed with NCCL."""
         calls = self.world.called("init_process_group")
         if not calls:
             return False
         scope = loader.file.calls[loader.call].scope
-        around = self.programs.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
+        around = self.import_graph.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
         for file, index in calls:
             values = self.evaluate_argument(file, index, 0, "backend") if file.path in around else None
             if values and any(isinstance(value, Const) and str(value.value).startswith("nccl") for value in values):

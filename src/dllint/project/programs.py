@@ -1,18 +1,18 @@
-"""Programs: which modules belong together at run time, and what they set in the environment."""
+"""Programs: which calls of a module's top level lead to a place, and what programs set in the environment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Class, Const, External, Frame, Function, Instance, Site
-from dllint.project.conditions import main_guards, under_main_guard
-from dllint.project.source import SourceFile
+from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site
+from dllint.linking.conditions import under_main_guard
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 
 @dataclass(frozen=True)
@@ -33,145 +33,12 @@ class EnvironmentSetting:
 
 
 class Programs:
-    """Import closure, callers up to the module level, environment variables."""
+    """Callers up to the module level, environment variables."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._imports: dict[str, list[str]] = {}
         self._settings: list[EnvironmentSetting] | None = None
         self._above: dict[tuple[str, int], list[str]] = {}
-        self._importing: dict[str, list[str]] | None = None
-        self._roots: dict[str, frozenset[str]] | None = None
-        self._programs: dict[str, bool] = {}
-        self._aparts: dict[tuple[str, str], bool] = {}
-        self._loading_by_name: set[str] | None = None
-
-    def imports(self, path: str) -> list[str]:
-        """Files of the project that a file imports, anywhere in it."""
-        found = self._imports.get(path)
-        if found is None:
-            reached: dict[str, None] = {}
-            file = self.world.files.get(path)
-            for _, event in file.imports() if file is not None else ():
-                module, name, _, level = event.detail
-                reached.update(dict.fromkeys(self.world.index.resolve(path, module, level)))
-                if name and name != "*":
-                    inner = f"{module}.{name}" if module else name
-                    reached.update(dict.fromkeys(self.world.index.resolve(path, inner, level)))
-            found = self._imports[path] = list(reached)
-        return found
-
-    def import_closure(self, paths: Iterable[str]) -> set[str]:
-        """The files and all that they import, directly or not."""
-        closed: set[str] = set()
-        todo = list(paths)
-        while todo:
-            path = todo.pop()
-            if path not in closed:
-                closed.add(path)
-                todo += [imported for imported in self.imports(path) if imported not in closed]
-        return closed
-
-    def roots(self, path: str) -> frozenset[str]:
-        """The programs that import a file, directly or not, and files that nothing imports (itself where it is one)."""
-        if self._roots is None:
-            self._roots = self._find_roots()
-        found = self._roots.get(path)
-        if found is None:
-            found = self._roots[path] = frozenset({path})
-        return found
-
-    def _importers(self) -> dict[str, list[str]]:
-        """The files that import each file."""
-        if self._importing is None:
-            self._importing = {}
-            for other in self.world.files:
-                for imported in self.imports(other):
-                    if imported != other:
-                        self._importing.setdefault(imported, []).append(other)
-        return self._importing
-
-    def _find_roots(self) -> dict[str, frozenset[str]]:
-        """The roots of all files at once: those of its importers, and the file itself where it is one. Files that
-        import one another have the same, and are found by Tarjan's algorithm, importers first."""
-        importing = self._importers()
-        found: dict[str, frozenset[str]] = {}
-        number: dict[str, int] = {}
-        lowest: dict[str, int] = {}
-        stack: list[str] = []
-        for start in (*self.world.files, *importing):
-            if start in number:
-                continue
-            number[start] = lowest[start] = len(number)
-            stack.append(start)
-            ways = [(start, iter(importing.get(start, ())))]
-            while ways:
-                here, others = ways[-1]
-                other = next(others, None)
-                if other is None:
-                    ways.pop()
-                    if ways:
-                        lowest[ways[-1][0]] = min(lowest[ways[-1][0]], lowest[here])
-                    if lowest[here] == number[here]:
-                        ring = [stack.pop()]
-                        while ring[-1] != here:
-                            ring.append(stack.pop())
-                        self._close(ring, importing, found)
-                elif other not in number:
-                    number[other] = lowest[other] = len(number)
-                    stack.append(other)
-                    ways.append((other, iter(importing.get(other, ()))))
-                elif other not in found:
-                    lowest[here] = min(lowest[here], number[other])
-        return found
-
-    def _close(self, ring: list[str], importing: dict[str, list[str]], found: dict[str, frozenset[str]]) -> None:
-        """The roots of files that import one another, those of all that import them being found."""
-        given = {found[other] for path in ring for other in importing.get(path, ()) if other in found}
-        own = {path for path in ring if path not in importing or self._is_program(path)}
-        roots = frozenset(own).union(*given) if own or len(given) != 1 else given.pop()
-        for path in ring:
-            found[path] = roots
-
-    def together(self, paths: Iterable[str], beside: Iterable[str]) -> bool:
-        """Whether one program can hold the files that lead to a place, and others beside them: not where two of them
-        belong to different programs only.
-
-        A file that nothing imports may be loaded by its name, so it is apart from a program only where that imports
-        nothing by name, or where it is a test.
-        """
-        return not any(self._apart(one, other) for one in paths for other in beside)
-
-    def _apart(self, one: str, other: str) -> bool:
-        key = (one, other)
-        found = self._aparts.get(key)
-        if found is None:
-            mine, theirs = self.roots(one), self.roots(other)
-            by_name = other in theirs and not _is_test(other) and any(map(self.imports_by_name, mine))
-            certain = bool(mine and theirs) and all(map(self._is_program, mine | theirs))
-            found = self._aparts[key] = certain and not by_name and not mine & theirs
-        return found
-
-    def _is_program(self, path: str) -> bool:
-        """Whether a file is run by itself: it has a `__main__` guard, or the name of a test."""
-        found = self._programs.get(path)
-        if found is None:
-            file = self.world.files.get(path)
-            found = self._programs[path] = file is not None and (_is_test(path) or bool(main_guards(file)))
-        return found
-
-    def imports_by_name(self, path: str) -> bool:
-        """Whether a file, or one that it imports, imports modules by their names."""
-        if self._loading_by_name is None:
-            importing = self._importers()
-            todo = [file.path for name in ("import_module", "__import__") for file, _ in self.world.called(name)]
-            self._loading_by_name = set()
-            while todo:
-                here = todo.pop()
-                if here not in self._loading_by_name:
-                    self._loading_by_name.add(here)
-                    todo += importing.get(here, ())
-        return path in self._loading_by_name
 
     @staticmethod
     def behind(value: Instance) -> set[str]:
@@ -281,9 +148,3 @@ class Programs:
         if len(values) == 1 and isinstance(values[0], Const):
             return str(values[0].value)
         return None
-
-
-def _is_test(path: str) -> bool:
-    """Whether a file is named as pytest and unittest find tests."""
-    name = path.rsplit("/", 1)[-1]
-    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Class, Frame, Function, Instance
+from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
 
 if TYPE_CHECKING:
-    from dllint.project.model import Project
-    from dllint.project.world import World
+    from dllint.inference.engine import World
+    from dllint.project.datasets import Datasets
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,11 @@ class Chains:
     """Which datasets a loader reads from along a chain of calls: a function that several programs call, or a method
     that several classes inherit, makes one loader for each."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
+    def __init__(self, world: World, datasets: Datasets, objects: Callable[[Loader], list[Instance]]) -> None:
+        """`objects` gives the datasets of a loader, whoever calls the function around it."""
+        self.world = world
+        self.datasets = datasets
+        self._objects = objects
         self._names: dict[tuple[str, int, Frame | None], set[str]] = {}
 
     def giving(self, loader: Loader, name: str, regimes: list[Regime]) -> list[Regime]:
@@ -112,7 +115,7 @@ class Chains:
         # A chain that is too long to know its arguments gives the loader all that any call of the function does.
         clear = [one for one in regimes if one.arrival is None or not self._unclear(one.arrival.frame)] or regimes
         left = [one for one in clear if one.arrival is None or self._gives(loader, name, one.arrival.frame)]
-        return left or list(default_regimes(self.project.world, regimes[0].workers))
+        return left or list(default_regimes(self.world, regimes[0].workers))
 
     def _unclear(self, frame: Frame | None) -> bool:
         return frame is not None and frame.actuals is None
@@ -128,9 +131,7 @@ class Chains:
         found = self._names.get(key)
         if found is None:
             values: list[Instance] = (
-                self.project.dataset_objects(loader)
-                if frame is None
-                else self.project.datasets.expand(loader.datasets(frame))
+                self._objects(loader) if frame is None else self.datasets.expand(loader.datasets(frame))
             )
             found = self._names[key] = {value.of.name for value in values if isinstance(value.of, Class)}
         return found

@@ -12,19 +12,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.project.abstract import Const, External, Frame, Function, Instance, Site
-from dllint.project.callgraph import Target
-from dllint.project.conditions import Atom, atoms, contradict, render, under_main_guard
-from dllint.project.holding import flattened
+from dllint.inference.callgraph import Target
+from dllint.inference.contents import flattened
+from dllint.inference.values import Const, External, Frame, Function, Instance, Site
+from dllint.libraries.torch import canonical
+from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
+from dllint.linking.source import SourceFile
+from dllint.project.caller_conditions import restated
 from dllint.project.launches import METHODS, Launch
-from dllint.project.relevance import Upstream
-from dllint.project.restating import restated
-from dllint.project.source import SourceFile
+from dllint.project.upstream import Upstream
 from dllint.span import Span
-from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 MOST_CHAINS = 3
 """Different chains kept for one function and one origin."""

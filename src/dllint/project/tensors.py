@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dllint.project.abstract import Class, Const, Display, External, Instance, Mapping, Site, Value
+from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
+from dllint.libraries.tensors import HOLDS, METHODS, NEW_STORAGE
+from dllint.libraries.torch import canonical
+from dllint.linking.source import SourceFile, Store
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept
-from dllint.project.source import SourceFile, Store
-from dllint.tensor_api import HOLDS, METHODS, NEW_STORAGE
-from dllint.torch_api import canonical
 
 if TYPE_CHECKING:
     from dllint.facts.schema import Expr
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 DEEPEST = 4
 _MOST_CHANGES = 12

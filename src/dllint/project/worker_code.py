@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import Class, External, Frame, Function, Instance, Partial, Site, Value
-from dllint.project.activations import Seen
-from dllint.project.callgraph import Target
-from dllint.project.conditions import render
-from dllint.project.holding import flattened
-from dllint.project.implicit import expressions
-from dllint.project.source import SourceFile
+from dllint.inference.activations import Seen
+from dllint.inference.callgraph import Target
+from dllint.inference.contents import flattened
+from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.libraries.torch import DATASET_BASES
+from dllint.linking.conditions import render
+from dllint.linking.expressions import without_calls
+from dllint.linking.implicit_calls import expressions
+from dllint.linking.source import SourceFile
 from dllint.project.start_methods import Hop
-from dllint.project.walking import without_calls
-from dllint.torch_api import DATASET_BASES
 
 if TYPE_CHECKING:
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 MOST_FUNCTIONS = 150

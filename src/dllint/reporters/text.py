@@ -14,7 +14,7 @@ from dllint.reporters.source import counted, shown_path, split_lines, visible
 
 if TYPE_CHECKING:
     from dllint.linter import Report
-    from dllint.survival import Survival
+    from dllint.readiness import Survival
 
 MOST_RELATED = 6
 """Related places that are shown; a cause may have dozens."""

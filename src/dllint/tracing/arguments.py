@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dllint.facts.schema import Expr
 from dllint.finding import Place
+from dllint.inference.arguments import Actual, Actuals
+from dllint.inference.values import Class, Const, External, Function, Instance, Partial, Unknown, Value
+from dllint.linking.conditions import render
 from dllint.project import Project
-from dllint.project.abstract import Class, Const, External, Function, Instance, Partial, Unknown, Value
-from dllint.project.arguments import Actual, Actuals
-from dllint.project.conditions import render
 from dllint.project.loaders import Loader
 from dllint.span import Span
 from dllint.tracing.provenance import Provenance

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import (
+from dllint.inference.arguments import Actuals
+from dllint.inference.mappings import Change
+from dllint.inference.values import (
     UNKNOWN,
     Class,
     Const,
@@ -20,10 +22,8 @@ from dllint.project.abstract import (
     Unknown,
     Value,
 )
-from dllint.project.arguments import Actuals
-from dllint.project.conditions import render
-from dllint.project.mappings import Change
-from dllint.project.source import SourceFile
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE
 from dllint.tracing.sources import Here, Source, described, either, line_at, unknown
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dllint.finding import Place
+from dllint.inference.values import External, Instance
+from dllint.libraries.torch import LAUNCHERS, canonical
+from dllint.linking.source import SourceFile
 from dllint.project import Project
-from dllint.project.abstract import External, Instance
 from dllint.project.launches import Launch, context_of
-from dllint.project.source import SourceFile
 from dllint.span import Span
-from dllint.torch_api import LAUNCHERS, canonical
 from dllint.tracing.statements import shares_lines
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from dllint.facts.schema import Call
 from dllint.finding import Place
+from dllint.inference.values import Function, Site
+from dllint.linking.conditions import contradict, render
+from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
-from dllint.project.abstract import Function, Site
-from dllint.project.conditions import contradict, render
 from dllint.project.loaders import Loader
-from dllint.project.source import SourceFile
 from dllint.project.start_methods import Arrival, StartMethods
 from dllint.span import Span
 from dllint.tracing.arguments import Argument, DatasetTrace, arguments, datasets
@@ -374,7 +374,7 @@ def _doubts(
     """Launchers that could lead here for all that is known, where none of those that are understood does."""
     if way_in is None and all(one.way_in is None for one in loaders):
         return ()
-    program = project.programs.import_closure
+    program = project.import_graph.import_closure
     found = [
         (where, index, "starts")
         for where, index in unfollowed(project)

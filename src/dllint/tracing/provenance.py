@@ -11,7 +11,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import (
+from dllint.inference.arguments import Actual, Actuals, bind
+from dllint.inference.folding import truth
+from dllint.inference.values import (
     UNKNOWN,
     Class,
     Const,
@@ -26,15 +28,13 @@ from dllint.project.abstract import (
     Site,
     Unknown,
 )
-from dllint.project.arguments import Actual, Actuals, bind
-from dllint.project.conditions import render
-from dllint.project.folding import truth
-from dllint.project.source import Binding
+from dllint.linking.conditions import render
+from dllint.linking.source import Binding
 from dllint.tracing.containers import Containers
 from dllint.tracing.sources import Here, Source, at_run_time, either, known, line_at, unknown
 
 if TYPE_CHECKING:
-    from dllint.project.world import World
+    from dllint.inference.engine import World
 
 DEEPEST = 14
 """Steps that are followed from one expression."""

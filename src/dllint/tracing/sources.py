@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dllint.facts.schema import Expr
-from dllint.project.abstract import (
+from dllint.inference.values import (
     Class,
     Const,
     Data,
@@ -24,8 +24,8 @@ from dllint.project.abstract import (
     Unknown,
     Value,
 )
-from dllint.project.conditions import render
-from dllint.project.source import SourceFile
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.project.source import SourceFile
+from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 

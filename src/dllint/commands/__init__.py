@@ -1,0 +1,1 @@
+"""What each command does, from settings to the exit code."""

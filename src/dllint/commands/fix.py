@@ -1,0 +1,119 @@
+"""`--fix`, `--diff` and `--add-ignore`: what changes files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from dllint import files, linter, suppressions
+from dllint.commands.check import CLEAN, FAILED, FOUND, Check, Request, conclude
+from dllint.finding import Finding
+from dllint.fixes.diff import file_diff
+from dllint.fixes.passes import FixRun, fix_until_stable
+from dllint.fixes.write import WriteError, write_fixed
+from dllint.linter import Execution, Report
+from dllint.reporters.source import counted, shown_path
+
+
+def mend(check: Check, report: Report) -> int:
+    """Carry out the fixes that the request allows, report what remains and give the exit code."""
+    request, execution = check.request, check.execution
+    read = _reader(execution)
+    if request.add_ignore:
+        return _write_suppressions(check, report, read)
+    reports = [report]
+
+    def findings(texts: Mapping[str, str]) -> tuple[Finding, ...]:
+        if texts:
+            unsaved = {**execution.unsaved, **texts}
+            reports.append(linter.check(request.paths, check.settings, replace(execution, unsaved=unsaved)))
+        return reports[-1].findings
+
+    run = fix_until_stable(findings, read, request.unsafe_fixes)
+    for failed in run.failed:
+        where = f"{shown_path(failed.finding.path, os.getcwd())}:{failed.finding.span.line}"
+        _say(f"warning: {where}: {failed.finding.code} was not mended: {failed.reason}", request)
+    if request.diff:
+        return _print_diffs(request, run, report)
+    if request.stdin:
+        path = request.paths[0]
+        sys.stdout.write(run.texts[path][1] if path in run.texts else read(path))
+        unwritten = []
+    else:
+        unwritten = _write(run.texts)
+    final = replace(reports[-1], problems=(*reports[-1].problems, *unwritten))
+    status = conclude(check, final, mended=len(run.applied))
+    if run.applied:
+        _summarize(request, run)
+    return status
+
+
+def _write(texts: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Writes each text to its file; gives a line for each file that had to stay as it was."""
+    problems = []
+    for path, (old, new) in sorted(texts.items()):
+        try:
+            write_fixed(path, old, new)
+        except WriteError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _print_diffs(request: Request, run: FixRun, report: Report) -> int:
+    for path, (old, new) in sorted(run.texts.items()):
+        sys.stdout.write(file_diff(shown_path(path, os.getcwd()), old, new))
+    for line in report.problems:
+        print(f"error: {line}", file=sys.stderr)
+    if run.texts:
+        _say(f"Would mend {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
+    if report.incomplete:
+        return FAILED
+    return FOUND if run.texts and not request.exit_zero else CLEAN
+
+
+def _summarize(request: Request, run: FixRun) -> None:
+    _say(f"Mended {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
+    if request.show_fixes:
+        by_file: dict[str, Counter[tuple[str, str]]] = {}
+        for finding, _ in run.applied:
+            by_file.setdefault(finding.path, Counter())[finding.code, finding.name] += 1
+        for path, counts in sorted(by_file.items()):
+            _say(f"  {shown_path(path, os.getcwd())}", request)
+            for (code, name), count in sorted(counts.items()):
+                _say(f"    {count} × {code} {name}", request)
+
+
+def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]) -> int:
+    """Put a comment at every finding that has a place for one, and report what a second check still finds."""
+    wanted: dict[str, dict[int, list[str]]] = {}
+    for finding in report.findings:
+        if finding.code not in (suppressions.NEVER_SUPPRESSED, *suppressions.ABOUT_SUPPRESSIONS):
+            line = (finding.statement or finding.span).end_line
+            codes = wanted.setdefault(finding.path, {}).setdefault(line, [])
+            codes.extend({finding.code} - set(codes))
+    texts = {}
+    for path, lines in wanted.items():
+        old = read(path)
+        new = suppressions.add(old, lines)
+        if new != old:
+            texts[path] = old, new
+    problems = _write(texts)
+    _say(f"Added suppressions to {counted(len(texts) - len(problems), 'file')}.", check.request)
+    after = linter.check(check.request.paths, check.settings, check.execution)
+    return conclude(check, replace(after, problems=(*after.problems, *problems)))
+
+
+def _reader(execution: Execution) -> Callable[[str], str]:
+    def read(path: str) -> str:
+        given = execution.unsaved.get(path)
+        return given if isinstance(given, str) else files.decode(files.read(path) if given is None else given)
+
+    return read
+
+
+def _say(line: str, request: Request) -> None:
+    if not request.quiet:
+        print(line, file=sys.stderr)

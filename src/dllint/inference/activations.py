@@ -1,0 +1,130 @@
+"""Functions that call what they are given: which of their activations differ in what that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
+from dllint.linking.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+MOST_VISITS = 12
+"""Activations of one function that are followed, each with other functions to call."""
+MOST_STEPS = 3
+"""Functions that hand on what they are given before it is called."""
+Given = frozenset[tuple[str, int]]
+NOTHING: Given = frozenset()
+
+
+class _Parameter(NamedTuple):
+    """A parameter of functions of a name."""
+
+    function: str
+    name: str
+    position: int
+
+
+class Seen:
+    """The functions that a walk through the call graph has come to, each once, or once for each that it is given to
+    call."""
+
+    def __init__(self, world: World) -> None:
+        self._activations = world.activations
+        self._given: dict[tuple[str, int], Given] = {}
+        self._visits: dict[tuple[str, int], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def may_add(self, function: Function) -> bool:
+        """Whether an activation of the function may be one to go into."""
+        return function.key not in self._given or self._activations.differ(*function.key)
+
+    def add(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
+        """Note an activation; False where there is nothing in it that has not been seen."""
+        key = (file.path, scope)
+        known = self._given.get(key)
+        given = self._activations.given(file, scope, frame)
+        visits = self._visits.get(key, 0)
+        if known is not None and (given <= known or visits >= MOST_VISITS):
+            return False
+        self._given[key] = given if known is None else known | given
+        self._visits[key] = visits + 1
+        return True
+
+
+class Activations:
+    """Tells activations of one function apart by the functions that they are given to call."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._names: dict[tuple[str, int], set[str]] | None = None
+
+    def differ(self, path: str, scope: int) -> bool:
+        """Whether activations of a function can differ in what it is given to call."""
+        return (path, scope) in self._needed()
+
+    def given(self, file: SourceFile, scope: int, frame: Frame | None) -> Given:
+        """The functions of the project that an activation calls, or hands on to be called, as it was given them."""
+        names = self._needed().get((file.path, scope))
+        if not names or frame is None:
+            return NOTHING
+        found: set[tuple[str, int]] = set()
+        for name in sorted(names):
+            for value in self.world.values.evaluate(["name", name], Site(file, scope, 0, (0, 0), frame)):
+                while isinstance(value, Partial):
+                    value = value.function
+                if isinstance(value, Function):
+                    found.add(value.key)
+                elif isinstance(value, Instance) and isinstance(value.of, Class):
+                    found.add(value.of.key)
+        return frozenset(found)
+
+    def _needed(self) -> dict[tuple[str, int], set[str]]:
+        """The parameters, their own and those of the functions around, that scopes call or hand on to be called."""
+        if self._names is None:
+            self._names = {}
+            found: set[_Parameter] = set()
+            for file in self.world.files.values():
+                params = {param.name for scope in file.scopes for param in scope.params}
+                for name in params & file.facts.called.keys():
+                    for index in file.facts.called[name]:
+                        if file.calls[index].func[0] == "name":
+                            found.update(self._mark(file, index, name))
+            seen = set(found)
+            for _ in range(MOST_STEPS):
+                found = {mine for one in found for mine in self._handing_on(one)} - seen
+                seen |= found
+        return self._names
+
+    def _handing_on(self, called: _Parameter) -> Iterator[_Parameter]:
+        """The parameters that calls of a function hand on as the one that it calls."""
+        # A constructor is called by the name of its class.
+        for file, index in self.world.called(called.function) if called.function != "__init__" else ():
+            for position, argument in enumerate(file.calls[index].args):
+                # Of a method the receiver counts as the first parameter, which a call does not write.
+                fits = position in (called.position, called.position - 1) and argument.keyword is None
+                if argument.value[0] == "name" and (fits or argument.keyword == called.name):
+                    yield from self._mark(file, index, argument.value[1])
+
+    def _mark(self, file: SourceFile, index: int, name: str) -> Iterator[_Parameter]:
+        """Note that the scopes around a call need what a name means there, if that is a parameter."""
+        assert self._names is not None
+        passed: list[int] = []
+        scope = file.calls[index].scope
+        while scope > 0:
+            passed.append(scope)
+            entry = file.scopes[scope]
+            position = next((number for number, param in enumerate(entry.params) if param.name == name), None)
+            if position is not None:
+                if position or file.method_of(scope) is None:
+                    for one in passed:
+                        self._names.setdefault((file.path, one), set()).add(name)
+                    yield _Parameter(entry.name, name, position)
+                return
+            if name in file.bindings(scope):
+                return
+            scope = entry.parent

@@ -1,0 +1,105 @@
+"""What an object from outside the project keeps of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dllint.inference.arguments import Actual
+from dllint.inference.evaluate import summands
+from dllint.inference.values import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
+from dllint.libraries.torch import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+SPLIT = "torch.utils.data.random_split"
+DEEPEST = 5
+"""Containers inside one another that are looked into."""
+
+
+def keeps_arguments(name: str) -> bool:
+    """Whether calling it makes an object that holds the arguments: a class (by its capital), or a listed function."""
+    plain = canonical(name)
+    return (
+        plain in KEEPING_FUNCTIONS
+        or _adds_a_stage(name)
+        or (not plain.endswith("()") and plain.rsplit(".", 1)[-1][:1].isupper())
+    )
+
+
+def keeps_as_it_is(name: str) -> bool:
+    """Whether an object surely holds what its constructor is given, and does not read it up, as wrappers do."""
+    plain = canonical(name)
+    return plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain.endswith("Compose") or _adds_a_stage(name)
+
+
+def _adds_a_stage(name: str) -> bool:
+    """Whether it is a method of a pipeline of stages, which gives the pipeline with one stage more."""
+    head, called, rest = canonical(name).partition("()")
+    return head in PIPELINES and bool(called and rest)
+
+
+def held_by(world: World, value: Instance) -> Values:
+    """The values of the arguments that the object was made with, those inside lists and dicts too."""
+    if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
+        return ()
+    actuals = world.actuals(value.file, value.call, value.frame)
+    if canonical(value.of.name) == SPLIT:
+        # It draws the indices itself: torch/utils/data/dataset.py.
+        return _given(
+            world,
+            (*actuals.positional[:1], *(actuals.keywords[name] for name in ("dataset",) if name in actuals.keywords)),
+        )
+    before = _pipeline(world, value) if _adds_a_stage(value.of.name) else ()
+    return (*before, *_given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars)))
+
+
+def _pipeline(world: World, value: Instance) -> Values:
+    """What the pipeline was before the call that added a stage."""
+    assert value.file is not None
+    func = value.file.calls[value.call].func
+    if func[0] != "attr":
+        return ()
+    found = world.values.evaluate(func[1], world.call_site(value.file, value.call, value.frame))
+    return tuple(one for one in found if isinstance(one, Instance) and one != value)
+
+
+def bound_by(world: World, value: Partial) -> Values:
+    """The values of the arguments that a partial binds, those inside lists and dicts too."""
+    actuals = world.actuals(value.file, value.call, value.frame)
+    return _given(world, (*actuals.positional[1:], *actuals.keywords.values()))
+
+
+def _given(world: World, actuals: Iterable[Actual]) -> Values:
+    found: dict[Value, None] = {}
+    for actual in actuals:
+        if actual.expr is not None and actual.site is not None:
+            for summand in summands(actual.expr):
+                for one in world.values.evaluate(summand, actual.site):
+                    found.update(dict.fromkeys(flattened(world, one)))
+    return tuple(found)
+
+
+def flattened(world: World, value: Value) -> Values:
+    """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts itself, too."""
+    if not isinstance(value, (Display, Mapping)):
+        return () if isinstance(value, Unknown) else (value,)
+    found: dict[Value, None] = {}
+    seen: set[Value] = {value}
+    level: list[Value] = [value]
+    for _ in range(DEEPEST):
+        inner: dict[Value, None] = {}
+        for one in level:
+            if isinstance(one, Display):
+                if one.kind == "generator":
+                    found[one] = None
+                inner.update(dict.fromkeys(world.mappings.elements(one)))
+            elif isinstance(one, Mapping):
+                inner.update(dict.fromkeys(world.mappings.all_values(one)))
+            elif not isinstance(one, Unknown):
+                found[one] = None
+        level = [one for one in inner if one not in seen]
+        seen.update(level)
+    found.update((one, None) for one in level if not isinstance(one, Unknown))
+    return tuple(found)

@@ -1,0 +1,411 @@
+"""The linked project: all files with the answers that the parts of the model give one another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from dllint.config import Settings
+from dllint.facts.schema import Expr, FileFacts
+from dllint.inference.activations import Activations
+from dllint.inference.arguments import Actual, Actuals
+from dllint.inference.callgraph import Caller, CallGraph
+from dllint.inference.contents import held_by
+from dllint.inference.evaluate import Evaluator
+from dllint.inference.folding import truth
+from dllint.inference.hierarchy import Hierarchy
+from dllint.inference.imports import Imports
+from dllint.inference.mappings import Mappings
+from dllint.inference.memo import Memory
+from dllint.inference.objects import Objects
+from dllint.inference.symbols import Symbols
+from dllint.inference.values import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
+from dllint.libraries.argparse import Parsers
+from dllint.libraries.registries import BUILDING, Registries, configured
+from dllint.libraries.torch import LAUNCHERS, LOADERS, canonical
+from dllint.libraries.yaml_json import DataFiles
+from dllint.linking.conditions import tested_at
+from dllint.linking.implicit_calls import add_implicit_calls
+from dllint.linking.import_graph import ImportGraph
+from dllint.linking.source import SourceFile, aliases_in, last_name
+from dllint.modules import ModuleIndex
+from dllint.project.launches import Launch, find_launches, possible_launches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEEPEST_CONTEXT = 3
+"""Calls that an evaluation remembers; what called them is any caller."""
+MOST_CONTEXTS = 12
+"""Activations of one function that are told apart by the call alone; work then grows with the project, not with its
+ways through it."""
+MOST_NESTED_CONTEXTS = 12
+"""Activations of one function that are told apart by what called their caller too."""
+MOST_ROUNDS = 3
+DEEPEST_NESTING = 2
+"""Objects made by objects whose making is told apart."""
+
+
+class World:
+    """All that is linked. Its parts answer on demand and keep what they found; nothing changes once it is made."""
+
+    def __init__(self, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> None:
+        """`paths` are all files of the project, among them those that were found not to matter and have no facts."""
+        self.settings = settings
+        self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
+        self.index = ModuleIndex(paths if paths is not None else self.files)
+        self.import_graph = ImportGraph(self.files, self.index)
+        self.memory = Memory()
+        self.symbols = Symbols(self.files, self.index)
+        self.imports = Imports(self)
+        self.values = Evaluator(self)
+        self.hierarchy = Hierarchy(self)
+        self.objects = Objects(self)
+        self.mappings = Mappings(self)
+        self.parsers = Parsers(self)
+        self.data = DataFiles(self)
+        self.registries = Registries(self)
+        self.calls = CallGraph(self)
+        self.activations = Activations(self)
+        self._implicit = add_implicit_calls(self.files.values())
+        self._calling: defaultdict[str, list[SourceFile]] = defaultdict(list)
+        self._loading: defaultdict[str, list[SourceFile]] = defaultdict(list)
+        for file in self.files.values():
+            for name in file.facts.called:
+                self._calling[name].append(file)
+            for name in file.facts.loaded:
+                self._loading[name].append(file)
+        self._called: dict[str, list[tuple[SourceFile, int]]] = {}
+        self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
+        self._contexts: dict[tuple[tuple[str, int], bool], int] = {}
+        self._frames: dict[tuple[object, ...], Frame] = {}
+        self._activated: dict[tuple[str, int, Frame | None, Function], Frame] = {}
+        self._forgetful: set[Frame] = set()
+        self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
+        self._launches: list[Launch] | None = None
+        self._blind_launches: list[Launch] = []
+        self._launches_at: dict[tuple[str, int], list[Launch]] = {}
+        self._launched: dict[tuple[str, str, int], list[Caller]] = {}
+        self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._aliases: dict[str, dict[str, None]] | None = None
+        self._stored_under: dict[str, dict[str, None]] | None = None
+        self._function_names: set[str] | None = None
+        self._classes: list[Class] | None = None
+
+    # Indices
+
+    def called(self, name: str) -> list[tuple[SourceFile, int]]:
+        """Calls whose callee's last name is `name`."""
+        found = self._called.get(name)
+        if found is None:
+            found = [(file, index) for file in self._calling.get(name, ()) for index in file.facts.called[name]]
+            found += self._implicit.get(name, ())
+            self._called[name] = found
+        return found
+
+    def loaded(self, name: str) -> list[tuple[SourceFile, int]]:
+        """Scopes that read `name` without calling it."""
+        found = self._loaded.get(name)
+        if found is None:
+            found = [(file, scope) for file in self._loading.get(name, ()) for scope in file.facts.loaded[name]]
+            self._loaded[name] = found
+        return found
+
+    def classes(self) -> list[Class]:
+        if self._classes is None:
+            self._classes = [
+                Class(file, index)
+                for file in self.files.values()
+                for index, scope in enumerate(file.scopes)
+                if scope.kind == "class"
+            ]
+        return self._classes
+
+    def decorated(self, names: Iterable[str]) -> Iterator[tuple[SourceFile, int]]:
+        """Definitions with a decorator of one of the last names."""
+        if self._decorated is None:
+            self._decorated = {}
+            for file in self.files.values():
+                for index, scope in enumerate(file.scopes):
+                    for decorator in scope.decorators:
+                        expr = decorator.expr
+                        if expr[0] == "call":
+                            expr = file.calls[expr[1]].func
+                        if expr[0] in ("name", "attr"):
+                            self._decorated.setdefault(expr[-1], []).append((file, index))
+        for name in names:
+            yield from self._decorated.get(name, ())
+
+    def aliases(self, name: str) -> Iterable[str]:
+        """Last names to which something of that last name is bound as it is: by an import, an assignment, a default,
+        a keyword argument or a partial."""
+        if self._aliases is None:
+            self._aliases = {}
+            for file in self.files.values():
+                for source, target in aliases_in(file):
+                    if source != target:
+                        self._aliases.setdefault(source, {})[target] = None
+        return self._aliases.get(name, ())
+
+    def stored_under(self, attribute: str) -> Iterable[str]:
+        """Names of the attributes that are stored under that name of other objects: `self.load = task.load_batches`."""
+        if self._stored_under is None:
+            self._stored_under = {}
+            for file in self.files.values():
+                for scope in range(len(file.scopes)):
+                    for store in file.stores(scope):
+                        if isinstance(store.key, str) and store.value and store.value[0] == "attr":
+                            self._stored_under.setdefault(store.key, {})[store.value[2]] = None
+        return self._stored_under.get(attribute, ())
+
+    def may_be_function(self, name: str) -> bool:
+        """Whether any function, or parameter that may hold one, has that name."""
+        if self._function_names is None:
+            self._function_names = {
+                scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
+            }
+        return name in self._function_names
+
+    # Places and activations
+
+    def call_site(self, file: SourceFile, index: int, frame: Frame | None) -> Site:
+        """Where the parts of a call are evaluated."""
+        call = file.calls[index]
+        return Site(file, call.scope, call.region, (call.statement.line, call.statement.column), frame)
+
+    def actuals(self, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
+        """The arguments of a call as written."""
+        key = (file.path, index, frame)
+        found = self._actuals.get(key)
+        if found is None:
+            site = self.call_site(file, index, frame)
+            found = Actuals()
+            for argument in file.calls[index].args:
+                actual = Actual(argument.value, site, argument.span)
+                if argument.keyword is None:
+                    (found.positional if not found.stars else []).append(actual)
+                elif argument.keyword == "*":
+                    found.stars.append(actual)
+                elif argument.keyword == "**":
+                    found.mappings.append(actual)
+                else:
+                    found.keywords[argument.keyword] = actual
+            self._actuals[key] = found
+            name = last_name(file.calls[index].func)
+            if name in BUILDING and self.registries.built(file, index, frame):
+                found = self._actuals[key] = configured(found, name)
+        return found
+
+    def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
+        """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
+        caller's own activation is forgotten, and in the end the call."""
+        parent = self.remembered(frame)
+        key = (file.path, index, parent, function)
+        found = self._activated.get(key)
+        if found is None:
+            found = self._activated[key] = self._activation(file, index, parent, function)
+        return found
+
+    def _activation(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
+        if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
+            return self._called_frame(file, index, parent, function)
+        if parent is not None:
+            return self.frame(file, index, None, function)
+        if self._may_add(function, MOST_CONTEXTS, nested=False):
+            return self._called_frame(file, index, None, function)
+        of = function.receiver.of if isinstance(function.receiver, Instance) else None
+        known = Function(function.file, function.scope, function.receiver if of is not None else None)
+        forgetful = self.intern(("any", function.key, of), None, known, None)
+        self._forgetful.add(forgetful)
+        return forgetful
+
+    def _called_frame(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
+        frame = self.intern((file.path, index, parent, function), self.actuals(file, index, parent), function, parent)
+        frame.call = (file.path, index)
+        return frame
+
+    def _may_add(self, function: Function, most: int, nested: bool) -> bool:
+        """Count one more activation of a function, unless it has as many as are told apart."""
+        key = (function.key, nested)
+        count = self._contexts.get(key, 0)
+        self._contexts[key] = min(count + 1, most)
+        return count < most
+
+    def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
+        """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
+        are not told apart."""
+        if frame not in self._forgetful or index < 0:
+            return frame
+        return self._called_frame(file, index, None, function)
+
+    def making_frame(self, value: Instance, init: Function) -> Frame:
+        """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
+        there are: what one object was given says nothing of another."""
+        assert value.file is not None
+        frame = self.frame(value.file, value.call, value.frame, init)
+        if frame not in self._forgetful:
+            return frame
+        return self._called_frame(value.file, value.call, self.remembered(value.frame), init)
+
+    def remembered(self, frame: Frame | None) -> Frame | None:
+        """The activation, unless it is too deep to be told apart from others."""
+        if frame is None or (frame.depth < DEEPEST_CONTEXT and frame.nesting <= DEEPEST_NESTING):
+            return frame
+        return None
+
+    def forgets(self, frame: Frame) -> bool:
+        """Whether an activation stands for many that are not told apart."""
+        return frame in self._forgetful
+
+    def intern(
+        self,
+        key: tuple[object, ...],
+        actuals: Actuals | None,
+        function: Function,
+        parent: Frame | None,
+        chain: bool = False,
+    ) -> Frame:
+        """The one Frame for a key."""
+        found = self._frames.get((key, chain))
+        if found is None:
+            found = self._frames[key, chain] = Frame(actuals, function.receiver, parent, function.frame, chain)
+        return found
+
+    def receiver_frame(self, receiver: Instance) -> Frame:
+        """An activation of which only the receiver is known."""
+        key = (("receiver", receiver), False)
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = Frame(None, receiver, None, None, False)
+        return found
+
+    def impossible(self, site: Site) -> bool:
+        """Whether a condition around the site is surely not met in its activation. Only conditions over plain names
+        are looked into: what an attribute of a configuration object is hardly ever known, and costly to ask."""
+        for index in site.file.regions(site.region):
+            entry = site.file.facts.regions[index]
+            if entry.kind != "if" or entry.expr is None or not _over_names(entry.expr):
+                continue
+            where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
+            if not self._given(entry.expr, where):
+                continue
+            decided = truth(self.values.evaluate(entry.expr, where))
+            if decided is not None and decided is not entry.holds:
+                return True
+        return False
+
+    def _given(self, expr: Expr, site: Site) -> bool:
+        """Whether the names in a test hold constants, or what the call gives: parameters."""
+        tag = expr[0]
+        if tag == "name":
+            return all(
+                binding.kind in ("param", "import") or (binding.expr is not None and binding.expr[0] == "const")
+                for binding, _ in self.symbols.lookup(expr[1], site)
+            )
+        if tag in ("and", "or"):
+            return any(self._given(part, site) for part in expr[1])
+        return tag == "const" or self._given(expr[1], site)
+
+    def members_like(self, base: Value, pattern: Pattern) -> Values:
+        """What the members of a module or class are whose names fit a pattern."""
+        found: list[Value] = []
+        if isinstance(base, Module):
+            file = self.files.get(base.path)
+            names = file.bindings(0) if file is not None else {}
+            for name in names:
+                if pattern.fits(name):
+                    found += self.imports.member(base.path, name)
+        elif isinstance(base, Instance) and isinstance(base.of, Class):
+            for owner in self.hierarchy.line(base.of):
+                if isinstance(owner, Class):
+                    for name in self.hierarchy.own_methods(owner):
+                        if pattern.fits(name):
+                            found += self.values.attribute(base, name)
+        return tuple(dict.fromkeys(found))
+
+    # Processes
+
+    def launches(self) -> list[Launch]:
+        """All calls that start a process which runs a function of the project.
+
+        A launch hands arguments to what it starts, so that launches found make others known: they are looked for again
+        with those of the round before, until nothing changes.
+        """
+        if self._launches is None:
+            self._launches = []
+            candidates = possible_launches(self)
+            for _ in range(MOST_ROUNDS):
+                everything = list(find_launches(self, candidates))
+                found = [launch for launch in everything if launch.targets]
+                settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
+                self._launches = found
+                self._blind_launches = [launch for launch in everything if not launch.targets]
+                changed = self._link_launches()
+                # What was asked while the registries were being filled saw a part of them.
+                self.memory.revise(changed if settled else [*changed, self.registries])
+                if settled:
+                    break
+            self.memory.settle()
+        return self._launches
+
+    def _link_launches(self) -> list[Hashable]:
+        """Index the launches found. Gives the premises that have changed, as `launches_at` and `launched` name them."""
+        before = self._premises()
+        self._launches_at = {}
+        self._launched = {}
+        for launch in self._launches or ():
+            self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
+            for target in launch.targets:
+                caller = Caller(launch.file, launch.call, target.frame)
+                self._launched.setdefault(("function", *target.function.key), []).append(caller)
+        now = self._premises()
+        return [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
+
+    def _premises(self) -> dict[Hashable, object]:
+        return dict((*self._launches_at.items(), *self._launched.items()))
+
+    def blind_launches(self) -> list[Launch]:
+        """All calls that start a process of which it is not known what function of the project it runs, if any."""
+        self.launches()
+        return self._blind_launches
+
+    def launches_at(self, file: SourceFile, index: int) -> list[Launch]:
+        self.launches()
+        key = (file.path, index)
+        self.memory.rest_on(key)
+        return self._launches_at.get(key, [])
+
+    def launched(self, function: Function) -> list[Caller]:
+        """The launches that start a process which runs the function."""
+        self.launches()
+        key = ("function", *function.key)
+        self.memory.rest_on(key)
+        return self._launched.get(key, [])
+
+    def is_launcher(self, name: str) -> bool:
+        return canonical(name) in LAUNCHERS or name in self.settings.launchers
+
+    def is_loader_name(self, name: str) -> bool:
+        return canonical(name) in LOADERS or name in self.settings.loaders
+
+    def held_by(self, value: Instance) -> Values:
+        """What an object from outside the project keeps of the arguments it was made with."""
+        return held_by(self, value)
+
+
+def _summary(launch: Launch) -> tuple[object, ...]:
+    through = tuple((caller.file.path, caller.call) for caller in launch.through)
+    return launch.file.path, launch.call, launch.methods, tuple(one.function.key for one in launch.targets), through
+
+
+def _over_names(expr: Expr) -> bool:
+    """Whether a test is made of names, constants, comparisons and logical operators alone."""
+    tag = expr[0]
+    if tag in ("name", "const"):
+        return True
+    if tag == "not":
+        return _over_names(expr[1])
+    if tag in ("and", "or"):
+        return all(_over_names(part) for part in expr[1])
+    return bool(tag == "compare" and _over_names(expr[1]) and all(_over_names(right) for _, right in expr[2]))

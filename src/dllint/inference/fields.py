@@ -1,0 +1,69 @@
+"""Fields of classes whose constructor is written for them: dataclasses, attrs, pydantic models, named tuples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import UNKNOWN, Class, Instance, Values
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
+"""Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
+BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typing.NamedTuple", "msgspec.Struct"})
+
+
+def given(world: World, value: Instance, name: str) -> list[Values]:
+    """What the call that made the object gives for a field; nothing where it leaves the default."""
+    assert isinstance(value.of, Class)
+    if value.call < 0 or value.file is None or not has_fields(world, value.of):
+        return []
+    actuals = world.actuals(value.file, value.call, value.frame)
+    actual = actuals.keywords.get(name)
+    if actual is None:
+        names = _names(world, value.of)
+        if name in names and names.index(name) < len(actuals.positional):
+            actual = actuals.positional[names.index(name)]
+    if actual is not None:
+        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
+    if actuals.mappings:
+        found = world.mappings.from_unpacked(actuals, name)
+        return [found.values, *([] if not found.absent else [_default(world, value.of, name)])]
+    if actuals.stars:
+        return [(UNKNOWN,)]
+    return []
+
+
+def has_fields(world: World, cls: Class) -> bool:
+    """Whether the constructor of a class takes the values of its fields."""
+    if world.hierarchy.method(cls, "__init__") is not None:
+        return False
+    if any(name in BASES for name in world.hierarchy.externals(cls)):
+        return True
+    for owner in world.hierarchy.line(cls):
+        if isinstance(owner, Class):
+            for decorator in owner.file.scopes[owner.scope].decorators:
+                expr = decorator.expr
+                if expr[0] == "call":
+                    expr = owner.file.calls[expr[1]].func
+                if expr[0] in ("name", "attr") and expr[-1] in DECORATORS:
+                    return True
+    return False
+
+
+def _names(world: World, cls: Class) -> list[str]:
+    """The fields in the order of the constructor's parameters."""
+    names: dict[str, None] = {}
+    for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
+        for event in owner.file.scopes[owner.scope].events:
+            if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "ann" and event.target:
+                names.setdefault(str(event.target[-1]))
+    return list(names)
+
+
+def _default(world: World, cls: Class, name: str) -> Values:
+    for owner in world.hierarchy.line(cls):
+        if isinstance(owner, Class) and name in owner.file.bindings(owner.scope):
+            return world.values.attribute(owner, name)
+    return ()

@@ -1,0 +1,189 @@
+"""Classes: bases, methods, subclasses, and what the first parameter of a function is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
+from dllint.linking.implicit_calls import PROPERTY_DECORATORS
+from dllint.linking.source import last_name
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+MOST_OVERRIDES = 12
+
+
+class Hierarchy:
+    """Inheritance among the classes of the project, with External bases where they leave it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._bases: dict[tuple[str, int], tuple[Value, ...]] = {}
+        self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}
+        self._methods: dict[tuple[str, int], dict[str, int]] = {}
+        self._subclasses: dict[tuple[str, int], list[Class]] | None = None
+        self._receivers: dict[tuple[str, int], str] = {}
+
+    def bases(self, cls: Class) -> tuple[Value, ...]:
+        """The classes named in the class statement, of the project or External."""
+        found = self._bases.get(cls.key)
+        if found is None:
+            self._bases[cls.key] = ()
+            scope = cls.file.scopes[cls.scope]
+            site = Site(cls.file, max(scope.parent, 0), scope.region, (scope.header.line, scope.header.column), None)
+            collected: list[Value] = []
+            for base in scope.bases:
+                if base.keyword is None:
+                    collected.extend(
+                        value
+                        for value in self.world.values.evaluate(base.value, site)
+                        if isinstance(value, (Class, External)) and value != cls
+                    )
+            found = self._bases[cls.key] = tuple(collected)
+        return found
+
+    def line(self, cls: Class) -> tuple[Value, ...]:
+        """The class and all that it inherits from, nearest first (depth first, left to right)."""
+        found = self._lines.get(cls.key)
+        if found is None:
+            self._lines[cls.key] = (cls,)
+            order: dict[Value, None] = {cls: None}
+            for base in self.bases(cls):
+                for value in self.line(base) if isinstance(base, Class) else (base,):
+                    order.setdefault(value)
+            found = self._lines[cls.key] = tuple(order)
+        return found
+
+    def own_methods(self, cls: Class) -> dict[str, int]:
+        """Functions defined directly in the class body, by name (the last definition counts; of a property the first,
+        which reading it runs)."""
+        found = self._methods.get(cls.key)
+        if found is None:
+            found = self._methods[cls.key] = {}
+            for index in cls.file.children.get(cls.scope, ()):
+                scope = cls.file.scopes[index]
+                changes = any(
+                    one.expr[0] == "attr"
+                    and one.expr[1] == ["name", scope.name]
+                    and one.expr[2] in ("setter", "deleter")
+                    for one in scope.decorators
+                )
+                if scope.kind == "function" and not (changes and scope.name in found):
+                    found[scope.name] = index
+        return found
+
+    def method(self, cls: Class, name: str, after: Class | None = None) -> Function | None:
+        """The function that `name` means on an instance of the class; with `after`, as `super()` in `after` sees it."""
+        line = self.line(cls)
+        if after is not None:
+            line = line[line.index(after) + 1 :] if after in line else self.line(after)[1:]
+        for owner in line:
+            if isinstance(owner, Class):
+                index = self.own_methods(owner).get(name)
+                if index is not None:
+                    return Function(owner.file, index)
+        return None
+
+    def subclasses(self, cls: Class) -> list[Class]:
+        """Classes of the project that inherit from the class, directly or not."""
+        if self._subclasses is None:
+            self._subclasses = {}
+            for candidate in self.world.classes():
+                for ancestor in self.line(candidate)[1:]:
+                    if isinstance(ancestor, Class):
+                        self._subclasses.setdefault(ancestor.key, []).append(candidate)
+        return self._subclasses.get(cls.key, [])
+
+    def called_on(self, function: Function, cls: Class) -> tuple[Class, ...]:
+        """The classes that a class method of `cls` is called on, if all calls tell: else `cls` and those below."""
+        found: dict[Value | None, None] = {}
+        if self.world.memory.enter():
+            try:
+                found = dict.fromkeys(caller.frame.receiver for caller in self.world.calls.callers(function))
+            finally:
+                self.world.memory.leave()
+        named = tuple(one for one in found if isinstance(one, Class))
+        return named if named and len(named) == len(found) else (cls, *self.subclasses(cls)[:MOST_OVERRIDES])
+
+    def overrides(self, cls: Class, name: str) -> Iterator[Function]:
+        """What `name` can mean on an instance of the class or of any class below it."""
+        own = self.method(cls, name)
+        if own is not None:
+            yield own
+        for below in self.subclasses(cls):
+            index = self.own_methods(below).get(name)
+            if index is not None:
+                yield Function(below.file, index)
+
+    def meant(self, value: Instance, name: str) -> list[Function]:
+        """The methods that `name` can mean on an object: of its class, or, where only a base of its class is known, of
+        any class below too."""
+        assert isinstance(value.of, Class)
+        found = list(self.overrides(value.of, name))[:MOST_OVERRIDES] if value.call < 0 else []
+        if not found:
+            own = self.method(value.of, name)
+            found = [own] if own is not None else []
+        return found
+
+    def externals(self, cls: Class) -> list[str]:
+        """Names of the classes from outside the project that the class inherits from."""
+        return [value.name for value in self.line(cls) if isinstance(value, External)]
+
+    def decorators(self, function: Function) -> list[str]:
+        """Last names of the decorators, without their arguments."""
+        names = []
+        for decorator in function.file.scopes[function.scope].decorators:
+            expr = decorator.expr
+            if expr[0] == "call":
+                expr = function.file.calls[expr[1]].func
+            names.append(last_name(expr))
+        return names
+
+    def receiver_kind(self, function: Function) -> str:
+        """ "self" or "class" where the first parameter is the receiver, "" where there is none."""
+        found = self._receivers.get(function.key)
+        if found is None:
+            found = ""
+            if (
+                function.file.method_of(function.scope) is not None
+                and function.file.scopes[function.scope].kind == "function"
+            ):
+                names = self.decorators(function)
+                if "classmethod" in names or function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
+                    found = "class"
+                elif "staticmethod" not in names:
+                    found = "self"
+            self._receivers[function.key] = found
+        return found
+
+    def is_property(self, function: Function) -> bool:
+        return any(name in PROPERTY_DECORATORS for name in self.decorators(function))
+
+    def annotation(self, function: Function, name: str) -> Values:
+        """An instance of the project's class that a parameter is annotated with, if it is."""
+        scope = function.file.scopes[function.scope]
+        for param in scope.params:
+            if param.name == name and param.annotation is not None:
+                return self.annotated(
+                    param.annotation, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None)
+                )
+        return ()
+
+    def annotated(self, annotation: list[object], site: Site) -> Values:
+        """Instances of the project's classes that an annotation names (also inside Optional and unions)."""
+        if annotation[0] == "item":
+            inner = annotation[2]
+            return self.annotated(inner, site) if isinstance(inner, list) else ()
+        if annotation[0] == "binop":
+            left, right = annotation[2], annotation[3]
+            assert isinstance(left, list) and isinstance(right, list)
+            return self.annotated(left, site) + self.annotated(right, site)
+        if annotation[0] == "const" and isinstance(annotation[1], str) and annotation[1].isidentifier():
+            annotation = ["name", annotation[1]]
+        if annotation[0] not in ("name", "attr"):
+            return ()
+        return tuple(
+            Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class)
+        )

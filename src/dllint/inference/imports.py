@@ -1,0 +1,126 @@
+"""What import statements bind, through re-exports and star imports."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Event
+from dllint.inference.values import UNKNOWN, External, Module, Pattern, Site, Values
+from dllint.libraries import torch as torch_api
+from dllint.linking.source import Binding, SourceFile
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+class Imports:
+    """Resolution of modules and of their members."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._members: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._importers: dict[str, dict[str, Event]] | None = None
+        self._star: dict[tuple[str, str], Values | None] = {}
+
+    def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
+        """What an import statement binds to `name`."""
+        assert binding.event is not None
+        module, member, alias, level = binding.event.detail
+        if member is None:
+            target = module if alias else module.split(".")[0]
+            path = self.find(file, target, 0)
+            if path is not None:
+                return (Module(path),)
+            if not alias and "." in module and self.find(file, module, 0) is not None:
+                return (Module(f"<namespace>{target}"),)
+            return (External(target),)
+        if member == "*":
+            return ()
+        return self.from_import(file, module, level, member)
+
+    def from_import(self, file: SourceFile, module: str, level: int, member: str) -> Values:
+        path = self.find(file, module, level)
+        if path is not None:
+            found = self.member(path, member)
+            if found:
+                return found
+        full = f"{module}.{member}" if module else member
+        submodule = self.find(file, full, level)
+        if submodule is not None:
+            return (Module(submodule),)
+        if path is None and level == 0:
+            return (External(full),)
+        return (UNKNOWN,)
+
+    def find(self, file: SourceFile, module: str, level: int) -> str | None:
+        """The file of a module as `file` would import it."""
+        found = self.world.index.resolve(file.path, module, level)
+        return found[-1] if found else None
+
+    def member(self, path: str, name: str) -> Values:
+        """What `name` is in the module at `path`; nothing where it has no such name."""
+        return self.world.memory.remember(self._members, (path, name), lambda: self._member(path, name), ())
+
+    def _member(self, path: str, name: str) -> Values:
+        file = self.world.files.get(path)
+        if file is None:
+            return ()
+        if name in file.bindings(0) or file.global_bindings(name):
+            return self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
+        return self.star(file, name) or ()
+
+    def importers(self, file: SourceFile) -> list[tuple[SourceFile, Event]]:
+        """The files that import a file when they are imported themselves, each with the statement that does."""
+        if self._importers is None:
+            self._importers = {}
+            for other in self.world.files.values():
+                for scope, event in other.imports():
+                    if scope == 0:
+                        for path in self._reached(other, event):
+                            if path != other.path:
+                                self._importers.setdefault(path, {}).setdefault(other.path, event)
+        return [(self.world.files[path], event) for path, event in self._importers.get(file.path, {}).items()]
+
+    def _reached(self, file: SourceFile, event: Event) -> set[str]:
+        module, name, _, level = event.detail
+        reached = self.find(file, module, level)
+        if reached is None and name:
+            return set()
+        inner = self.find(file, f"{module}.{name}", level) if name and name != "*" else None
+        return {path for path in (reached, inner) if path is not None}
+
+    def fitting(self, file: SourceFile, name: Pattern) -> list[Module]:
+        """The modules of which only the beginning and the end of the name are known."""
+        found = self.world.index.beginning(file.path, name.prefix, (name.inner + name.suffix).count("."))
+        return [Module(files[-1]) for module, files in found.items() if name.fits(module)]
+
+    def submodule(self, path: str, name: str) -> Values:
+        """The module `name` inside the package at `path`."""
+        found = self.world.index.resolve(path, name, 1) if path.endswith("__init__.py") else []
+        return (Module(found[-1]),) if found else ()
+
+    def star(self, file: SourceFile, name: str) -> Values | None:
+        """What `name` is by the file's star imports; None where none of them can give it."""
+        stars = file.bindings(0).get("*")
+        if not stars or name.startswith("__"):
+            return None
+        key = (file.path, name)
+        if key in self._star:
+            return self._star[key]
+        self._star[key] = None
+        found: Values | None = None
+        for binding in reversed(stars):
+            assert binding.event is not None
+            module, _, _, level = binding.event.detail
+            path = self.find(file, module, level)
+            if path is not None:
+                values = self.member(path, name)
+                if values:
+                    found = values
+                    break
+            elif level == 0 and torch_api.exports(module, name):
+                found = (External(f"{module}.{name}"),)
+                break
+        self._star[key] = found
+        return found

@@ -1,0 +1,160 @@
+"""Methods of objects of which nothing is known, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import Class, Function, Instance
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+MOST_NAMESAKES = 4
+COMMON_NAMES = frozenset(
+    [
+        "get",
+        "set",
+        "add",
+        "update",
+        "run",
+        "load",
+        "save",
+        "close",
+        "open",
+        "read",
+        "write",
+        "reset",
+        "start",
+        "stop",
+        "init",
+        "items",
+        "keys",
+        "values",
+        "append",
+        "copy",
+        "format",
+        "join",
+        "split",
+        "log",
+        "call",
+        "apply",
+        "process",
+        "pop",
+        "insert",
+        "extend",
+        "index",
+        "count",
+        "sort",
+        "size",
+        "shape",
+        "dim",
+        "to",
+        "cpu",
+        "cuda",
+        "eval",
+        "train",
+        "test",
+        "forward",
+        "backward",
+        "step",
+        "zero_grad",
+        "state_dict",
+        "load_state_dict",
+        "parameters",
+        "modules",
+        "children",
+        "register",
+        "build",
+        "send",
+        "recv",
+        "put",
+        "wait",
+        "release",
+        "acquire",
+        "clear",
+        "next",
+        "item",
+        "mean",
+        "sum",
+        "max",
+        "min",
+        "print",
+        "info",
+        "debug",
+        "warning",
+        "error",
+        "parse",
+        "encode",
+        "decode",
+        "transform",
+        "preprocess",
+        "from_pretrained",
+        "save_pretrained",
+        "from_config",
+        "fit",
+        "predict",
+        "compute",
+        "result",
+        "map",
+        "filter",
+        "reduce",
+        "submit",
+        "shutdown",
+        "name",
+        "type",
+        "id",
+        "text",
+        "data",
+        "size_",
+        "flush",
+        "seek",
+        "tell",
+        "exists",
+    ]
+)
+"""Method names too common to say which class is meant."""
+
+
+class Namesakes:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._methods: dict[str, list[Function]] | None = None
+        self._found: dict[tuple[str, int], list[Function]] = {}
+
+    def find(self, name: str, arguments: int) -> list[Function]:
+        """The methods of the project of that name, if it says clearly enough which is meant."""
+        if name in COMMON_NAMES or name.startswith("__") or len(name) < 5:
+            return []
+        found = self._found.get((name, arguments))
+        if found is None:
+            found = self._found[name, arguments] = self._find(name, arguments)
+        return found
+
+    def _find(self, name: str, arguments: int) -> list[Function]:
+        if self._methods is None:
+            self._methods = {}
+            for file in self.world.files.values():
+                for scope, entry in enumerate(file.scopes):
+                    if entry.kind == "function" and file.method_of(scope) is not None:
+                        self._methods.setdefault(entry.name, []).append(Function(file, scope))
+        found = self._methods.get(name, [])
+        if len(found) > MOST_NAMESAKES:
+            roots = {self._root(function) for function in found}
+            if len(roots) > 1:
+                return []
+        bound = []
+        for function in found:
+            owner = function.file.method_of(function.scope)
+            assert owner is not None
+            most = sum(1 for param in function.file.scopes[function.scope].params if param.kind != "kw")
+            if arguments < max(most, 1) or any(
+                p.kind in ("var", "kw") for p in function.file.scopes[function.scope].params
+            ):
+                bound.append(Function(function.file, function.scope, Instance(Class(function.file, owner))))
+        return bound
+
+    def _root(self, function: Function) -> tuple[str, int]:
+        owner = function.file.method_of(function.scope)
+        assert owner is not None
+        line = [value for value in self.world.hierarchy.line(Class(function.file, owner)) if isinstance(value, Class)]
+        return line[-1].key

@@ -1,0 +1,190 @@
+"""Names: which bindings a name can mean at a place, what modules export, how classes inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dllint.facts.schema import Event
+from dllint.inference.values import Frame, Site
+from dllint.linking.conditions import Atom, contradict, path_atoms
+from dllint.linking.source import Binding, SourceFile
+from dllint.modules import ModuleIndex
+
+
+class Meaning:
+    """What a name means at a place, in any activation. The first `own` bindings are those of a scope around, `closures`
+    functions out; the others are by functions that declare the name global. `fixed` says that the module's own scope
+    binds it, so that it means the same in all functions that do not bind it, and in all of their activations.
+
+    One object for one meaning, compared by identity.
+    """
+
+    __slots__ = ("bindings", "closures", "fixed", "own")
+
+    def __init__(self, bindings: list[tuple[Binding, Site]], own: int, closures: int, fixed: bool) -> None:
+        self.bindings = bindings
+        self.own = own
+        self.closures = closures
+        self.fixed = fixed
+
+    def within(self, frame: Frame | None) -> Sequence[tuple[Binding, Site]]:
+        """The bindings, each with the site at which to evaluate it in an activation of the function at the place."""
+        for _ in range(self.closures):
+            frame = frame.closure if frame is not None else None
+        if frame is None:
+            return self.bindings
+        found = [
+            (binding, Site(where[0], where[1], where[2], where[3], frame))
+            for binding, where in self.bindings[: self.own]
+        ]
+        return found + self.bindings[self.own :]
+
+
+class Symbols:
+    """Name lookup over linked files."""
+
+    def __init__(self, files: dict[str, SourceFile], index: ModuleIndex) -> None:
+        self.files = files
+        self.index = index
+        self._atoms: dict[tuple[str, int, int], list[Atom]] = {}
+        self._meanings: dict[tuple[str, int, int, tuple[int, int], str], Meaning] = {}
+        self._of_modules: dict[tuple[str, int, str], Meaning] = {}
+
+    def atoms(self, file: SourceFile, scope: int, region: int) -> list[Atom]:
+        """The conditions in force in a region, kept for the next question."""
+        if not region:
+            return []
+        key = (file.path, scope, region)
+        found = self._atoms.get(key)
+        if found is None:
+            found = self._atoms[key] = path_atoms(file, scope, region)
+        return found
+
+    def lookup(self, name: str, site: Site) -> Sequence[tuple[Binding, Site]]:
+        """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
+        return self.meaning(name, site).within(site.frame)
+
+    def meaning(self, name: str, site: Site) -> Meaning:
+        file, scope, region, at, _ = site
+        key = (file.path, scope, region, at, name)
+        found = self._meanings.get(key)
+        if found is None:
+            found = self._meanings[key] = self._mean(name, file, scope, region, at)
+        return found
+
+    def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> Meaning:
+        """The bindings of the scope that binds the name, with those by functions that declare it global."""
+        closures = 0
+        first, around = True, region
+        while scope > 0 or (scope == 0 and first):
+            kind = file.scopes[scope].kind
+            if kind != "class" or first:
+                found = file.bindings(scope).get(name)
+                if found and any(_is_clause(binding) for binding in found):
+                    found = self._of_clauses(file, found, around, at if first else None)
+                if found:
+                    if first:
+                        found = self.reaching(file, scope, found, region, at)
+                    own = [(binding, self.binding_site(binding, file, scope)) for binding in found]
+                    more = self._globals(name, file) if scope == 0 else []
+                    return Meaning(own + more, len(own), closures, fixed=False)
+            if scope == 0:
+                return Meaning(self._globals(name, file), 0, closures, fixed=False)
+            if kind in ("function", "lambda"):
+                closures += 1
+            first = False
+            around = file.scopes[scope].region
+            scope = file.scopes[scope].parent
+        return self._in_module(name, file, around)
+
+    def _in_module(self, name: str, file: SourceFile, region: int) -> Meaning:
+        """What a name means in functions of a module that do not bind it; in a comprehension, by its region."""
+        bound = file.bindings(0).get(name, [])
+        clauses = any(_is_clause(binding) for binding in bound)
+        key = (file.path, region if clauses else 0, name)
+        found = self._of_modules.get(key)
+        if found is None:
+            if clauses:
+                bound = self._of_clauses(file, bound, region, None)
+            own = [(binding, self.binding_site(binding, file, 0)) for binding in bound]
+            found = self._of_modules[key] = Meaning(own + self._globals(name, file), 0, 0, fixed=True)
+        return found
+
+    @staticmethod
+    def _of_clauses(
+        file: SourceFile, bindings: list[Binding], region: int, at: tuple[int, int] | None
+    ) -> list[Binding]:
+        """The bindings of one scope that hold in a region of it: the targets of a comprehension hold in that alone.
+        `at` is the statement there, which may hold the comprehension around."""
+        for around in file.regions(region):
+            clause = file.clauses.get(around)
+            own = [binding for binding in bindings if binding.event is clause] if clause is not None else []
+            if own:
+                return own
+        others = [binding for binding in bindings if not _is_clause(binding)]
+        return others or [binding for binding in bindings if _begins(binding, at)]
+
+    def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
+        return [(binding, self.binding_site(binding, file, scope)) for scope, binding in file.global_bindings(name)]
+
+    @staticmethod
+    def binding_site(binding: Binding, file: SourceFile, scope: int) -> Site:
+        event = binding.event
+        if event is None:
+            return Site(file, scope, 0, (0, 0), None)
+        return Site(file, scope, event.region, (event.span.line, event.span.column), None)
+
+    def reaching(
+        self, file: SourceFile, scope: int, bindings: list[Binding], region: int, at: tuple[int, int]
+    ) -> list[Binding]:
+        """The bindings of one scope that can be in force at a place of the same scope: later ones do not count
+        unless a loop leads back, and one that is always passed hides those before it."""
+        if at == (0, 0) or (len(bindings) == 1 and bindings[0].event is None):
+            return bindings
+        here = self.atoms(file, scope, region)
+        found: list[Binding] = []
+        halves: dict[tuple[int, str], bool] = {}
+        for binding in reversed(bindings):
+            event = binding.event
+            if event is None:
+                found.append(binding)
+                continue
+            if (event.span.line, event.span.column) >= at:
+                if self._share_loop(file, event.region, region):
+                    found.append(binding)
+                continue
+            if here and event.region and contradict(here, self.atoms(file, scope, event.region)):
+                continue
+            found.append(binding)
+            if file.encloses(event.region, region):
+                break
+            if self._completes(file, event, region, halves):
+                break
+        found.reverse()
+        return found or bindings
+
+    def _share_loop(self, file: SourceFile, left: int, right: int) -> bool:
+        around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
+        return bool(around) and any(index in around for index in file.regions(right))
+
+    def _completes(self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, str], bool]) -> bool:
+        """Whether this assignment stands in the other half of an `if` whose first half was already seen."""
+        entry = file.facts.regions[event.region]
+        if entry.kind != "if" or not file.encloses(entry.parent, region):
+            return False
+        key = (entry.parent, str(entry.expr))
+        if key in halves and halves[key] != entry.holds:
+            return True
+        halves[key] = entry.holds
+        return False
+
+
+def _is_clause(binding: Binding) -> bool:
+    """Whether it is the target of a comprehension."""
+    return binding.event is not None and binding.event.kind == "for" and binding.event.detail == "comp"
+
+
+def _begins(binding: Binding, at: tuple[int, int] | None) -> bool:
+    """Whether the statement of a binding begins at a place."""
+    event = binding.event
+    return event is not None and (event.span.line, event.span.column) == at

@@ -1,0 +1,296 @@
+"""Abstract values: what the analyzer knows about an object that an expression may stand for.
+
+Const            a constant: None, a bool, a number or a string
+Pattern          a string of which only the ends are known: f"init_dist_{launcher}"
+Function         a function, lambda or bound method of the project
+Class            a class of the project
+Module           a file of the project
+External         anything reached through a name from outside the project: "torch.utils.data.DataLoader"
+Instance         what calling a class of the project, or anything External, gave
+Partial          functools.partial of a value
+Display          a list, tuple, set or comprehension as written in the source
+Mapping          a dict as written in the source, or made by `dict(…)` and its like
+Keywords         the `**kwargs` of a function, as one call fills it
+Parsed           what argparse's `parse_args` returned
+Data             a value read from a configuration file of the project
+Unknown          nothing is known; what depends on it stays silent
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, Union
+
+from dllint.facts.schema import Expr
+
+if TYPE_CHECKING:
+    from dllint.inference.arguments import Actuals
+    from dllint.linking.source import SourceFile
+
+
+class Frame:
+    """An activation: the arguments that a function's parameters are read from (None: any), and a method's receiver.
+    `call` is the file and the index of the call that makes it, where it is one that the source writes.
+
+    Interned, so compared by identity.
+    """
+
+    __slots__ = ("actuals", "call", "closure", "depth", "nesting", "parent", "receiver")
+
+    def __init__(
+        self, actuals: Actuals | None, receiver: Value | None, parent: Frame | None, closure: Frame | None, chain: bool
+    ) -> None:
+        self.actuals = actuals
+        self.call: tuple[str, int] | None = None
+        self.receiver = receiver
+        self.parent = parent
+        self.closure = closure
+        # Contexts multiply with every level. Those of a chain that is followed anyway cost nothing more.
+        self.depth: int = 0 if chain else 1 + (parent.depth if parent else 0)
+        inner = receiver.frame if isinstance(receiver, Instance) else None
+        own = 1 + (inner.nesting if inner is not None else 0) if isinstance(receiver, Instance) else 0
+        self.nesting: int = max(own, parent.nesting if parent is not None else 0)
+
+    def is_apart(self, other: Frame | None) -> bool:
+        """Whether they are surely different activations of one function: their calls differ, or those around them."""
+        mine: Frame | None = self
+        while mine is not None and other is not None and mine is not other:
+            if mine.call is not None and other.call is not None and mine.call != other.call:
+                return True
+            mine, other = mine.parent, other.parent
+        return False
+
+
+class Site(NamedTuple):
+    """Where an expression is evaluated. `at` orders it among the statements of its scope; (0, 0) means at any time."""
+
+    file: SourceFile
+    scope: int
+    region: int
+    at: tuple[int, int]
+    frame: Optional[Frame]
+
+
+@dataclass(frozen=True)
+class Const:
+    value: Any
+    kind: str
+
+
+def const(value: object) -> Const:
+    return Const(value, type(value).__name__)
+
+
+NONE = const(None)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`inner` is what is known between the ends, in order: "." for f"models.{kind}.{name}"."""
+
+    prefix: str
+    suffix: str
+    inner: str = ""
+
+    def fits(self, text: str) -> bool:
+        return (
+            len(text) >= len(self.prefix) + len(self.suffix)
+            and text.startswith(self.prefix)
+            and text.endswith(self.suffix)
+        )
+
+
+# Values are parts of the keys of all questions that are kept. Of those that are met most often there is one object for
+# equal parts, so that they are compared and hashed by identity. A file keeps those that belong to it, and an External,
+# of which no file is known, those made of it: they live as long as what they are made of.
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Function:
+    """`frame` is the activation of the function around it, whose names it reads."""
+
+    file: SourceFile
+    scope: int
+    receiver: Value | None
+    frame: Frame | None
+    name: str
+    key: tuple[str, int]
+
+    def __new__(
+        cls, file: SourceFile, scope: int, receiver: Value | None = None, frame: Frame | None = None
+    ) -> Function:
+        """The one Function of these parts."""
+        parts = (scope, receiver, frame)
+        found = file.functions.get(parts)
+        if found is None:
+            found = file.functions[parts] = object.__new__(cls)
+            name, key = file.scopes[scope].name, (file.path, scope)
+            vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
+        return found
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Class:
+    file: SourceFile
+    scope: int
+    name: str
+    key: tuple[str, int]
+    plain: Instance | None = field(repr=False)
+
+    def __new__(cls, file: SourceFile, scope: int) -> Class:
+        """The one Class of a definition."""
+        found = file.classes.get(scope)
+        if found is None:
+            found = file.classes[scope] = object.__new__(cls)
+            vars(found).update(file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
+        return found
+
+
+@dataclass(frozen=True)
+class Module:
+    path: str
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class External:
+    name: str
+    plain: Instance | None = field(repr=False)
+
+    _all: ClassVar[dict[str, External]] = {}
+
+    def __new__(cls, name: str) -> External:
+        """The one External of a name."""
+        found = cls._all.get(name)
+        if found is None:
+            found = cls._all[name] = object.__new__(cls)
+            vars(found).update(name=name, plain=None)
+        return found
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Instance:
+    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None."""
+
+    of: Class | External
+    file: SourceFile | None
+    call: int
+    frame: Frame | None
+
+    def __new__(
+        cls, of: Class | External, file: SourceFile | None = None, call: int = -1, frame: Frame | None = None
+    ) -> Instance:
+        """The one Instance of these parts."""
+        parts = (of, call, frame)
+        found = of.plain if file is None else file.instances.get(parts)
+        if found is None:
+            found = object.__new__(cls)
+            vars(found).update(of=of, file=file, call=call, frame=frame)
+            if file is None:
+                vars(of)["plain"] = found
+            else:
+                file.instances[parts] = found
+        return found
+
+
+@dataclass(frozen=True)
+class Super:
+    """What `super()` gives in a method of `cls`."""
+
+    cls: Class
+    receiver: Value | None
+    frame: Frame | None
+
+
+@dataclass(frozen=True)
+class Partial:
+    function: Value
+    file: SourceFile
+    call: int
+    frame: Frame | None
+
+
+class Written:
+    """An expression of the source together with where it is evaluated; the same text is the same object."""
+
+    __slots__ = ("_hash", "_identity", "expr", "site")
+
+    def __init__(self, expr: Expr, site: Site) -> None:
+        self.expr = expr
+        self.site = site
+        text = ("call", expr[1]) if expr[0] == "call" else ("at", id(expr))
+        self._identity = (*text, site.file.path, id(site.frame))
+        self._hash = hash(self._identity)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+@dataclass(frozen=True)
+class Display:
+    kind: str
+    written: Written
+    owner: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A dict or namespace with known keys.
+
+    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it: its later changes count.
+    """
+
+    written: Written
+    owner: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Keywords:
+    function: Function
+    frame: Frame | None
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """`parser` is the variable or attribute that holds the parser, as evaluated."""
+
+    parser: Value
+    file: SourceFile
+    call: int
+
+
+@dataclass(frozen=True)
+class Data:
+    """A node of a configuration file. `pointer` is the way to it from the top."""
+
+    path: str
+    pointer: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    why: str = ""
+
+
+UNKNOWN = Unknown()
+
+Value = Union[
+    Const,
+    Pattern,
+    Function,
+    Class,
+    Module,
+    External,
+    Instance,
+    Super,
+    Partial,
+    Display,
+    Mapping,
+    Keywords,
+    Parsed,
+    Data,
+    Unknown,
+]
+Values = tuple[Value, ...]

@@ -1,0 +1,1 @@
+"""What is known of code outside the project, a module for each library or concept."""

@@ -1,0 +1,93 @@
+"""Command line options: what the attributes of a parsed namespace can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Call
+from dllint.inference.mappings import OPAQUE, Found
+from dllint.inference.values import NONE, UNKNOWN, Const, Parsed, Value, const
+from dllint.linking.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+class Parsers:
+    """The `add_argument` calls of the project by destination."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._options: dict[str, list[tuple[SourceFile, int]]] | None = None
+
+    def nearest(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
+        """The `add_argument` calls that fill the attribute `dest` of what one program parsed."""
+        return self._nearest(value, self.options(dest))
+
+    def options(self, dest: str) -> list[tuple[SourceFile, int]]:
+        """The `add_argument` calls that fill the attribute `dest`."""
+        if self._options is None:
+            self._options = {}
+            for file, index in self.world.called("add_argument"):
+                name = _destination(file.calls[index])
+                if name:
+                    self._options.setdefault(name, []).append((file, index))
+        return self._options.get(dest, [])
+
+    def lookup(self, value: Parsed, dest: str) -> Found:
+        """What the attribute can be: the default, which the command line may replace by anything."""
+        found: list[Value] = []
+        for file, index in self._nearest(value, self.options(dest)):
+            call = file.calls[index]
+            site = self.world.call_site(file, index, None)
+            by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
+            action = by_name.get("action")
+            kind = action[1] if action is not None and action[0] == "const" else "store"
+            if kind in ("store_true", "store_false"):
+                found += [const(kind == "store_false"), const(kind == "store_true")]
+                continue
+            default = by_name.get("default")
+            found += self.world.values.evaluate(default, site) if default is not None else (NONE,)
+            if kind == "store_const":
+                fixed = by_name.get("const")
+                found += self.world.values.evaluate(fixed, site) if fixed is not None else (NONE,)
+                continue
+            choices = by_name.get("choices")
+            if choices is not None and choices[0] in ("list", "tuple"):
+                for element in choices[1]:
+                    found += self.world.values.evaluate(element, site)
+            else:
+                found.append(UNKNOWN)
+        if not found:
+            return OPAQUE
+        return Found(tuple(dict.fromkeys(found)), False)
+
+    def default(self, value: Parsed, dest: str) -> Const | None:
+        """The one default of an option, if it folds."""
+        for file, index in self._nearest(value, self.options(dest)):
+            for argument in file.calls[index].args:
+                if argument.keyword == "default":
+                    values = self.world.values.evaluate(argument.value, self.world.call_site(file, index, None))
+                    if len(values) == 1 and isinstance(values[0], Const):
+                        return values[0]
+        return None
+
+    def _nearest(self, value: Parsed, options: list[tuple[SourceFile, int]]) -> list[tuple[SourceFile, int]]:
+        """Of options of the same name in several programs, those of the file that parses, if it has any, else those
+        of files that it imports."""
+        same = [option for option in options if option[0] is value.file]
+        if same or len(options) < 2:
+            return same or options
+        around = self.world.import_graph.import_closure([value.file.path])
+        return [option for option in options if option[0].path in around] or options
+
+
+def _destination(call: Call) -> str:
+    for argument in call.args:
+        if argument.keyword == "dest" and argument.value[0] == "const":
+            return str(argument.value[1])
+    flags = [
+        a.value[1] for a in call.args if a.keyword is None and a.value[0] == "const" and isinstance(a.value[1], str)
+    ]
+    long = [flag for flag in flags if flag.startswith("--")] or flags
+    return long[0].lstrip("-").replace("-", "_") if long else ""

@@ -1,0 +1,364 @@
+"""What functions from outside the project give back, as far as the analysis follows it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import replace
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from dllint.inference.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Parsed,
+    Partial,
+    Pattern,
+    Site,
+    Super,
+    Value,
+    Values,
+    Written,
+    const,
+)
+from dllint.libraries import dynamic_lookup as by_name
+from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.pickling import refuses
+from dllint.libraries.torch import canonical
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+    from dllint.linking.source import SourceFile
+
+BUILTINS = frozenset(dir(builtins))
+DICT_CLASSES = frozenset(
+    {
+        "dict",
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "collections.UserDict",
+        "easydict.EasyDict",
+        "addict.Dict",
+        "argparse.Namespace",
+        "types.SimpleNamespace",
+        "munch.Munch",
+        "box.Box",
+        "omegaconf.OmegaConf.create",
+        "yacs.config.CfgNode",
+        "fvcore.common.config.CfgNode",
+        "ml_collections.ConfigDict",
+        "transformers.PretrainedConfig",
+    }
+)
+SAME_ITEMS = frozenset({"torch.utils.data.random_split"})
+"""Functions that give a sequence whose every item the analysis treats as the result itself."""
+
+Handler = Callable[["World", "SourceFile", int, Site], "Values | None"]
+
+
+def _mapping(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    return (Mapping(Written(["call", index], site)),)
+
+
+def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    functions = first_argument(world, file, index, site)
+    if functions is None:
+        return None
+    return tuple(UNKNOWN if value == UNKNOWN else Partial(value, file, index, site.frame) for value in functions)
+
+
+_NUMBERS: dict[str, Callable[[Any], object]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "abs": abs,
+    "round": round,
+}
+
+
+def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    values = first_argument(world, file, index, site)
+    convert = _NUMBERS.get(call.func[1]) if call.func[0] == "name" else None
+    if values is None or convert is None:
+        return None
+    found: list[Value] = []
+    for value in values:
+        if isinstance(value, Const) and value.value is not None:
+            try:
+                found.append(const(convert(value.value)))
+            except (TypeError, ValueError, OverflowError):
+                found.append(UNKNOWN)
+        elif isinstance(value, Pattern) and convert is str:
+            found.append(value)
+        else:
+            found.append(UNKNOWN)
+    return tuple(dict.fromkeys(found))
+
+
+def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if call.func not in (["name", "min"], ["name", "max"]) or any(a.keyword for a in call.args) or len(call.args) < 2:
+        return None
+    choose = min if call.func[1] == "min" else max
+    operands = [world.values.evaluate(argument.value, site) for argument in call.args]
+    if all(len(values) == 1 and isinstance(values[0], Const) for values in operands):
+        try:
+            return (const(choose(values[0].value for values in operands if isinstance(values[0], Const))),)
+        except TypeError:
+            return None
+    if choose is min and any(values == (const(0),) for values in operands):
+        return (const(0), UNKNOWN)
+    return (UNKNOWN,)
+
+
+def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if call.func[0] != "attr" or not call.args or call.args[0].keyword:
+        return None
+    default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
+    groups: list[Value] = []
+    for key in world.values.evaluate(call.args[0].value, site):
+        if isinstance(key, Const):
+            found = world.mappings.lookup(call.func[1], site, key.value)
+            if found is not None:
+                groups += found.values
+                if found.absent:
+                    groups += default
+                continue
+        for value in world.values.evaluate(call.func[1], site):
+            groups += world.mappings.item(value, key)
+        groups += default
+    return tuple(dict.fromkeys(groups)) or None
+
+
+def _field(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The default of `field(default=…)`, `Field(…)` or `attr.ib(…)`."""
+    for argument in file.calls[index].args:
+        if argument.keyword == "default" or argument.keyword is None:
+            return world.values.evaluate(argument.value, site)
+        if argument.keyword in ("default_factory", "factory"):
+            found: list[Value] = []
+            for value in world.values.evaluate(argument.value, site):
+                found += world.values.result(value, index, site) if isinstance(value, (Class, Function)) else (UNKNOWN,)
+            return tuple(dict.fromkeys(found))
+    return (UNKNOWN,)
+
+
+def _environment(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The default of `os.environ.get(name, default)`, which the environment may replace."""
+    args = file.calls[index].args
+    if len(args) < 2 or any(argument.keyword for argument in args):
+        return None
+    return tuple(dict.fromkeys((*world.values.evaluate(args[1].value, site), UNKNOWN)))
+
+
+def _option(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The default of `typer.Option(default, …)`, which the command line may replace."""
+    return tuple(dict.fromkeys((*(first_argument(world, file, index, site) or ()), UNKNOWN)))
+
+
+def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    func = file.calls[index].func
+    return world.values.evaluate(func[1], site) if func[0] == "attr" else None
+
+
+def _config_file(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """`OmegaConf.load(path)`: opened and parsed at once."""
+    return world.data.opened(first_argument(world, file, index, site) or (), file, index, site)
+
+
+def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    scope = site.scope
+    while scope > 0 and file.method_of(scope) is None:
+        scope = file.scopes[scope].parent
+    owner = file.method_of(scope)
+    if owner is None:
+        return None
+    receiver = site.frame.receiver if site.frame is not None else None
+    return (Super(Class(file, owner), receiver, site.frame),)
+
+
+def _context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if not call.args:
+        return (External("multiprocessing"),)
+    found: list[Value] = []
+    for value in world.values.evaluate(call.args[0].value, site):
+        if isinstance(value, Const):
+            found.append(External("multiprocessing" if value.value is None else f"multiprocessing[{value.value}]"))
+        else:
+            found.append(External("multiprocessing[?]"))
+    return tuple(dict.fromkeys(found))
+
+
+def _named_context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    found = [value.name for value in world.values.evaluate(file.calls[index].func, site) if isinstance(value, External)]
+    methods = [_CONTEXT_CLASSES.get(name.rsplit(".", 1)[-1]) for name in found]
+    return tuple(External(f"multiprocessing[{method}]") for method in methods if method is not None) or None
+
+
+_CONTEXT_CLASSES = {"ForkContext": "fork", "SpawnContext": "spawn", "ForkServerContext": "forkserver"}
+
+
+def _parse(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    call = file.calls[index]
+    if call.func[0] != "attr":
+        return None
+    parsers = world.values.evaluate(call.func[1], site)
+    return tuple(Parsed(parser, file, index) for parser in parsers)
+
+
+def _sequence(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    values = first_argument(world, file, index, site)
+    if values is None:
+        return None
+    if file.calls[index].func == ["name", "iter"]:
+        return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
+    return tuple(_read_up(value) for value in values)
+
+
+def _read_up(value: Value) -> Value:
+    """A new sequence of what iterating the value gives: the display, or the object where its items are not known."""
+    if isinstance(value, Display):
+        return replace(value, kind="list") if value.kind == "generator" else value
+    if isinstance(value, Instance) and not (isinstance(value.of, External) and refuses(canonical(value.of.name))):
+        return value
+    return UNKNOWN
+
+
+def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    values = first_argument(world, file, index, site)
+    if values is None:
+        return None
+    found: list[Value] = []
+    for value in values:
+        found += world.values.element_of(value)
+    return tuple(dict.fromkeys(found))
+
+
+def _format(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """`"pkg.{}.{}".format(kind, name)`: the text, or what stands before its first field and after its last."""
+    call = file.calls[index]
+    if call.func[0] != "attr":
+        return None
+    given = [world.values.evaluate(argument.value, site) for argument in call.args if argument.keyword is None]
+    plain = [values[0].value for values in given if len(values) == 1 and isinstance(values[0], Const)]
+    texts = world.values.evaluate(call.func[1], site)
+    return tuple(dict.fromkeys(_filled(text, plain, len(call.args)) for text in texts)) or None
+
+
+def _filled(text: Value, plain: list[Any], count: int) -> Value:
+    """A text with its fields filled, where all of the `count` arguments are constants and each has its field."""
+    if not isinstance(text, Const) or not isinstance(text.value, str):
+        return UNKNOWN
+    try:
+        pieces = list(Formatter().parse(text.value))
+    except ValueError:
+        return UNKNOWN
+    fields = [number for number, piece in enumerate(pieces) if piece[1] is not None]
+    if not fields:
+        return const("".join(piece[0] for piece in pieces))
+    if len(plain) == count == len(fields) and all(pieces[number][1:] == ("", "", None) for number in fields):
+        return const(text.value.format(*plain))
+    inner = "".join(piece[0] for piece in pieces[1 : fields[-1] + 1])
+    return Pattern(pieces[0][0], "".join(piece[0] for piece in pieces[fields[-1] + 1 :]), inner)
+
+
+def _join(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    pieces: list[str] = []
+    for argument in file.calls[index].args:
+        values = world.values.evaluate(argument.value, site) if argument.keyword is None else ()
+        if len(values) != 1 or not isinstance(values[0], Const) or not isinstance(values[0].value, str):
+            return None
+        pieces.append(values[0].value)
+    return (const("/".join(pieces)),) if pieces else None
+
+
+def _open(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    return world.data.opened(first_argument(world, file, index, site) or (), file, index, site)
+
+
+def _loaded(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    return world.data.parsed(first_argument(world, file, index, site) or ())
+
+
+RESULTS: dict[str, Handler] = {
+    "dict": _mapping,
+    "collections.OrderedDict": _mapping,
+    "easydict.EasyDict": _mapping,
+    "addict.Dict": _mapping,
+    "argparse.Namespace": _mapping,
+    "types.SimpleNamespace": _mapping,
+    "munch.Munch": _mapping,
+    "box.Box": _mapping,
+    "ml_collections.ConfigDict": _mapping,
+    "yacs.config.CfgNode": _mapping,
+    "fvcore.common.config.CfgNode": _mapping,
+    "omegaconf.OmegaConf.create": first_argument,
+    "functools.partial": _partial,
+    "functools.wraps": lambda world, file, index, site: (UNKNOWN,),
+    "staticmethod": first_argument,
+    "copy.copy": first_argument,
+    "copy.deepcopy": first_argument,
+    "vars": first_argument,
+    "int": _number,
+    "float": _number,
+    "str": _number,
+    "bool": _number,
+    "abs": _number,
+    "round": _number,
+    "min": _extreme,
+    "max": _extreme,
+    "getattr": by_name.attribute,
+    "eval": by_name.evaluated,
+    "dict().get": _get,
+    "dict().pop": _get,
+    "dict().clone": _receiver,
+    "dict().copy": _receiver,
+    "torch.Generator().manual_seed": _receiver,
+    "dataclasses.field": _field,
+    "pydantic.Field": _field,
+    "attr.ib": _field,
+    "attrs.field": _field,
+    "os.environ.get": _environment,
+    "os.getenv": _environment,
+    "omegaconf.OmegaConf.load": _config_file,
+    "typer.Option": _option,
+    "typer.Argument": _option,
+    "super": _super,
+    "importlib.import_module": by_name.module,
+    "__import__": by_name.module,
+    "multiprocessing.get_context": _context,
+    **{f"multiprocessing.context.{name}": _named_context for name in _CONTEXT_CLASSES},
+    "argparse.ArgumentParser().parse_args": _parse,
+    "argparse.ArgumentParser().parse_known_args": _parse,
+    "list": _sequence,
+    "tuple": _sequence,
+    "sorted": _sequence,
+    "reversed": _sequence,
+    "iter": _sequence,
+    "next": _next,
+    "json.load": _loaded,
+    "json.loads": _loaded,
+    "tomllib.load": _loaded,
+    "tomllib.loads": _loaded,
+    "tomli.load": _loaded,
+    "toml.load": _loaded,
+    "yaml.load": _loaded,
+    "yaml.safe_load": _loaded,
+    "yaml.full_load": _loaded,
+    "open": _open,
+    "os.path.join": _join,
+    "str().format": _format,
+    # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
+    "deepspeed.add_config_arguments": first_argument,
+    "lightning.pytorch.Trainer.add_argparse_args": first_argument,
+}

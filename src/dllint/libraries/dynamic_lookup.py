@@ -1,0 +1,88 @@
+"""What a program looks up by a name that it holds as text: `getattr`, `eval` of a dotted name, `import_module`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import UNKNOWN, Class, Const, External, Module, Pattern, Site, Value, Values
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+    from dllint.linking.source import SourceFile
+
+MOST_MEMBERS = 12
+"""Members of a module of which any may be meant, where only the module's part of a dotted name is known."""
+
+
+def first_argument(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    args = file.calls[index].args
+    if not args or args[0].keyword in ("*", "**"):
+        return None
+    return world.values.evaluate(args[0].value, site)
+
+
+def attribute(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    args = file.calls[index].args
+    if len(args) < 2 or any(argument.keyword for argument in args):
+        return None
+    groups: list[Value] = []
+    bases = world.values.evaluate(args[0].value, site)
+    for key in world.values.evaluate(args[1].value, site):
+        for base in bases:
+            if isinstance(key, Const) and isinstance(key.value, str):
+                groups += world.values.attribute(base, key.value)
+            elif isinstance(key, Pattern) and len(key.prefix) + len(key.suffix) >= 3:
+                groups += world.members_like(base, key) or (UNKNOWN,)
+            else:
+                groups += (*_any_class(world, base), UNKNOWN)
+    if len(args) > 2:
+        groups += world.values.evaluate(args[2].value, site)
+    return tuple(dict.fromkeys(groups))
+
+
+def _any_class(world: World, base: Value) -> Values:
+    """The classes of a module of the project of which any may be meant, where they are few: those that it defines, or,
+    as in a package's `__init__.py`, those that it imports."""
+    if not isinstance(base, Module):
+        return ()
+    classes = [member for member in world.members_like(base, Pattern("", "")) if isinstance(member, Class)]
+    defined = tuple(member for member in classes if member.file.path == base.path) or tuple(classes)
+    return defined if len(defined) <= MOST_MEMBERS else ()
+
+
+def evaluated(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    """What `eval("models." + name)` names: dotted names alone are followed."""
+    found: list[Value] = []
+    for text in first_argument(world, file, index, site) or ():
+        known = text.value if isinstance(text, Const) else text.prefix if isinstance(text, Pattern) else None
+        *parts, last = known.split(".") if isinstance(known, str) else ("",)
+        if not all(part.isidentifier() for part in parts) or not (parts or last.isidentifier()):
+            found.append(UNKNOWN)
+            continue
+        expr: Expr | None = None
+        for part in parts:
+            expr = ["name", part] if expr is None else ["attr", expr, part]
+        if isinstance(text, Const):
+            found += world.values.evaluate(["name", last] if expr is None else ["attr", expr, last], site)
+        elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
+            for base in world.values.evaluate(expr, site):
+                members = world.members_like(base, Pattern(last, text.suffix, text.inner))
+                found += members if 0 < len(members) <= MOST_MEMBERS else (UNKNOWN,)
+        else:
+            found.append(UNKNOWN)
+    return tuple(dict.fromkeys(found))
+
+
+def module(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+    found: list[Value] = []
+    for value in first_argument(world, file, index, site) or ():
+        if isinstance(value, Const) and isinstance(value.value, str):
+            name = value.value.lstrip(".")
+            path = world.imports.find(file, name, len(value.value) - len(name))
+            found.append(Module(path) if path is not None else External(name) if value.value == name else UNKNOWN)
+        elif isinstance(value, Pattern):
+            found += world.imports.fitting(file, value) or [UNKNOWN]
+        else:
+            found.append(UNKNOWN)
+    return tuple(found) or None

@@ -1,0 +1,44 @@
+"""Methods of the project that a framework calls: a trainer that is told to fit asks the model for its loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import Class, Frame, Function, Instance, Value
+from dllint.libraries.torch import HOOKS, canonical
+from dllint.linking.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+ENTRIES = {
+    method: frozenset(entry for hooks in HOOKS.values() if method in hooks.methods for entry in hooks.entries)
+    for method in {method for hooks in HOOKS.values() for method in hooks.methods}
+}
+"""The methods of frameworks that call a hook, by its name."""
+
+
+def called_hooks(
+    world: World, name: str, file: SourceFile, index: int, frame: Frame | None
+) -> Iterator[tuple[Function, Instance]]:
+    """The hooks that a call of a framework's method runs: of the object itself where its class is the project's
+    (`MyTrainer(…).train()`), and of those that it is given (`trainer.fit(model, datamodule=data)`), each with its
+    object."""
+    owner, _, method = canonical(name).rpartition("().")
+    hooks = HOOKS.get(owner)
+    if hooks is None or method not in hooks.entries:
+        return
+    func = file.calls[index].func
+    site = world.call_site(file, index, frame)
+    objects: list[Value] = list(world.values.evaluate(func[1], site)) if func[0] == "attr" else []
+    for argument in file.calls[index].args:
+        if argument.keyword not in ("*", "**"):
+            objects += world.values.evaluate(argument.value, site)
+    for value in dict.fromkeys(objects):
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            for hook in hooks.methods:
+                found = world.hierarchy.method(value.of, hook)
+                if found is not None:
+                    yield Function(found.file, found.scope, value), value

@@ -1,0 +1,88 @@
+"""Registries: what `@REGISTRY.register()` puts in, `REGISTRY.get(name)` takes out and `REGISTRY.build(cfg)` makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.arguments import Actuals
+from dllint.inference.values import Class, Frame, Function, Instance, Site, Value, Values
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+LOOKUPS = frozenset({"get", "__getitem__"})
+BUILDERS = frozenset({"build", "create"})
+FROM_CONFIG = "build_from_cfg"
+"""`build_from_cfg(cfg, registry, default_args=None)` of mmcv 1.7 and mmengine 0.10; many projects keep a copy of it."""
+BUILDING = BUILDERS | {FROM_CONFIG}
+
+
+class Registries:
+    """Objects whose `register…` methods decorate definitions of the project."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._entries: dict[Value, dict[Value, None]] | None = None
+        self._filled = False
+
+    def entries(self, registry: Value) -> Values:
+        """The classes and functions that decorators put into a registry; none where it is no registry."""
+        if self._entries is None:
+            self._entries = {}
+            for file in self.world.files.values():
+                for index, scope in enumerate(file.scopes):
+                    for decorator in scope.decorators:
+                        func = decorator.expr
+                        if func[0] == "call":
+                            func = file.calls[func[1]].func
+                        if (
+                            func[0] != "attr"
+                            or not func[2].startswith("register")
+                            or func[1][0] not in ("name", "attr")
+                        ):
+                            continue
+                        site = Site(file, max(scope.parent, 0), scope.region, (0, 0), None)
+                        for value in self.world.values.evaluate(func[1], site):
+                            if isinstance(value, Instance) and value.call >= 0:
+                                defined = Class(file, index) if scope.kind == "class" else Function(file, index)
+                                self._entries.setdefault(value, {})[defined] = None
+            self._filled = True
+        if not self._filled:
+            self.world.memory.rest_on(self)
+        return tuple(self._entries.get(registry, ()))
+
+    def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """The classes and functions of which a call picks one by its configuration and calls it."""
+        registry = _registry(file, index)
+        if registry is None:
+            return ()
+        values = self.world.values.evaluate(registry, self.world.call_site(file, index, frame))
+        found = [entry for value in values if isinstance(value, Instance) for entry in self.entries(value)]
+        return tuple(dict.fromkeys(found))
+
+
+def configured(actuals: Actuals, name: str) -> Actuals:
+    """The arguments that reach what a call named `name` picks by a configuration: the entries of the configuration."""
+    mappings = [*actuals.mappings, *actuals.positional[:1]]
+    keywords = dict(actuals.keywords)
+    if name == FROM_CONFIG:
+        mappings += actuals.positional[2:3]
+        mappings += [keywords.pop(key) for key in ("cfg", "default_args") if key in keywords]
+        keywords.pop("registry", None)
+    return Actuals([], keywords, [], mappings)
+
+
+def _registry(file: SourceFile, index: int) -> Expr | None:
+    """The registry that a call picks from, as written."""
+    call = file.calls[index]
+    name = last_name(call.func)
+    found: Expr | None = None
+    if name in BUILDERS and call.func[0] == "attr":
+        found = call.func[1]
+    elif name == FROM_CONFIG:
+        plain = [argument.value for argument in call.args if argument.keyword is None]
+        named = [argument.value for argument in call.args if argument.keyword == "registry"]
+        found = plain[1] if len(plain) > 1 else next(iter(named), None)
+    return found if found is not None and found[0] in ("name", "attr") else None

@@ -1,0 +1,114 @@
+"""Configuration files of the project: JSON, YAML and TOML that the code loads by a path that is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from dllint.inference.mappings import ABSENT, OPAQUE, Found
+from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.linking.source import SourceFile
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+LARGEST = 1_000_000
+"""Bytes; a larger file is data, not configuration."""
+
+
+SUFFIXES = (".json", ".toml", ".yaml", ".yml")
+
+
+def _parse(path: str, text: str) -> Any:
+    """The content of a file.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    if path.endswith(".toml"):
+        return tomllib.loads(text)
+    if path.endswith(".json"):
+        return json.loads(text)
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+class DataFiles:
+    """Reads configuration files once."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._loaded: dict[str, Any] = {}
+
+    def opened(self, paths: Values, file: SourceFile, index: int, site: Site) -> Values | None:
+        """What `open(path)` gives: the file itself where it is a configuration file of the project."""
+        found: list[Value] = []
+        for value in paths:
+            if isinstance(value, Const) and isinstance(value.value, str) and value.value.endswith(SUFFIXES):
+                path = self._find(file.path, value.value)
+                if path is not None:
+                    found.append(Data(path, ()))
+        return tuple(found) or None
+
+    def parsed(self, values: Values) -> Values | None:
+        """What a parser makes of an opened file."""
+        found = tuple(value for value in values if isinstance(value, Data))
+        return found or None
+
+    def lookup(self, value: Data, key: object) -> Found:
+        node = self._node(value)
+        if isinstance(node, dict) and isinstance(key, str):
+            if key not in node:
+                return ABSENT
+            return Found((self._value(node[key], value, key),), False)
+        if isinstance(node, list) and isinstance(key, int) and -len(node) <= key < len(node):
+            return Found((self._value(node[key], value, key),), False)
+        return OPAQUE
+
+    def _value(self, node: object, parent: Data, key: str | int) -> Value:
+        if isinstance(node, (dict, list)):
+            return Data(parent.path, (*parent.pointer, key))
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return const(node)
+        return UNKNOWN
+
+    def _node(self, value: Data) -> Any:
+        node = self._load(value.path)
+        for step in value.pointer:
+            try:
+                node = node[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return node
+
+    def _load(self, path: str) -> Any:
+        if path not in self._loaded:
+            try:
+                with open(path, "rb") as stream:
+                    data = stream.read(LARGEST + 1)
+                text = data.decode("utf-8-sig") if len(data) <= LARGEST else "null"
+                self._loaded[path] = _parse(path, text)
+            except (OSError, ValueError, RecursionError):
+                self._loaded[path] = None
+        return self._loaded[path]
+
+    def _find(self, importer: str, name: str) -> str | None:
+        """The file meant by a relative path: beside the program, or at the top of the project."""
+        if os.path.isabs(name):
+            return None
+        for base in (os.path.dirname(importer), self.world.settings.root):
+            path = os.path.normpath(os.path.join(base, name))
+            if os.path.isfile(path):
+                return path
+        return None

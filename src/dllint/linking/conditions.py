@@ -1,0 +1,241 @@
+"""Conditions: what must hold for a statement to run, and which statements can never run together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from dllint.facts.schema import Expr, Region
+from dllint.linking.source import SourceFile
+
+_SEVERAL = " > 1"
+
+
+class Atom(NamedTuple):
+    """`text` is the condition as written, without a leading `self.`; `equals` the constant of an equality test."""
+
+    text: str
+    equals: str
+    holds: bool
+    scope: tuple[str, int]
+
+
+def render(expr: Expr | None, file: SourceFile, limit: int = 60) -> str:
+    """The source form of an expression, shortened to about `limit` characters."""
+    text = _render(expr, file, 6)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
+    if expr is None:
+        return ""
+    if depth == 0:
+        return "…"
+    tag = expr[0]
+    if tag == "const":
+        return repr(expr[1])
+    if tag == "name":
+        return str(expr[1])
+    if tag in ("attr", "getter"):
+        return f"{_render(expr[1], file, depth)}.{expr[2]}"
+    if tag == "item":
+        return f"{_render(expr[1], file, depth)}[{_render(expr[2], file, depth - 1)}]"
+    if tag == "call":
+        call = file.calls[expr[1]]
+        pieces = []
+        for argument in call.args:
+            text = _render(argument.value, file, depth - 1)
+            marker = argument.keyword
+            pieces.append(text if marker is None else marker + text if marker in ("*", "**") else f"{marker}={text}")
+        return f"{_render(call.func, file, depth)}({', '.join(pieces)})"
+    if tag == "lambda":
+        scope = file.scopes[expr[1]]
+        body = scope.events[0].value if scope.events else None
+        params = ", ".join(("*" * {"var": 1, "kw": 2}.get(p.kind, 0)) + p.name for p in scope.params)
+        return (
+            f"lambda {params}: {_render(body, file, depth - 1)}"
+            if params
+            else f"lambda: {_render(body, file, depth - 1)}"
+        )
+    if tag in ("list", "tuple", "set"):
+        inner = ", ".join(_render(item, file, depth - 1) for item in expr[1])
+        return {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[tag].format(inner)
+    if tag == "compare":
+        return _render(expr[1], file, depth) + "".join(f" {op} {_render(right, file, depth)}" for op, right in expr[2])
+    if tag in ("and", "or"):
+        return f" {tag} ".join(_render(part, file, depth - 1) for part in expr[1])
+    if tag == "not":
+        return f"not {_render(expr[1], file, depth)}"
+    if tag == "unary":
+        return f"{expr[1]}{_render(expr[2], file, depth)}"
+    if tag == "binop":
+        return f"{_render(expr[2], file, depth - 1)} {expr[1]} {_render(expr[3], file, depth - 1)}"
+    if tag == "ifexp":
+        test, chosen, other = (_render(part, file, depth - 1) for part in expr[1:4])
+        return f"{chosen} if {test} else {other}"
+    if tag == "star":
+        return "*" + _render(expr[1], file, depth)
+    if tag == "dict":
+        pairs = (
+            f"**{_render(value, file, depth - 1)}"
+            if key is None
+            else f"{_render(key, file, depth - 1)}: {_render(value, file, depth - 1)}"
+            for key, value in expr[1]
+        )
+        return "{" + ", ".join(pairs) + "}"
+    if tag == "slice":
+        return ":".join(_render(part, file, depth - 1) for part in expr[1:3])
+    return "…"
+
+
+def repeatable(expr: Expr, file: SourceFile) -> bool:
+    """Whether an expression can be written once more and comes to the same: names, attributes and entries, and what
+    `int`, `len`, `max` and `min` make of them, or a choice between them."""
+    tag = expr[0]
+    if tag in ("name", "const"):
+        return True
+    if tag == "attr":
+        return repeatable(expr[1], file)
+    if tag == "item":
+        return bool(repeatable(expr[1], file) and expr[2][0] in ("const", "name"))
+    if tag == "call":
+        call = file.calls[expr[1]]
+        named = call.func[0] == "name" and call.func[1] in ("int", "len", "max", "min")
+        return named and all(one.keyword is None and repeatable(one.value, file) for one in call.args)
+    if tag == "compare":
+        return repeatable(expr[1], file) and all(repeatable(right, file) for _, right in expr[2])
+    if tag == "not":
+        return bool(expr[1][0] != "ifexp" and repeatable(expr[1], file))
+    return bool(tag == "ifexp" and all(part[0] != "ifexp" and repeatable(part, file) for part in expr[1:4]))
+
+
+def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
+    """The conditions that follow from a test being true (or false): those that it is made of, and itself."""
+    tag = expr[0]
+    if tag == "not":
+        yield from atoms(expr[1], not holds, file, scope)
+    elif (tag == "and" and holds) or (tag == "or" and not holds):
+        for part in expr[1]:
+            yield from atoms(part, holds, file, scope)
+        yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+    elif tag == "compare" and len(expr[2]) == 1:
+        op, right = expr[2][0]
+        left = expr[1]
+        if op in ("==", "!=", "is", "is not") and left[0] == "const":
+            left, right = right, left
+        if op in ("==", "!=", "is", "is not") and right[0] == "const":
+            positive = op in ("==", "is")
+            if right[1] is True or right[1] is False:
+                yield from atoms(left, holds == (positive == right[1]), file, scope)
+            else:
+                yield Atom(_plain(left, file), repr(right[1]), holds == positive, (file.path, scope))
+        elif op == ">" and right == ["const", 0]:
+            yield Atom(_plain(left, file), "0", not holds, (file.path, scope))
+        elif op == "not in":
+            yield Atom(_plain(["compare", left, [["in", right]]], file), "", not holds, (file.path, scope))
+        else:
+            yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+    else:
+        yield Atom(_plain(expr, file), "", holds, (file.path, scope))
+
+
+def _plain(expr: Expr, file: SourceFile) -> str:
+    return _render(expr, file, 6).removeprefix("self.")
+
+
+def path_atoms(file: SourceFile, scope: int, region: int) -> list[Atom]:
+    """The conditions in force in a region of a scope."""
+    found: list[Atom] = []
+    for index in file.regions(region):
+        entry = file.facts.regions[index]
+        if entry.kind in ("if", "while") and entry.expr is not None:
+            found.extend(atoms(entry.expr, entry.holds, file, scope))
+    return found
+
+
+def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
+    """Whether no run can satisfy both. Conditions of different scopes are compared only where they read an
+    attribute or an item, since a bare name means something else in another function."""
+    table: dict[str, list[Atom]] = {}
+    for atom in left:
+        table.setdefault(atom.text, []).append(atom)
+    for atom in right:
+        if _counted(atom, table):
+            return True
+        for other in table.get(atom.text, ()):
+            if atom.scope != other.scope and not ("." in atom.text or "[" in atom.text):
+                continue
+            if atom.equals == other.equals and atom.holds != other.holds:
+                return True
+            if atom.equals != other.equals and atom.equals and other.equals and atom.holds and other.holds:
+                return True
+            if not atom.equals and other.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
+                return True
+            if not other.equals and atom.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
+                return True
+    return False
+
+
+def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:
+    """Whether a condition contradicts one of the table as counts of what there is at least one of: `gpus != 1` and not
+    `gpus > 1`, or `gpus == 1` and `gpus > 1`."""
+    plain = atom.text.removesuffix(_SEVERAL)
+    others = table.get(plain if plain != atom.text else atom.text + _SEVERAL, ())
+    for other in others:
+        exact = atom if plain == atom.text else other
+        if exact.equals == "1" and atom.holds == other.holds and atom.scope == other.scope:
+            return True
+    return False
+
+
+def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
+    """Whether two regions lie in the two halves of an `if`, whatever its test is made of."""
+    halves = {
+        (entry.parent, str(entry.expr)): entry.holds
+        for entry in (file.facts.regions[index] for index in file.regions(left))
+        if entry.kind == "if"
+    }
+    return any(
+        entry.kind == "if" and halves.get((entry.parent, str(entry.expr)), entry.holds) is not entry.holds
+        for entry in (file.facts.regions[index] for index in file.regions(right))
+    )
+
+
+def main_guards(file: SourceFile) -> frozenset[int]:
+    """The regions that run only when the file is the program, without those inside them."""
+    if file.main_guards is None:
+        file.main_guards = frozenset(
+            index
+            for index, entry in enumerate(file.facts.regions)
+            if entry.kind in ("if", "while")
+            and entry.expr is not None
+            and _asks(entry.expr, ["name", "__name__"])
+            and any(
+                atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds
+                for atom in atoms(entry.expr, entry.holds, file, 0)
+            )
+        )
+    return file.main_guards
+
+
+def _asks(test: Expr, wanted: Expr) -> bool:
+    """Whether a test compares something with others, itself or in a part."""
+    tag = test[0]
+    if tag == "compare":
+        return test[1] == wanted or any(right == wanted for _, right in test[2])
+    if tag in ("and", "or"):
+        return any(_asks(part, wanted) for part in test[1])
+    return tag == "not" and _asks(test[1], wanted)
+
+
+def under_main_guard(file: SourceFile, region: int) -> bool:
+    """Whether a module-level region runs only when the file is the program."""
+    guards = main_guards(file)
+    return bool(guards) and any(index in guards for index in file.regions(region))
+
+
+def tested_at(entry: Region, at: tuple[int, int]) -> tuple[int, int]:
+    """Where the test around a statement that begins at `at` is met: a test inside the statement itself (`x = x or …`)
+    before that assigns anything."""
+    start = (entry.span.line, entry.span.column)
+    return start if at == (0, 0) else min(start, at)

@@ -1,0 +1,118 @@
+"""Calls that are written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop.
+
+They are added to a file's calls, so that whatever follows calls follows them too. A property is called through the
+expression ["getter", base, name].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dllint.facts.schema import Call, Expr
+from dllint.linking.source import SourceFile, last_name
+from dllint.span import Span
+
+PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
+MOST_READERS = 60
+"""Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
+_WITHOUT_ATTRIBUTES = ("name", "const", "call", "lambda")
+_PASSING = frozenset(
+    {"enumerate", "zip", "tqdm", "trange", "range", "reversed", "sorted", "len", "list", "iter", "cycle"}
+)
+
+
+def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[SourceFile, int]]]:
+    """Put them into the files. Gives them by the name of the method that they call."""
+    files = tuple(files)
+    readers = dict.fromkeys(_properties(files), 0)
+    for file in files:
+        for name in readers.keys() & file.facts.loaded.keys():
+            readers[name] += len(file.facts.loaded[name])
+    properties = {name for name, count in readers.items() if count <= MOST_READERS}
+    methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
+    found: dict[str, list[tuple[SourceFile, int]]] = {}
+    for file in files:
+        for call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
+            found.setdefault(call.func[2], []).append((file, file.add_call(call)))
+    return found
+
+
+def _properties(files: Iterable[SourceFile]) -> set[str]:
+    """Names of the properties that call something."""
+    found: set[str] = set()
+    for file in files:
+        for index, scope in enumerate(file.scopes):
+            for decorator in scope.decorators:
+                if (
+                    decorator.expr[0] in ("name", "attr")
+                    and decorator.expr[-1] in PROPERTY_DECORATORS
+                    and file.calls_of(index)
+                ):
+                    found.add(scope.name)
+    return found
+
+
+def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
+    read = properties & file.facts.loaded.keys()
+    wanted: dict[int, set[str]] = {}
+    for name in read:
+        for scope in file.facts.loaded[name]:
+            wanted.setdefault(scope, set()).add(name)
+    found: dict[tuple[str, int], dict[tuple[int, int], Call]] = {}
+    for scope, names in wanted.items():
+        for expr, span, region, statement in expressions(file, scope):
+            for base, name in _attributes(expr, names) if expr[0] not in _WITHOUT_ATTRIBUTES else ():
+                call = Call(["getter", base, name], [], span, scope, region, statement)
+                found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
+    for place in sorted(found):
+        yield from found[place].values()
+
+
+def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
+    """What a scope evaluates, the parts of its calls apart, each with its place, its region and its statement."""
+    for event in file.scopes[scope].events:
+        if event.value is not None:
+            yield event.value, event.value_span or event.span, event.region, event.span
+    for index in file.calls_of(scope):
+        call = file.calls[index]
+        if call.func[0] != "getter":
+            yield call.func, call.span, call.region, call.statement
+            for argument in call.args:
+                yield argument.value, argument.value_span, call.region, call.statement
+
+
+def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
+    """Each attribute of one of the names that an expression reads, calls inside of it left out, with what stands before
+    it."""
+    found: list[tuple[Expr, str]] = []
+    todo: list[object] = [expr]
+    while todo:
+        part = todo.pop()
+        if not isinstance(part, (list, tuple)) or not part or part[0] in _WITHOUT_ATTRIBUTES:
+            continue
+        if part[0] == "attr" and part[2] in names:
+            found.append((list(part[1]), part[2]))
+        todo += reversed(part if not isinstance(part[0], str) else part[1:])
+    return found
+
+
+def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:
+    kinds = {"with": "__enter__", "for": "__iter__"}
+    for number, scope in enumerate(file.scopes):
+        for event in scope.events:
+            if event.kind not in kinds or event.value is None or (method := kinds[event.kind]) not in methods:
+                continue
+            value = _iterated(event.value, file) if event.kind == "for" else event.value
+            if value[0] in ("name", "attr", "call", "item"):
+                span = event.value_span or event.span
+                yield Call(["attr", value, method], [], span, number, event.region, event.span)
+
+
+def _iterated(expr: Expr, file: SourceFile) -> Expr:
+    """What `for … in enumerate(tqdm(x))` goes through in the end: x."""
+    while expr[0] == "call":
+        call = file.calls[expr[1]]
+        if last_name(call.func) not in _PASSING or not call.args or call.args[0].keyword is not None:
+            break
+        expr = call.args[0].value
+    return expr

@@ -1,0 +1,355 @@
+"""A linked file: its facts with the indices that questions about scopes and names need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.inference.values import Class, External, Frame, Function, Instance, Value
+
+
+class Binding(NamedTuple):
+    """One way in which a name gets a value in a scope.
+
+    `kind` is "value" (`expr` evaluated at the event), "import", "def", "class", "param" or "opaque" (an exception,
+    a deleted name). `number` is the scope index of a def or class, or the position of a parameter.
+    """
+
+    kind: str
+    event: Event | None
+    expr: Expr | None
+    number: int
+
+
+class Store(NamedTuple):
+    """`base.attr = value` (or `base[key] = value`) in `scope`."""
+
+    scope: int
+    event: Event
+    base: Expr
+    key: str | Expr
+    value: Expr | None
+
+
+class SourceFile:
+    """One file of the project."""
+
+    def __init__(self, path: str, facts: FileFacts) -> None:
+        self.path = path
+        self.facts = facts
+        self.scopes: list[Scope] = facts.scopes
+        self.calls: list[Call] = list(facts.calls)
+        self.children: dict[int, list[int]] = {}
+        for index, scope in enumerate(facts.scopes):
+            self.children.setdefault(scope.parent, []).append(index)
+        self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
+        self.classes: dict[int, Class] = {}
+        self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
+        self.asks_callable = bool(facts.called.get("callable"))
+        self.tested_classes: dict[tuple[int, int, str], list[tuple[Expr, bool, int, tuple[int, int]]]] = {}
+        self.main_guards: frozenset[int] | None = None
+        self.replacements: dict[int, list[tuple[Event, int]]] = {}
+        self._bindings: dict[int, dict[str, list[Binding]]] = {}
+        self._stores: dict[int, list[Store]] = {}
+        self._calls_of: dict[int, list[int]] | None = None
+        self._globals: dict[str, list[Binding]] | None = None
+        self._imports: list[tuple[int, Event]] | None = None
+        self._packages: frozenset[str] | None = None
+        self._clauses: dict[int, Event] | None = None
+        self._clauses_at: dict[tuple[int, int], list[int]] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.path}>"
+
+    def __lt__(self, other: SourceFile) -> bool:
+        return self.path < other.path
+
+    def calls_of(self, scope: int) -> list[int]:
+        """Indices of the calls that stand directly in a scope, in source order; those without parentheses last."""
+        if self._calls_of is None:
+            self._calls_of = {}
+            for index, call in enumerate(self.calls):
+                self._calls_of.setdefault(call.scope, []).append(index)
+        return self._calls_of.get(scope, [])
+
+    def add_call(self, call: Call) -> int:
+        """Put a call that is written without parentheses beside the others; gives its index."""
+        if self._calls_of is not None:
+            self._calls_of.setdefault(call.scope, []).append(len(self.calls))
+        self.calls.append(call)
+        return len(self.calls) - 1
+
+    def bindings(self, scope: int) -> dict[str, list[Binding]]:
+        """What each name that the scope binds is bound to, in source order."""
+        found = self._bindings.get(scope)
+        if found is None:
+            found = {}
+            self._bindings[scope] = found
+            for position, param in enumerate(self.scopes[scope].params):
+                found[param.name] = [Binding("param", None, None, position)]
+            outer: set[str] = set()
+            for event in self.scopes[scope].events:
+                kind, target = event.kind, event.target
+                if kind == "assign" and target is not None and target[0] == "name":
+                    if event.value is not None:
+                        found.setdefault(target[1], []).append(Binding("value", event, _incoming(event), -1))
+                    continue
+                if kind in ("global", "nonlocal"):
+                    outer.update(event.detail)
+                for name, binding in _bound(event) if kind in _NAMING else ():
+                    if name == "" and binding.kind == "def":
+                        name = self.scopes[binding.number].name
+                    found.setdefault(name, []).append(binding)
+            for name in outer:
+                found.pop(name, None)
+        return found
+
+    def global_bindings(self, name: str) -> list[tuple[int, Binding]]:
+        """Assignments to a module-level name from functions that declare it `global`, with their scopes."""
+        if self._globals is None:
+            self._globals = {}
+            self._global_scopes: dict[str, list[int]] = {}
+            for index, scope in enumerate(self.scopes):
+                declared = {name for event in scope.events if event.kind == "global" for name in event.detail}
+                for event in scope.events if declared else ():
+                    for bound, binding in _bound(event):
+                        if bound in declared:
+                            self._globals.setdefault(bound, []).append(binding)
+                            self._global_scopes.setdefault(bound, []).append(index)
+        return list(zip(self._global_scopes.get(name, []), self._globals.get(name, []), strict=False))
+
+    def stores(self, scope: int) -> list[Store]:
+        """Assignments to attributes and items that stand directly in a scope."""
+        found = self._stores.get(scope)
+        if found is None:
+            found = [
+                store
+                for event in self.scopes[scope].events
+                if event.target is not None and event.target[0] != "name"
+                for store in _stored(scope, event)
+            ]
+            for index in self.facts.called.get("setattr", ()):
+                if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
+                    found.append(store)
+            self._stores[scope] = found
+        return found
+
+    def regions(self, region: int) -> Iterator[int]:
+        """A region and those around it, innermost first, without the scope's own body."""
+        while region:
+            yield region
+            region = self.facts.regions[region].parent
+
+    def encloses(self, outer: int, inner: int) -> bool:
+        """Whether region `outer` is `inner` or lies around it."""
+        return outer == 0 or outer in self.regions(inner)
+
+    @property
+    def clauses(self) -> dict[int, Event]:
+        """The `for` clauses of comprehensions, by the regions in which their targets hold."""
+        if self._clauses is None:
+            self._clauses = {}
+            regions: dict[int, list[int]] = {}
+            for index, region in enumerate(self.facts.regions):
+                if region.kind == "for":
+                    regions.setdefault(region.parent, []).append(index)
+            for scope in self.scopes if regions else ():
+                for event in scope.events:
+                    if event.kind == "for" and event.detail == "comp" and event.value_span is not None:
+                        for index in regions.get(event.region, ()):
+                            region = self.facts.regions[index]
+                            if region.span.covers(event.value_span) and region.expr == event.value:
+                                self._clauses[index] = event
+                                self._clauses_at.setdefault(_start(event), []).append(index)
+        return self._clauses
+
+    def inside(self, comprehension: Expr, at: tuple[int, int], around: int) -> int:
+        """The region of the elements of a comprehension in the statement that begins at a place; `around` where it is
+        not found."""
+        target, iterable, _ = comprehension[3][-1]
+        clauses = self.clauses
+        for region in self._clauses_at.get(at, ()):
+            if clauses[region].target == target and clauses[region].value == iterable:
+                return region
+        return around
+
+    def enclosing_class(self, scope: int) -> int | None:
+        """The class of which the function `scope`, or one around it (a lambda, a nested function), is a method."""
+        while scope > 0:
+            parent = self.scopes[scope].parent
+            if parent >= 0 and self.scopes[parent].kind == "class":
+                return parent
+            scope = parent
+        return None
+
+    def method_of(self, scope: int) -> int | None:
+        """The class whose body holds the function `scope` directly."""
+        parent = self.scopes[scope].parent
+        return parent if parent >= 0 and self.scopes[parent].kind == "class" else None
+
+    def qualified_name(self, scope: int) -> str:
+        names = []
+        while scope > 0:
+            names.append(self.scopes[scope].name)
+            scope = self.scopes[scope].parent
+        return ".".join(reversed(names)) or "<module>"
+
+    def imports(self) -> list[tuple[int, Event]]:
+        """The import statements, each with the scope that it stands in."""
+        if self._imports is None:
+            self._imports = [
+                (number, event)
+                for number, scope in enumerate(self.scopes)
+                for event in scope.events
+                if event.kind == "import"
+            ]
+        return self._imports
+
+    def imported_packages(self) -> frozenset[str]:
+        """All modules that the file imports, their first names, and the names that it imports from them."""
+        if self._packages is None:
+            found: set[str] = set()
+            for _, event in self.imports():
+                module, name, _, _ = event.detail
+                found.add(module)
+                found.add(module.split(".")[0])
+                if name:
+                    found.add(name)
+            self._packages = frozenset(found)
+        return self._packages
+
+    def header(self, scope: int) -> Span:
+        return self.scopes[scope].header
+
+
+_BINDING = frozenset({"assign", "for", "with"})
+_NAMING = _BINDING | {"import", "def", "class", "except"}
+
+
+def last_name(expr: Expr) -> str:
+    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
+    return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
+
+
+def _start(event: Event) -> tuple[int, int]:
+    return event.span.line, event.span.column
+
+
+def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
+    if target[0] in ("tuple", "list"):
+        starred = False
+        same = value is not None and value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
+        for index, element in enumerate(target[1]):
+            part: Expr | None
+            if element[0] == "star":
+                starred, element, part = True, element[1], ["unknown"]
+            elif value is None or starred:
+                part = ["unknown"]
+            elif same and value[1][index][0] != "star":
+                part = value[1][index]
+            else:
+                part = ["item", value, ["const", index]]
+            yield from _targets(element, part)
+    else:
+        yield target, value
+
+
+def _incoming(event: Event) -> Expr | None:
+    """The expression that stands for what an event assigns to its target."""
+    value = event.value
+    if event.kind == "for":
+        return ["element", value]
+    if event.kind == "with":
+        return ["entered", value]
+    if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "op":
+        return ["binop", event.detail[1], event.target, value]
+    return value
+
+
+def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
+    kind = event.kind
+    if kind in _BINDING:
+        if event.target is None or (event.value is None and kind == "assign"):
+            return
+        if event.target[0] == "name":
+            yield event.target[1], Binding("value", event, _incoming(event), -1)
+        elif event.target[0] in ("tuple", "list"):
+            for target, value in _targets(event.target, _incoming(event)):
+                if target[0] == "name":
+                    yield target[1], Binding("value", event, value, -1)
+    elif kind == "import":
+        module, name, alias, _level = event.detail
+        if name is None:
+            yield alias or module.split(".")[0], Binding("import", event, None, -1)
+        elif name == "*":
+            yield "*", Binding("import", event, None, -1)
+        else:
+            yield alias or name, Binding("import", event, None, -1)
+    elif kind in ("def", "class"):
+        yield "", Binding("def", event, None, event.detail)
+    elif kind == "except" and event.target is not None and event.target[0] == "name":
+        yield event.target[1], Binding("opaque", event, None, -1)
+
+
+def _stored(scope: int, event: Event) -> Iterator[Store]:
+    if event.kind not in _BINDING or event.target is None:
+        return
+    for target, value in _targets(event.target, _incoming(event)):
+        if target[0] == "attr" or target[0] == "item":
+            yield Store(scope, event, target[1], target[2], value)
+
+
+def _set(call: Call) -> Store | None:
+    """`setattr(base, "attr", value)`"""
+    if call.func != ["name", "setattr"] or len(call.args) != 3 or any(one.keyword for one in call.args):
+        return None
+    base, key, value = call.args
+    if key.value[0] != "const" or not isinstance(key.value[1], str):
+        return None
+    target = ["attr", base.value, key.value[1]]
+    event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
+    return Store(call.scope, event, base.value, key.value[1], value.value)
+
+
+def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
+    """Pairs of last names, of which the second may be bound to what the first names."""
+    for scope in file.scopes:
+        for event in scope.events:
+            value, target = event.value, event.target
+            if event.kind == "assign" and value is not None and target is not None:
+                if value[0] in _ALIASED and target[0] in _NAMED:
+                    for source in (value[-1],) if value[0] in _NAMED else _sources(value, file):
+                        yield source, target[-1]
+            elif event.kind == "import" and event.detail[1] and event.detail[2]:
+                yield event.detail[1], event.detail[2]
+        for param in scope.params:
+            if param.default is not None and param.default[0] in _NAMED:
+                yield param.default[-1], param.name
+    for call in file.calls:
+        for argument in call.args:
+            keyword = argument.keyword
+            if keyword is not None and argument.value[0] in _NAMED and keyword not in ("*", "**"):
+                yield argument.value[-1], keyword
+
+
+_NAMED = frozenset({"name", "attr"})
+_ALIASED = frozenset({"name", "attr", "ifexp", "and", "or", "call"})
+
+
+def _sources(expr: Expr, file: SourceFile) -> Iterator[str]:
+    if expr[0] in ("name", "attr"):
+        yield str(expr[-1])
+    elif expr[0] == "ifexp":
+        yield from _sources(expr[2], file)
+        yield from _sources(expr[3], file)
+    elif expr[0] in ("and", "or"):
+        for part in expr[1]:
+            yield from _sources(part, file)
+    elif expr[0] == "call":
+        call = file.calls[expr[1]]
+        if call.func[-1] == "partial" and call.args and call.args[0].keyword is None:
+            yield from _sources(call.args[0].value, file)

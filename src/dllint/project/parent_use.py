@@ -1,0 +1,117 @@
+"""What the parent does with a dataset before the workers of a loader start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Function, Instance, Site
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
+from dllint.project.loaders import Loader
+from dllint.project.start_methods import Hop
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_LENGTH, _ITEM, _ITERATION = "__len__", "__getitem__", "__iter__"
+_BUILTINS = {"len": (_LENGTH,), "iter": (_ITERATION, _ITEM), "list": (_ITERATION, _ITEM), "next": (_ITERATION,)}
+
+
+class ParentTouches:
+    """Answers for one loader and one of its datasets."""
+
+    def __init__(self, project: Project, loader: Loader, dataset: Instance) -> None:
+        self.project = project
+        self.world = project.world
+        self.loader = loader
+        self.dataset = dataset
+        assert isinstance(dataset.of, Class)
+        self.cls: Class = dataset.of
+
+    def of(self, functions: set[tuple[str, int]]) -> Hop | None:
+        """The first place where the parent runs one of the functions on the dataset, if it does."""
+        return next((hop for method, hop in self._touches() if self._runs(method, functions)), None)
+
+    def _runs(self, method: str, functions: set[tuple[str, int]]) -> bool:
+        """Whether calling a method runs one of the functions, by what it asks of its own object too."""
+        asked = [method]
+        for name in asked:
+            for run in self.project.workers.of_method(self.dataset, name):
+                if (run.file.path, run.scope) in functions:
+                    return True
+                asked += [other for other, _ in self._in_scope(run.file, run.scope, own=True) if other not in asked]
+        return False
+
+    def _touches(self) -> Iterator[tuple[str, Hop]]:
+        """Methods that the parent calls, explicitly or not."""
+        for file, scope in self.project.datasets.init_code(self.cls):
+            where = self.world.files[file]
+            for method, span_of in self._in_scope(where, scope, own=True):
+                yield method, span_of
+        for file_, scope, until in self._scopes():
+            for method, hop in self._in_scope(file_, scope, own=False):
+                if (hop.span.line, hop.span.column) < until:
+                    yield method, hop
+        if self._measured():
+            yield _LENGTH, Hop(self.loader.file, self.loader.span, "the DataLoader asks for the length here")
+
+    def _measured(self) -> bool:
+        """Whether the loader's own sampler asks for the length of the dataset, in the parent."""
+        given = [self.loader.argument(name) for name in ("sampler", "batch_sampler")]
+        return all(found.absent for found in given) and self.world.hierarchy.method(self.cls, _ITEM) is not None
+
+    def _scopes(self) -> Iterator[tuple[SourceFile, int, tuple[int, int]]]:
+        """The scope around the loader, and the one in which the dataset is made, each with where it gets there: to the
+        loader, or out of the function that makes the dataset."""
+        file, call = self.loader.file, self.loader.file.calls[self.loader.call]
+        yield file, call.scope, (call.span.line, call.span.column)
+        made = self.dataset.file
+        if made is None or self.dataset.call < 0:
+            return
+        scope = made.calls[self.dataset.call].scope
+        if (made, scope) == (file, call.scope) or file.scopes[call.scope].kind != "function":
+            return
+        for caller in self.world.calls.callers(Function(file, call.scope)):
+            if caller.call >= 0 and caller.file is made and made.calls[caller.call].scope == scope:
+                span = made.calls[caller.call].span
+                yield made, scope, (span.line, span.column)
+                return
+        for event in made.scopes[scope].events if scope > 0 else ():
+            site = Site(made, scope, event.region, (event.span.line, event.span.column), None)
+            if event.kind == "return" and event.value is not None and self._is_it(event.value, site, own=False):
+                yield made, scope, (event.span.line, event.span.column)
+                return
+
+    def _in_scope(self, file: SourceFile, scope: int, own: bool) -> Iterator[tuple[str, Hop]]:
+        """Uses of the dataset in a scope; with `own`, of a method's receiver, whose plain calls are known already."""
+        for index in file.calls_of(scope):
+            call = file.calls[index]
+            site = self.world.call_site(file, index, None)
+            if call.func[0] == "name" and call.func[1] in _BUILTINS and len(call.args) == 1:
+                if self._is_it(call.args[0].value, site, own):
+                    hop = Hop(file, call.span, f"`{call.func[1]}` of the dataset")
+                    yield from ((method, hop) for method in _BUILTINS[call.func[1]])
+            elif call.func[0] == "attr" and not own and self._is_it(call.func[1], site, own):
+                yield call.func[2], Hop(file, call.span, f"`{call.func[2]}` of the dataset is called here")
+        for event in file.scopes[scope].events:
+            site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+            if event.kind == "for" and event.value is not None and self._is_it(event.value, site, own):
+                yield from ((name, Hop(file, event.span, "the dataset is read here")) for name in (_ITERATION, _ITEM))
+            parts = walk(event.value, file) if event.value is not None else ()
+            if any(part[0] == "item" and self._is_it(part[1], site, own) for part in parts):
+                yield _ITEM, Hop(file, event.value_span or event.span, "an item of the dataset is read here")
+
+    def _is_it(self, expr: Expr, site: Site, own: bool) -> bool:
+        if expr[0] not in ("name", "attr"):
+            return False
+        if own:
+            params = site.file.scopes[site.scope].params
+            return bool(params) and expr == ["name", params[0].name] and site.file.method_of(site.scope) is not None
+        return any(
+            isinstance(value, Instance)
+            and value.of == self.cls
+            and (value.file, value.call) == (self.dataset.file, self.dataset.call)
+            for value in self.world.values.evaluate(expr, site)
+        )

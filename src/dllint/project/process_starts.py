@@ -1,0 +1,193 @@
+"""Where processes start: calls of launchers, and where loaders with workers are iterated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import External, Frame, Instance, Site
+from dllint.libraries.torch import canonical
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project.launches import METHODS, Launch
+from dllint.project.loaders import Loader
+from dllint.project.start_methods import Arrival
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
+"""Builtins that take a loader and do not iterate it."""
+_ITERATING = frozenset({"iter", "list", "tuple", "set", "sorted"})
+_TRAINING = frozenset({"fit", "validate", "test", "predict"})
+_TRAINER = "lightning.pytorch.Trainer()."
+_NEST = 4
+
+
+@dataclass(frozen=True)
+class Method:
+    """A start method of a launch. `where` names the targets that have it as default, where the project shows none."""
+
+    name: str
+    where: str = ""
+    arrival: Arrival | None = None
+
+    @property
+    def shown(self) -> bool:
+        return not self.where
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A place where a loader is iterated, and so where its workers start. `call` is -1 for a `for` statement."""
+
+    loader: Loader
+    file: SourceFile
+    scope: int
+    region: int
+    span: Span
+    statement: Span
+    call: int
+
+
+class Starting:
+    """Answers where processes start, and by which method."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    # Launches
+
+    def methods(self, launch: Launch) -> list[Method]:
+        """The start methods of a launch: its own, those that the project puts in force there, or the defaults."""
+        found = [Method(name) for name in launch.methods if name in METHODS]
+        if "default" not in launch.methods:
+            return found
+        call = launch.file.calls[launch.call]
+        at = (call.statement.line, call.statement.column)
+        arrivals = self.project.methods.at(launch.file, call.scope, call.region, at)
+        found += [Method(arrival.origin.method, "", arrival) for arrival in arrivals]
+        if not any(arrival.origin.launch is None for arrival in arrivals):
+            found += [Method(name, where) for name, where in self.project.targets.default_start_methods().items()]
+        return found
+
+    @cached_property
+    def launching(self) -> dict[tuple[str, int], list[Launch]]:
+        """The calls at which processes of launches start."""
+        found: dict[tuple[str, int], list[Launch]] = {}
+        for launch in (*self.world.launches(), *self.world.blind_launches()):
+            for file, index in self.started(launch):
+                found.setdefault((file.path, index), []).append(launch)
+        return found
+
+    def started(self, launch: Launch) -> Iterator[tuple[SourceFile, int]]:
+        """The calls that start the processes of a launch: `start()` of a Process, else the launching call itself."""
+        if not launch.api.endswith("Process"):
+            yield launch.file, launch.call
+            return
+        names = {"start", *self.world.aliases("start")}
+        for name in sorted(names):
+            for file, index in self.world.called(name):
+                func = file.calls[index].func
+                if func[0] == "attr" and func[2] == "start" and self._is_process(file, index, func[1], launch):
+                    yield file, index
+
+    def _is_process(self, file: SourceFile, index: int, expr: Expr, launch: Launch) -> bool:
+        """Whether what `start()` is called on is the process that the launch makes."""
+        values = self.world.values.evaluate(expr, self.world.call_site(file, index, None))
+        return any(
+            isinstance(value, Instance) and value.file is launch.file and value.call == launch.call for value in values
+        )
+
+    def daemonic(self, launch: Launch) -> bool:
+        """Whether the processes of a launch are daemons, which may not have children: those of a pool, and those that
+        are made with `daemon=True` or get it set before they start."""
+        if launch.daemonic:
+            return not self._own_context(launch)
+        given = self.world.actuals(launch.file, launch.call, launch.frame).keywords.get("daemon")
+        if given is not None and given.expr == ["const", True]:
+            return True
+        for file, store in self.world.objects.outside_stores("daemon"):
+            if store.value == ["const", True]:
+                at = (store.event.span.line, store.event.span.column)
+                site = Site(file, store.scope, store.event.region, at, None)
+                if any(
+                    isinstance(value, Instance) and value.file is launch.file and value.call == launch.call
+                    for value in self.world.values.evaluate(store.base, site)
+                ):
+                    return True
+        return False
+
+    def _own_context(self, launch: Launch) -> bool:
+        """Whether a pool is made with a context that may make other processes than daemons."""
+        func = launch.file.calls[launch.call].func
+        site = self.world.call_site(launch.file, launch.call, launch.frame)
+        for value in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+            if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+                context = self.world.actuals(value.file, value.call, value.frame).keywords.get("context")
+                if context is not None and context.expr is not None and context.site is not None:
+                    values = self.world.values.evaluate(context.expr, context.site)
+                    return not all(isinstance(one, External) for one in values)
+        return False
+
+    # Loaders
+
+    @cached_property
+    def _loaders(self) -> dict[tuple[str, int], Loader]:
+        return {(loader.file.path, loader.call): loader for loader in self.project.loaders}
+
+    def iterations(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Iteration]:
+        """Where loaders are iterated directly in a scope."""
+        for event in file.scopes[scope].events:
+            if event.kind == "for" and event.value is not None:
+                site = Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+                for loader in self.iterated(event.value, site):
+                    yield Iteration(loader, file, scope, event.region, event.span, event.span, -1)
+        for index in file.calls_of(scope):
+            call = file.calls[index]
+            site = self.world.call_site(file, index, frame)
+            for expr in self._consumed(file, index, site):
+                for loader in self.iterated(expr, site):
+                    yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
+
+    def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
+        """The arguments of a call that it iterates itself."""
+        call = file.calls[index]
+        if call.func[0] == "name" and call.func[1] in _ITERATING:
+            yield from (argument.value for argument in call.args[:1] if argument.keyword is None)
+        elif call.func[0] == "attr" and call.func[2] in _TRAINING:
+            for value in self.world.values.evaluate(call.func, site):
+                if isinstance(value, External) and canonical(value.name).startswith(_TRAINER):
+                    yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
+                    return
+
+    def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
+        """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""
+        if not self._loaders or depth > _NEST or expr[0] not in ("name", "attr", "item", "call"):
+            return
+        found = [
+            self._loaders.get((value.file.path, value.call))
+            for value in self.world.values.evaluate(expr, site)
+            if isinstance(value, Instance) and value.file is not None
+        ]
+        yield from (loader for loader in found if loader is not None and loader.api.dataset)
+        if expr[0] != "call" or any(found):
+            return
+        call = site.file.calls[expr[1]]
+        if call.func[0] == "name" and call.func[1] in _MEASURING:
+            return
+        if all(isinstance(value, External) for value in self.world.values.evaluate(call.func, site)):
+            for argument in call.args:
+                if argument.keyword in (None, "iterable"):
+                    yield from self.iterated(argument.value, site, depth + 1)
+
+    def described(self, iteration: Iteration) -> str:
+        """What a person reads of it: "this loop over a DataLoader", or the call."""
+        if iteration.call < 0:
+            return f"this loop over a {iteration.loader.name} with workers"
+        return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"

@@ -1,0 +1,133 @@
+"""Attributes that are set while an object is made and let go before it is done: `del self.rows`, `self.rows = None`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from dllint.facts.schema import Event
+from dllint.inference.folding import truth
+from dllint.inference.values import Class, Frame, Site
+from dllint.linking.conditions import Atom, atoms
+from dllint.linking.source import SourceFile, Store
+from dllint.project.start_methods import Hop
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+Release = Literal["surely", "perhaps", "never"]
+_UNCONDITIONAL = frozenset({"with", "try", "tryelse", "finally"})
+_Moment = tuple[tuple[int, int, bool], ...]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A statement that runs while an object is made: where it stands and the calls that lead to it from `__init__`."""
+
+    file: SourceFile
+    scope: int
+    event: Event
+    hops: tuple[Hop, ...]
+
+    @property
+    def moment(self) -> _Moment:
+        """When it runs, to be compared: the ends of the calls and of the statement, each in the function before it."""
+        calls = ((hop.span.end_line, hop.span.end_column, False) for hop in self.hops)
+        return (*calls, (self.event.span.end_line, self.event.span.end_column, True))
+
+    def regions(self) -> Iterator[tuple[SourceFile, int, int]]:
+        """The file, scope and region of the statement and of each call that leads to it."""
+        yield self.file, self.scope, self.event.region
+        for hop in self.hops:
+            for call in hop.file.calls:
+                if call.span == hop.span:
+                    yield hop.file, call.scope, call.region
+                    break
+
+
+class Releases:
+    """Answers about the attributes of one project's classes. `init_code` gives the functions that run while an object
+    of a class is made, each with the calls that lead there."""
+
+    def __init__(self, world: World, init_code: Callable[[Class], Mapping[tuple[str, int], tuple[Hop, ...]]]) -> None:
+        self.world = world
+        self.init_code = init_code
+        self._found: dict[tuple[str, int], dict[str, list[_Place]]] = {}
+
+    def of(self, cls: Class, owner: Class, store: Store, frame: Frame | None = None) -> Release:
+        """Whether what `store` sets in a method of `owner` is let go afterwards, for objects of `cls`: by the same
+        function, or by another one that `__init__` runs later. "perhaps" where that stands under a condition that may
+        not be met. `frame` is the activation of `__init__`, where it is known."""
+        file = owner.file
+        kept = _Place(file, store.scope, store.event, self.init_code(cls).get((file.path, store.scope), ()))
+        made = (file.path, store.scope) in self.init_code(cls)
+        places = self._places(cls).get(str(store.key), []) if made else []
+        if not made:
+            places = [_Place(file, store.scope, event, ()) for event in _releases(file, store.scope, store)]
+        found = {self._by(kept, place, frame) for place in places if kept.moment < place.moment}
+        return "surely" if "surely" in found else "perhaps" if "perhaps" in found else "never"
+
+    def _places(self, cls: Class) -> dict[str, list[_Place]]:
+        """The statements that let attributes go while an object of the class is made."""
+        found = self._found.get(cls.key)
+        if found is None:
+            found = self._found[cls.key] = {}
+            line = {one for one in self.world.hierarchy.line(cls) if isinstance(one, Class)}
+            for (path, scope), hops in self.init_code(cls).items():
+                file = self.world.files[path]
+                method = file.method_of(scope)
+                if method is None or Class(file, method) not in line or not file.scopes[scope].params:
+                    continue
+                receiver = ["name", file.scopes[scope].params[0].name]
+                for event in file.scopes[scope].events:
+                    target = event.target
+                    if _lets_go(event) and target is not None and target[0] == "attr" and target[1] == receiver:
+                        found.setdefault(target[2], []).append(_Place(file, scope, event, hops))
+        return found
+
+    def _by(self, kept: _Place, release: _Place, frame: Frame | None) -> Release:
+        """Whether a statement that lets an attribute go runs whenever the one that sets it does."""
+        around = [(file, region) for file, _, region in kept.regions()]
+        held = {
+            atom for file, scope, region in kept.regions() for atom in self.world.symbols.atoms(file, scope, region)
+        }
+        sure = True
+        for file, scope, region in release.regions():
+            for index in file.regions(region):
+                entry = file.facts.regions[index]
+                if entry.kind in _UNCONDITIONAL or any(
+                    other is file and file.encloses(index, inside) for other, inside in around
+                ):
+                    continue
+                if entry.kind != "if" or entry.expr is None:
+                    sure = False
+                    continue
+                if all(_holds(atom, held) for atom in atoms(entry.expr, entry.holds, file, scope)):
+                    continue
+                activation = frame if file.scopes[scope].name == "__init__" else None
+                where = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), activation)
+                decided = truth(self.world.values.evaluate(entry.expr, where))
+                if decided is not None and decided is not entry.holds:
+                    return "never"
+                sure = sure and decided is entry.holds
+        return "surely" if sure else "perhaps"
+
+
+def _lets_go(event: Event) -> bool:
+    return event.kind == "delete" or (
+        event.kind == "assign" and event.detail is None and event.value is not None and event.value[0] == "const"
+    )
+
+
+def _releases(file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
+    """The statements of a function that let go what it sets itself."""
+    for event in file.scopes[scope].events:
+        if event.target == ["attr", store.base, store.key] and _lets_go(event):
+            yield event
+
+
+def _holds(atom: Atom, held: set[Atom]) -> bool:
+    """Whether a condition is among those in force; of another function only where it reads an attribute or an item."""
+    plain = "." in atom.text or "[" in atom.text
+    return any(one == atom or (plain and one._replace(scope=atom.scope) == atom) for one in held)

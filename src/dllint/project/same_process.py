@@ -1,0 +1,123 @@
+"""What runs in the same process once something runs: the call graph followed forward from given functions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.inference.activations import Seen
+from dllint.inference.callgraph import Caller, Target
+from dllint.inference.values import Frame, Function
+from dllint.linking.conditions import contradict, in_other_halves, path_atoms, render
+from dllint.linking.source import SourceFile
+from dllint.project.start_methods import Hop
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+MOST_REACHED = 400
+_PARENT_ONLY = ("__name__", "current_process", "parent_process")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A function that runs, in the activation by which it was first reached, and the calls that lead to it."""
+
+    file: SourceFile
+    scope: int
+    frame: Frame | None
+    calls: tuple[tuple[SourceFile, int], ...] = ()
+
+    def hops(self) -> tuple[Hop, ...]:
+        """The calls that lead here, in words."""
+        return tuple(
+            Hop(file, file.calls[index].span, f"calls {render(file.calls[index].func, file)}")
+            for file, index in self.calls
+        )
+
+
+def reach(
+    world: World,
+    starts: Iterable[Reached],
+    follow: Callable[[Reached, int], bool] = lambda reached, index: True,
+    most: int = MOST_REACHED,
+) -> Iterator[Reached]:
+    """The starts and all that they run, nearest first, each function once, or once for each that it is given to call.
+    `follow` says which calls count."""
+    seen = Seen(world)
+    queue = deque(starts)
+    while queue and len(seen) < most:
+        here = queue.popleft()
+        if not seen.add(here.file, here.scope, here.frame):
+            continue
+        yield here
+        for index in here.file.calls_of(here.scope):
+            if not follow(here, index):
+                continue
+            call = here.file.calls[index]
+            if call.region and world.impossible(world.call_site(here.file, index, here.frame)):
+                continue
+            for target in world.calls.targets(here.file, index, here.frame):
+                if seen.may_add(target.function):
+                    frame = world.told_apart(here.file, index, *target)
+                    queue.append(stepped(here, index, Target(target.function, frame)))
+
+
+def stepped(here: Reached, index: int, target: Target) -> Reached:
+    """A function that a call of another one runs."""
+    calls = (*here.calls, (here.file, index))
+    return Reached(target.function.file, target.function.scope, target.frame, calls)
+
+
+def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int], list[tuple[SourceFile, int]]]:
+    """The scopes from which calls and launches lead to a call, each with the calls in it that do. A function handed to
+    something from outside the project is not followed: in which process that calls it is not known."""
+    found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
+    queue = deque([(file, index)])
+    while queue and len(found) < MOST_REACHED:
+        where, inner = queue.popleft()
+        scope = where.calls[inner].scope
+        # A lambda or a class body runs in what is around it.
+        while scope > 0 and where.scopes[scope].kind != "function":
+            scope = where.scopes[scope].parent
+        ways = found.setdefault((where.path, scope), [])
+        if (where, inner) in ways:
+            continue
+        ways.append((where, inner))
+        if len(ways) == 1 and scope > 0:
+            callers = world.calls.callers(Function(where, scope))
+            queue.extend((caller.file, caller.call) for caller in callers if caller.call >= 0 and _known(caller))
+    return found
+
+
+def _known(caller: Caller) -> bool:
+    return caller.frame.actuals is not None or caller.frame.receiver is not None
+
+
+def in_one_run(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
+    """Whether two calls that one function makes lead to the two places, in branches that one run can take."""
+    to_left, to_right = ways_to(world, *left), ways_to(world, *right)
+    return any(
+        not _exclusive(world, one, other)
+        for scope in to_left.keys() & to_right.keys()
+        for one in to_left[scope]
+        for other in to_right[scope]
+        # Where one call leads to both, what it runs decides.
+        if one not in to_right[scope] and other not in to_left[scope]
+    )
+
+
+def _exclusive(world: World, left: tuple[SourceFile, int], right: tuple[SourceFile, int]) -> bool:
+    """Whether no run of the function around two calls makes both."""
+    file = left[0]
+    one, other = file.calls[left[1]], file.calls[right[1]]
+    here, there = (world.symbols.atoms(file, call.scope, call.region) for call in (one, other))
+    return contradict(here, there) or in_other_halves(file, one.region, other.region)
+
+
+def runs_when_imported(file: SourceFile, region: int) -> bool:
+    """Whether a module-level region runs in every process that imports the file: under no condition that may be about
+    which process it is."""
+    return not any(marker in atom.text for atom in path_atoms(file, 0, region) for marker in _PARENT_ONLY)

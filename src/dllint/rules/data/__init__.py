@@ -1,0 +1,1 @@
+"""Rules about what workers do to the data."""

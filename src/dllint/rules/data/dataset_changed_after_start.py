@@ -1,0 +1,38 @@
+"""DLL606: a dataset that is changed between epochs, while its workers live on with the copy they began with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.data.dataset_changes import Change, DatasetChanges
+
+CODE = "DLL606"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    changes = DatasetChanges(project)
+    found: dict[tuple[str, Any], tuple[Change, list[Loader]]] = {}
+    for loader in project.loaders:
+        if loader.workers().possible and changes.persists(loader):
+            for change in changes.of_loader(loader):
+                loaders = found.setdefault((change.file.path, change.span), (change, []))[1]
+                if loader not in loaders:
+                    loaders.append(loader)
+    for change, loaders in found.values():
+        yield Finding(
+            CODE,
+            change.file.path,
+            change.span,
+            "main",
+            {
+                "what": change.what,
+                "attr": change.attr,
+                "loader": project.where(loaders[0].file, loaders[0].span),
+            },
+            related=(change.read, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+            statement=change.statement,
+        )

@@ -1,0 +1,199 @@
+"""Changes to datasets between epochs that workers which live on never see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.finding import Place
+from dllint.inference.callgraph import Target
+from dllint.inference.values import Class, Frame, Function, Instance, Site, Value
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
+from dllint.project.loaders import Loader
+from dllint.rules.data.worker_options import leaves, written
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_LOOPS = ("for", "while")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A statement in a loop over epochs that changes what the workers of a loader read.
+
+    Attributes:
+        what: the statement's target or call, as written.
+        attr: the attribute that it sets.
+        read: where the workers read it.
+    """
+
+    file: SourceFile
+    span: Span
+    statement: Span
+    what: str
+    attr: str
+    read: Place
+
+
+class DatasetChanges:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    @staticmethod
+    def persists(loader: Loader) -> bool:
+        """Whether the loader's workers live on after an epoch: always, or whenever there are any (`workers > 0`)."""
+        if loader.flag("persistent_workers"):
+            return True
+        option, count = written(loader, "persistent_workers"), written(loader, "num_workers")
+        if option is None or count is None or option[0] not in ("compare", "call", "ifexp"):
+            return False
+        words = leaves(option, loader.file)
+        return bool(words) and words == leaves(count, loader.file)
+
+    def of_loader(self, loader: Loader) -> Iterator[Change]:
+        """The changes to a loader's datasets in loops that read from the loader in each turn."""
+        for value in self.project.dataset_objects(loader):
+            cls = value.of
+            if not isinstance(cls, Class):
+                continue
+            read = self._read_by_workers(value)
+            for attr, place in read.items():
+                yield from self._set_from_outside(loader, value, attr, place)
+            for name, attr in self._setters(cls, set(read)):
+                yield from self._called(loader, value, name, attr, read[attr])
+
+    def _read_by_workers(self, value: Instance) -> dict[str, Place]:
+        """The attributes of the dataset that its worker code reads, each with a place."""
+        found: dict[str, Place] = {}
+        for run in self.project.workers.of_dataset(value):
+            params = run.file.scopes[run.scope].params
+            receiver = ["name", params[0].name] if params and run.file.method_of(run.scope) is not None else None
+            for expr, span in _read(run.file, run.scope):
+                for part in walk(expr, run.file):
+                    if part[0] == "attr" and part[1] == receiver:
+                        found.setdefault(part[2], Place(run.file.path, span, f"workers read `{part[2]}` here"))
+        return found
+
+    def _setters(self, cls: Class, attrs: set[str]) -> Iterator[tuple[str, str]]:
+        """Methods that set one of the attributes on their receiver."""
+        for owner in self.world.hierarchy.line(cls):
+            if not isinstance(owner, Class):
+                continue
+            for attr, stores in self.world.objects.own_stores(owner).items():
+                for store in stores:
+                    name = owner.file.scopes[store.scope].name
+                    if attr in attrs and not name.startswith("__"):
+                        yield name, attr
+
+    def _set_from_outside(self, loader: Loader, value: Instance, attr: str, read: Place) -> Iterator[Change]:
+        for file, store in self.world.objects.outside_stores(attr):
+            at = (store.event.span.line, store.event.span.column)
+            site = Site(file, store.scope, store.event.region, at, None)
+            if self._is_dataset(store.base, site, loader, value) and self._each_epoch(loader, site):
+                what = f"{render(store.base, file)}.{attr}"
+                yield Change(file, store.event.span, store.event.span, what, attr, read)
+
+    def _called(self, loader: Loader, value: Instance, name: str, attr: str, read: Place) -> Iterator[Change]:
+        for file, index in self.world.called(name):
+            call = file.calls[index]
+            if call.func[0] != "attr":
+                continue
+            site = self.world.call_site(file, index, None)
+            if self._is_dataset(call.func[1], site, loader, value) and self._each_epoch(loader, site):
+                yield Change(file, call.span, call.statement, render(["call", index], file), attr, read)
+
+    def _is_dataset(self, expr: Expr, site: Site, loader: Loader, value: Instance) -> bool:
+        """Whether an expression is the loader's dataset: the object itself, or `loader.dataset`."""
+        if expr[0] == "attr" and expr[2] == "dataset" and self._is_loader(expr[1], site, loader):
+            return True
+        if expr[0] not in ("name", "attr"):
+            return False
+        return any(_same(one, value.file, value.call) for one in self.world.values.evaluate(expr, site))
+
+    def _is_loader(self, expr: Expr, site: Site, loader: Loader) -> bool:
+        if expr[0] not in ("name", "attr"):
+            return False
+        return any(_same(one, loader.file, loader.call) for one in self.world.values.evaluate(expr, site))
+
+    def _each_epoch(self, loader: Loader, site: Site) -> bool:
+        """Whether a place stands in a loop that does not make the loader, and that reads from it in each turn."""
+        file = site.file
+        made = loader.file.calls[loader.call]
+        for loop in file.regions(site.region):
+            if file.facts.regions[loop].kind not in _LOOPS or self._is_over(loop, site, loader):
+                continue
+            if loader.file is file and made.scope == site.scope and file.encloses(loop, made.region):
+                return False
+            if self._reads(loop, site, loader):
+                return True
+        return False
+
+    def _is_over(self, loop: int, site: Site, loader: Loader) -> bool:
+        """Whether the loop is the one over the loader's batches."""
+        region = site.file.facts.regions[loop]
+        where = Site(site.file, site.scope, region.parent, (region.span.line, region.span.column), None)
+        return region.expr is not None and any(
+            self._is_loader(part, where, loader) for part in walk(region.expr, site.file)
+        )
+
+    def _reads(self, loop: int, site: Site, loader: Loader) -> bool:
+        file = site.file
+        for event in file.scopes[site.scope].events:
+            if event.kind == "for" and event.value is not None and file.encloses(loop, event.region):
+                at = (event.span.line, event.span.column)
+                where = Site(file, site.scope, event.region, at, None)
+                if any(self._is_loader(part, where, loader) for part in walk(event.value, file)):
+                    return True
+        for index in file.calls_of(site.scope):
+            call = file.calls[index]
+            if not file.encloses(loop, call.region):
+                continue
+            where = self.world.call_site(file, index, None)
+            if any(self._is_loader(argument.value, where, loader) for argument in call.args):
+                return True
+            if any(self._iterates(target.function, target.frame, loader) for target in self._targets(file, index)):
+                return True
+        return False
+
+    def _targets(self, file: SourceFile, index: int) -> list[Target]:
+        return self.world.calls.targets(file, index)
+
+    def _iterates(self, function: Function, frame: Frame | None, loader: Loader) -> bool:
+        file = function.file
+        for event in file.scopes[function.scope].events:
+            if event.kind == "for" and event.value is not None:
+                at = (event.span.line, event.span.column)
+                where = Site(file, function.scope, event.region, at, frame)
+                if any(self._is_loader(part, where, loader) for part in walk(event.value, file)):
+                    return True
+        return False
+
+
+def _same(value: Value, file: SourceFile | None, call: int) -> bool:
+    return isinstance(value, Instance) and value.call >= 0 and value.file is file and value.call == call
+
+
+def _read(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span]]:
+    """The expressions that a function evaluates, without the targets that it assigns to."""
+    for event in file.scopes[scope].events:
+        if event.value is not None:
+            yield event.value, event.span
+        if event.target is not None and event.target[0] == "item":
+            yield event.target, event.span
+    for index in file.calls_of(scope):
+        yield ["call", index], file.calls[index].span
+    for region in {region for index in file.calls_of(scope) for region in file.regions(file.calls[index].region)} | {
+        region for event in file.scopes[scope].events for region in file.regions(event.region)
+    }:
+        entry = file.facts.regions[region]
+        if entry.expr is not None:
+            yield entry.expr, entry.span

@@ -1,0 +1,51 @@
+"""DLL608: members and arguments that multiprocessing does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import AddImport, Finding, Fix, ReplaceExpression
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project import Project
+from dllint.rules.data.misuse import Misuse, Misuses
+
+CODE = "DLL608"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    for misuse in Misuses(project).all():
+        yield Finding(
+            CODE,
+            misuse.file.path,
+            misuse.span,
+            misuse.kind,
+            {"what": render(misuse.what, misuse.file), "name": misuse.name},
+            fixes=_fixes(misuse),
+            statement=misuse.statement,
+        )
+
+
+def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
+    file = misuse.file
+    if misuse.kind == "array":
+        code = f"[0] * {render(misuse.what, file)}"
+        edit = ReplaceExpression(file.path, misuse.span, code)
+        return (Fix("Give a sequence of that length", "unsafe", (edit,)),) if misuse.what[0] == "const" else ()
+    if misuse.kind != "exception" or not misuse.exact:
+        return ()
+    # Programs with queues like to call one `queue`, which would hide the module.
+    hidden = any(
+        binding.kind != "import" for scope in range(len(file.scopes)) for binding in _bound(file, scope, "queue")
+    )
+    if hidden and any(_bound(file, scope, misuse.name) for scope in range(len(file.scopes))):
+        return ()
+    code = misuse.name if hidden else f"queue.{misuse.name}"
+    added = AddImport(file.path, "queue", misuse.name if hidden else None)
+    edit = ReplaceExpression(file.path, misuse.span, code)
+    return (Fix(f"Name the exception where it is: `queue.{misuse.name}`", "safe", (edit, added)),)
+
+
+def _bound(file: SourceFile, scope: int, name: str) -> list[Any]:
+    return list(file.bindings(scope).get(name, []))

@@ -1,0 +1,80 @@
+"""DLL602: a random number generator made with the dataset, which all workers inherit in the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.generators import Generators, SharedGenerator
+
+CODE = "DLL602"
+MOST_PLACES = 4
+"""Draws and loaders that one finding names."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    generators = Generators(project)
+    kept: dict[tuple[str, Any], tuple[SharedGenerator, list[Loader]]] = {}
+    drawn: dict[tuple[str, int], tuple[WorkerRun, int, list[Loader]]] = {}
+    old = generators.old_torch()
+    for loader in project.loaders:
+        regimes = project.regimes(loader)
+        workers = loader.workers()
+        if not regimes or (workers.count == 1 and loader.flag("persistent_workers")):
+            continue
+        decisive = [regime for regime in regimes if regime.shown] or regimes
+        forks = any(regime.method == "fork" for regime in decisive)
+        for shared in generators.shared(loader):
+            # A torch.Generator that is pickled to workers is DLL206's: it does not arrive at all.
+            if forks or shared.api.family != "torch":
+                kept.setdefault((shared.kept.file.path, shared.kept.span), (shared, []))[1].append(loader)
+        if old is not None and workers.count != 1:
+            for run, index in generators.global_draws(loader)[:1]:
+                drawn.setdefault((run.file.path, index), (run, index, []))[2].append(loader)
+    for shared, loaders in kept.values():
+        yield _of_object(project, shared, loaders)
+    for run, index, loaders in drawn.values():
+        yield _of_numpy(project, run, index, loaders, old or "")
+
+
+def _of_object(project: Project, shared: SharedGenerator, loaders: list[Loader]) -> Finding:
+    draws = [Place(file.path, span, "workers draw from it here") for file, span in shared.draws[:MOST_PLACES]]
+    several = any(loader.workers().count != 1 for loader in loaders)
+    lasting = all(loader.flag("persistent_workers") for loader in loaders)
+    return Finding(
+        CODE,
+        shared.kept.file.path,
+        shared.kept.span,
+        ("lasting" if lasting else "main") if several else "epochs",
+        {
+            "held": shared.held,
+            "api": shared.api.label,
+            "loader": project.where(loaders[0].file, loaders[0].span),
+            "remedy": "main" if shared.api.family == "numpy" else shared.api.family,
+        },
+        related=(*draws, *dict.fromkeys(project.loader_place(loader) for loader in loaders[:MOST_PLACES])),
+        statement=shared.kept.store.event.span,
+    )
+
+
+def _of_numpy(project: Project, run: WorkerRun, index: int, loaders: list[Loader], old: str) -> Finding:
+    call = run.file.calls[index]
+    return Finding(
+        CODE,
+        run.file.path,
+        call.span,
+        "global",
+        {
+            "call": render(call.func, run.file),
+            "loader": project.where(loaders[0].file, loaders[0].span),
+            "old": old,
+        },
+        trace=project.trace(run.hops),
+        related=tuple(dict.fromkeys(project.loader_place(loader) for loader in loaders[:MOST_PLACES])),
+        statement=call.statement,
+    )

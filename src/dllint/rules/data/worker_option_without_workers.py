@@ -1,0 +1,99 @@
+"""DLL605: a DataLoader gets an option that is about workers and has, or can have, none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.facts.schema import Expr
+from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
+from dllint.libraries.torch import WORKER_OPTIONS
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.data.worker_options import Clash, WorkerOptions
+
+CODE = "DLL605"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    judge = WorkerOptions(project)
+    for loader in project.loaders:
+        clash = judge.clash(loader)
+        if clash is not None:
+            yield _finding(loader, clash)
+        elif judge.ignored(loader):
+            yield _ignored(loader)
+
+
+def _finding(loader: Loader, clash: Clash) -> Finding:
+    names = [loader.api.names.get(option, option) for option in clash.options]
+    values = {
+        "argument": "` and `".join(names),
+        "need": "needs" if len(names) == 1 else "need",
+        "count": loader.api.names.get("num_workers", "num_workers"),
+        "error": WORKER_OPTIONS[clash.options[0]],
+        "origin": clash.origin,
+    }
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        "main" if clash.sure else "default",
+        values,
+        severity="error" if clash.sure else "warning",
+        related=tuple(place for place in (clash.place, clash.caller) if place is not None),
+        fixes=_removed(loader, clash, names) if clash.sure else _conditional(loader, clash, names),
+        statement=loader.file.calls[loader.call].statement,
+    )
+
+
+def _ignored(loader: Loader) -> Finding:
+    values = {
+        "argument": loader.api.names.get("worker_init_fn", "worker_init_fn"),
+        "count": loader.api.names.get("num_workers", "num_workers"),
+    }
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        "ignored",
+        values,
+        severity="info",
+        statement=loader.file.calls[loader.call].statement,
+    )
+
+
+def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
+    """Without the options, where the call itself writes all of them, and this one call alone makes the loader."""
+    if clash.caller is not None or not set(names) <= set(_written(loader)):
+        return ()
+    edits: tuple[Edit, ...] = tuple(RemoveArgument(loader.file.path, loader.span, name) for name in names)
+    return (Fix(f"Leave out `{'` and `'.join(names)}`, which need workers", "safe", edits),)
+
+
+def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
+    written = _written(loader)
+    count = written.get(loader.api.names.get("num_workers", "num_workers"))
+    if count is None or not _plain(count) or not set(names) <= set(written):
+        return ()
+    workers = render(count, loader.file, 200)
+    edits: list[Edit] = []
+    for option, name in zip(clash.options, names, strict=True):
+        value = written[name]
+        if value[0] != "const":
+            return ()
+        off = "0" if option == "timeout" else "None"
+        code = f"{workers} > 0" if value[1] is True else f"{value[1]!r} if {workers} > 0 else {off}"
+        edits.append(SetArgument(loader.file.path, loader.span, name, code))
+    return (Fix("Make it depend on the number of workers", "unsafe", tuple(edits)),)
+
+
+def _written(loader: Loader) -> dict[str, Expr]:
+    arguments = loader.file.calls[loader.call].args
+    return {argument.keyword: argument.value for argument in arguments if argument.keyword not in (None, "*", "**")}
+
+
+def _plain(expr: Expr) -> bool:
+    """Whether an expression is a name or an attribute, so that it may be written twice."""
+    return bool(expr[0] == "name" or (expr[0] == "attr" and _plain(expr[1])))

@@ -1,0 +1,383 @@
+"""Batches of a loader that a program keeps beyond the turn of the loop that they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Event, Expr
+from dllint.inference.values import Const, Display, External, Instance, Site, Value
+from dllint.libraries.tensors import ATTRIBUTES, FUNCTIONS, HOLDS, METHODS
+from dllint.libraries.torch import canonical
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_AROUND_ITERABLES = frozenset({"enumerate", "tqdm", "iter", "zip", "track", "list", "trange"})
+"""Last names of functions whose elements are those of their arguments."""
+_COLLECTING = {"list": "list", "tuple": "tuple", "itertools.cycle": "cycle"}
+_TENSOR_ONLY = frozenset(
+    {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
+) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
+"""Attributes that say that what has them is a tensor."""
+_JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
+_BOUNDS = frozenset({"<", ">", "<=", ">="})
+_REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
+
+
+@dataclass(frozen=True)
+class KeptBatch:
+    """A call that keeps batches.
+
+    Attributes:
+        how: "list", "tuple", "cycle", "comprehension", or "append" and "extend".
+        span: of the call or comprehension.
+        expr: what is kept of a batch; None where it is all of it.
+        value_span: of `expr`.
+    """
+
+    loader: Loader
+    file: SourceFile
+    how: str
+    span: Span
+    statement: Span
+    expr: Expr | None = None
+    value_span: Span | None = None
+
+
+class Batches:
+    """Answers about kept batches for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def kept(self) -> Iterator[KeptBatch]:
+        """Every place that keeps all batches of a loader, or a part of each that holds a storage."""
+        self._by_call = {(loader.file.path, loader.call): loader for loader in self.project.loaders}
+        if not self._by_call:
+            return
+        for name, how in _COLLECTING.items():
+            last = name.rsplit(".", 1)[-1]
+            for one in sorted({last, *self.world.aliases(last)}):
+                for file, index in self.world.called(one):
+                    if file.calls[index].args and self._calls(file, index, name):
+                        yield from self._collected(file, index, how)
+        for file in self.world.files.values():
+            for scope, entry in enumerate(file.scopes):
+                for event in entry.events:
+                    if event.kind == "for" and event.detail != "comp" and event.target is not None:
+                        yield from _Loop(self, file, scope, event).kept()
+                yield from self._comprehensions(file, scope)
+
+    def _calls(self, file: SourceFile, index: int, name: str) -> bool:
+        site = self.world.call_site(file, index, None)
+        return External(name) in self.world.values.evaluate(file.calls[index].func, site)
+
+    def _collected(self, file: SourceFile, index: int, how: str) -> Iterator[KeptBatch]:
+        call = file.calls[index]
+        for loader in self.loaders(call.args[0].value, self.world.call_site(file, index, None)):
+            yield KeptBatch(loader, file, how, call.span, call.statement)
+
+    def _comprehensions(self, file: SourceFile, scope: int) -> Iterator[KeptBatch]:
+        """`[batch for batch in loader]`, and `torch.cat([y for x, y in loader])`."""
+        for event in file.scopes[scope].events:
+            if event.value is None or event.kind not in ("assign", "expr", "return") or event.value_span is None:
+                continue
+            joined = False
+            for expr in walk(event.value, file):
+                if expr[0] == "call":
+                    joined = joined or last_name(file.calls[expr[1]].func) in _JOINING
+                if expr[0] != "comp" or expr[1] != "list" or len(expr[3]) != 1 or expr[3][0][2]:
+                    continue
+                target, iterable, _ = expr[3][0]
+                element = expr[2][0]
+                part = target[0] in ("tuple", "list") and element[0] == "name" and joined
+                if element != target and not (part and element in target[1]):
+                    continue
+                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                for loader in self.loaders(iterable, site):
+                    if element == target or not self._is_counter(iterable, file, element, target):
+                        yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
+
+    @staticmethod
+    def _is_counter(iterable: Expr, file: SourceFile, element: Expr, target: Expr) -> bool:
+        counted = iterable[0] == "call" and last_name(file.calls[iterable[1]].func) == "enumerate"
+        return counted and bool(target[1][0] == element)
+
+    def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
+        """The loaders whose batches iterating an expression gives."""
+        found: dict[tuple[str, int], Loader] = {}
+        if depth > 4:
+            return []
+        if expr[0] == "call" and last_name(site.file.calls[expr[1]].func) in _AROUND_ITERABLES:
+            for argument in site.file.calls[expr[1]].args:
+                if argument.keyword is None:
+                    for loader in self.loaders(argument.value, site, depth + 1):
+                        found[loader.file.path, loader.call] = loader
+            return list(found.values())
+        for value in self.world.values.evaluate(expr, site):
+            for loader in self._of_value(value, depth):
+                found[loader.file.path, loader.call] = loader
+        return list(found.values())
+
+    def _of_value(self, value: Value, depth: int) -> list[Loader]:
+        if not isinstance(value, Instance) or value.file is None:
+            return []
+        loader = self._by_call.get((value.file.path, value.call))
+        if loader is not None:
+            whole = not isinstance(value.of, External) or ("()" not in value.of.name and "[" not in value.of.name)
+            return [loader] if whole and loader.workers(value.frame).kind != "none" else []
+        if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in _AROUND_ITERABLES:
+            site = self.world.call_site(value.file, value.call, value.frame)
+            return self.loaders(["call", value.call], site, depth + 1)
+        return []
+
+
+class _Loop:
+    """A `for` loop that may go through batches, followed statement by statement."""
+
+    def __init__(self, batches: Batches, file: SourceFile, scope: int, event: Event) -> None:
+        self.batches = batches
+        self.world = batches.world
+        self.file = file
+        self.scope = scope
+        self.event = event
+        self.region = next(
+            (
+                index
+                for index, region in enumerate(file.facts.regions)
+                if region.kind == "for" and region.span == event.span and region.parent == event.region
+            ),
+            -1,
+        )
+        self.whole: set[str] = set()
+        self.parts: set[str] = set()
+        self.tensors: set[str] = set()
+
+    def kept(self) -> Iterator[KeptBatch]:
+        """What the body keeps of each batch."""
+        keeping = self._keeping()
+        if not keeping or self.region < 0 or self.event.target is None or self.event.value is None:
+            return
+        self._bind(self.event.target, self.event.value)
+        if not self.whole and not self.parts:
+            return
+        found: list[tuple[int, Expr, Span]] = []
+        todo = list(keeping)
+        for event in self.file.scopes[self.scope].events:
+            if not self._inside(event.region):
+                continue
+            for index in [one for one in todo if self.file.calls[one].statement <= event.span]:
+                if self.file.calls[index].statement != event.span:
+                    continue
+                todo.remove(index)
+                argument = self.file.calls[index].args[0]
+                if self.holds(argument.value):
+                    found.append((index, argument.value, argument.value_span))
+            self._follow(event)
+        if not found:
+            return
+        site = Site(self.file, self.scope, self.event.region, (self.event.span.line, self.event.span.column), None)
+        loaders = self.batches.loaders(self.event.value, site)
+        for index, expr, span in found if loaders else ():
+            call = self.file.calls[index]
+            if not self._collects(call.func[1], index) or self._bounded(call.region):
+                continue
+            if expr[0] == "name" and expr[1] in self.parts and not self._is_tensor(expr[1]):
+                continue
+            for loader in loaders:
+                kept = None if expr[0] == "name" and expr[1] in self.whole else expr
+                yield KeptBatch(loader, self.file, str(call.func[2]), call.span, call.statement, kept, span)
+
+    def _inside(self, region: int) -> bool:
+        return self.file.encloses(self.region, region) and region != 0
+
+    def _keeping(self) -> list[int]:
+        """The calls of the body that put something into a container."""
+        return [
+            index
+            for name in ("append", "extend")
+            for index in self.file.facts.called.get(name, ())
+            if self.file.calls[index].scope == self.scope
+            and self.region > 0
+            and self._inside(self.file.calls[index].region)
+            and self.file.calls[index].func[0] == "attr"
+            and len(self.file.calls[index].args) == 1
+        ]
+
+    def _bind(self, target: Expr, iterable: Expr) -> None:
+        """The names that the loop gives to a batch, and those it gives to parts of one."""
+        if iterable[0] == "call":
+            call = self.file.calls[iterable[1]]
+            if last_name(call.func) == "enumerate" and target[0] in ("tuple", "list") and len(target[1]) == 2:
+                self._bind(target[1][1], ["name", ""])
+                return
+            if last_name(call.func) == "zip":
+                return
+            if last_name(call.func) in _AROUND_ITERABLES and call.args:
+                self._bind(target, call.args[0].value)
+                return
+        if target[0] == "name":
+            self.whole.add(target[1])
+        elif target[0] in ("tuple", "list"):
+            self.parts.update(part[1] for part in target[1] if part[0] == "name")
+
+    def _follow(self, event: Event) -> None:
+        """What an assignment of the body changes about the names."""
+        if event.kind != "assign" or event.target is None or event.value is None:
+            return
+        if event.target[0] == "name":
+            held = event.detail is None and self.holds(event.value)
+            whole = event.value[0] == "name" and event.value[1] in self.whole
+            self._forget(event.target[1])
+            if held:
+                (self.whole if whole else self.parts).add(event.target[1])
+                if event.value[0] == "call" and last_name(self.file.calls[event.value[1]].func) in _TENSOR_ONLY:
+                    self.tensors.add(event.target[1])
+        elif event.target[0] in ("tuple", "list"):
+            held = self.holds(event.value) and event.value[0] not in ("tuple", "list")
+            for position, part in enumerate(event.target[1]):
+                if part[0] != "name":
+                    continue
+                own = held
+                if event.value[0] in ("tuple", "list") and len(event.value[1]) == len(event.target[1]):
+                    own = self.holds(event.value[1][position])
+                self._forget(part[1])
+                if own:
+                    self.parts.add(part[1])
+
+    def _forget(self, name: str) -> None:
+        self.whole.discard(name)
+        self.parts.discard(name)
+
+    def holds(self, expr: Expr) -> bool:
+        """Whether the value of an expression surely holds a storage of the batch, or all that the batch is."""
+        tag = expr[0]
+        if tag == "name":
+            return expr[1] in self.whole or expr[1] in self.parts
+        if tag == "attr":
+            return expr[2] in ATTRIBUTES and self.holds(expr[1])
+        if tag == "item":
+            key = expr[2]
+            return self.holds(expr[1]) and (key[0] == "slice" or (key[0] == "const" and key[1] is not None))
+        if tag in ("tuple", "list"):
+            return any(self.holds(part) for part in expr[1])
+        if tag == "dict":
+            return any(self.holds(part) for _, part in expr[1])
+        if tag == "call":
+            return self._call_holds(expr[1])
+        return False
+
+    def _call_holds(self, index: int) -> bool:
+        call = self.file.calls[index]
+        copying = self.world.settings.copying_calls
+        if call.func[0] == "attr" and self.holds(call.func[1]):
+            operation = METHODS.get(call.func[2])
+            if operation is None or operation.effect != HOLDS or operation.unless == "type":
+                return False
+            if operation.unless == "arguments":
+                return all(argument.keyword is None and argument.value == ["const", "cpu"] for argument in call.args)
+            return True
+        if not call.args or not self.holds(call.args[0].value):
+            return False
+        for value in self.world.values.evaluate(call.func, self.world.call_site(self.file, index, None)):
+            if isinstance(value, External) and value.name not in copying:
+                function = FUNCTIONS.get(canonical(value.name))
+                return function is not None and function.effect == HOLDS
+        return False
+
+    def _collects(self, container: Expr, index: int) -> bool:
+        """Whether the container is a list that lives longer than a turn of the loop and only grows in it."""
+        if container[0] not in ("name", "attr"):
+            return False
+        values = [
+            value
+            for value in self.world.values.evaluate(container, self.world.call_site(self.file, index, None))
+            if not isinstance(value, Const)
+        ]
+        if not values or not all(isinstance(value, Display) and value.kind == "list" for value in values):
+            return False
+        for event in self.file.scopes[self.scope].events:
+            if not self._inside(event.region) or event.target is None:
+                continue
+            if event.target == container or (event.kind == "delete" and event.target[0] == "item"):
+                return False
+        text = render(container, self.file, 200)
+        removing = (
+            call
+            for name in _REMOVING
+            for other in self.file.facts.called.get(name, ())
+            if (call := self.file.calls[other]).scope == self.scope and call.func[0] == "attr"
+        )
+        return not any(self._inside(call.region) and render(call.func[1], self.file, 200) == text for call in removing)
+
+    def _bounded(self, region: int) -> bool:
+        """Whether a comparison of the body may end the loop by count, or keeps some batches only."""
+        counting = self._counters()
+        for index, entry in enumerate(self.file.facts.regions):
+            if entry.kind != "if" or entry.expr is None or not self._inside(entry.parent):
+                continue
+            for part in walk(entry.expr, self.file):
+                if part[0] != "compare":
+                    continue
+                if self.file.encloses(index, region):
+                    return True
+                operands = [part[1], *(right for _, right in part[2])]
+                if any(op in _BOUNDS for op, _ in part[2]) and any(self._counts(one, counting) for one in operands):
+                    return True
+        return False
+
+    def _counters(self) -> set[str]:
+        """Names that count turns of the loop: of `enumerate`, and those that the body adds to."""
+        found = {
+            event.target[1]
+            for event in self.file.scopes[self.scope].events
+            if event.target is not None
+            and event.target[0] == "name"
+            and isinstance(event.detail, list)
+            and event.detail[0] == "op"
+            and self._inside(event.region)
+        }
+        target = self.event.target
+        if target is not None and target[0] in ("tuple", "list") and target[1][0][0] == "name":
+            found.add(target[1][0][1])
+        return found - self.parts - self.whole
+
+    def _counts(self, expr: Expr, counting: set[str]) -> bool:
+        """Whether an operand is a counter, or the length of a container that has a name of its own."""
+        if expr[0] == "call":
+            call = self.file.calls[expr[1]]
+            return call.func == ["name", "len"] and bool(call.args) and call.args[0].value[0] == "name"
+        return expr[0] == "name" and expr[1] in counting
+
+    def _is_tensor(self, name: str) -> bool:
+        """Whether the function uses what a name holds as a tensor."""
+        if name in self.tensors:
+            return True
+        named = ["name", name]
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            if call.func[0] == "attr" and call.func[1] == named and call.func[2] in _TENSOR_ONLY | {"to"}:
+                return True
+            if any(argument.value == named for argument in call.args) and self._is_torch(index):
+                return True
+        for event in self.file.scopes[self.scope].events:
+            for part in walk(event.value, self.file) if event.value is not None else ():
+                if part[0] == "attr" and part[1] == named and part[2] in _TENSOR_ONLY:
+                    return True
+        return False
+
+    def _is_torch(self, index: int) -> bool:
+        site = self.world.call_site(self.file, index, None)
+        for value in self.world.values.evaluate(self.file.calls[index].func, site):
+            of = value.of if isinstance(value, Instance) else value
+            if isinstance(of, External) and of.name.startswith("torch.") and not of.name.startswith("torch.utils"):
+                return True
+        return False

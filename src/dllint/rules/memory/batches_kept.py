@@ -1,0 +1,98 @@
+"""DLL306: a program keeps the batches of a loader with workers, and with them their descriptors and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dllint.facts.schema import Expr
+from dllint.finding import Finding, Fix, Place, ReplaceExpression
+from dllint.inference.values import Const
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
+from dllint.project import Project
+from dllint.project.arrays import mib
+from dllint.project.loaders import Loader
+from dllint.rules.memory.batches import Batches, KeptBatch
+from dllint.rules.memory.prefetched_batches import ahead
+from dllint.span import Span
+
+CODE = "DLL306"
+_SHOWN = 1 << 20
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Span], Finding] = {}
+    for kept in project.ask(Batches).kept():
+        if not project.regimes(kept.loader) or kept.loader.flag("pin_memory") is not False:
+            continue
+        if _shares_by_file(project, kept.loader):
+            continue
+        place = project.loader_place(kept.loader)
+        key = (kept.file.path, kept.span)
+        if key in found:
+            earlier = found[key]
+            found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
+        else:
+            found[key] = _finding(kept, place, ahead(project, kept.loader))
+    yield from found.values()
+
+
+def _shares_by_file(project: Project, loader: Loader) -> bool:
+    """Whether the loader's program changes to the strategy that takes no descriptor a storage."""
+    calls = list(project.external_calls("set_sharing_strategy", ""))
+    if not calls:
+        return False
+    scope = loader.file.calls[loader.call].scope
+    around = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    for file, index, _ in calls:
+        given = project.evaluate_argument(file, index, 0, "new_strategy") if file.path in around else None
+        if given and any(isinstance(value, Const) and value.value == "file_system" for value in given):
+            return True
+    return False
+
+
+def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
+    message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
+    values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
+    shown = waiting is not None and waiting >= _SHOWN
+    values["ahead"] = f" (beside about {mib(waiting)} that the workers make in advance)" if waiting and shown else ""
+    if message is None:
+        message = "batch" if kept.expr is None else "part"
+    return Finding(
+        CODE,
+        kept.file.path,
+        kept.span,
+        message,
+        values,
+        related=(loader,),
+        fixes=_fixes(kept),
+        statement=kept.statement,
+    )
+
+
+def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
+    """A copy of what is appended, where it is a plain tensor or array."""
+    if kept.how != "append" or kept.expr is None or kept.value_span is None or not _plain(kept.expr, kept.file):
+        return ()
+    method = "copy" if _is_array(kept.expr, kept.file) else "clone"
+    code = f"{render(kept.expr, kept.file, 200)}.{method}()"
+    edit = ReplaceExpression(kept.file.path, kept.value_span, code)
+    return (Fix(f"Keep a copy: `{code}`", "safe", (edit,)),)
+
+
+def _plain(expr: Expr, file: SourceFile) -> bool:
+    """Whether the source of an expression is a name with attributes and calls without arguments, or a call of `to`."""
+    if expr[0] == "name":
+        return True
+    if expr[0] == "attr":
+        return _plain(expr[1], file)
+    if expr[0] == "call":
+        call = file.calls[expr[1]]
+        return call.func[0] == "attr" and not call.args and _plain(call.func[1], file)
+    return False
+
+
+def _is_array(expr: Expr, file: SourceFile) -> bool:
+    return bool(expr[0] == "call" and last_name(file.calls[expr[1]].func) == "numpy")

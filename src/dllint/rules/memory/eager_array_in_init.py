@@ -1,0 +1,147 @@
+"""DLL301: a dataset builds or reads a whole array while it is made, and keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dllint.finding import Finding, Fix, Place, SetArgument, Severity
+from dllint.inference.values import Class
+from dllint.linking.conditions import render
+from dllint.project import Project, Regime
+from dllint.project.arrays import Array, mib
+from dllint.project.datasets import Kept
+from dllint.project.loaders import Loader
+
+CODE = "DLL301"
+MIB = 1 << 20
+
+
+@dataclass
+class _Group:
+    """Findings that one change mends; the worst is told, with the places of all."""
+
+    rank: int
+    finding: Finding
+    made: list[Place] = field(default_factory=list)
+    loaders: list[Place] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
+
+    def told(self) -> Finding:
+        methods = [*self.finding.start_methods, *self.methods] if self.finding.start_methods else []
+        related = tuple(dict.fromkeys((*self.made, *self.loaders)))
+        return replace(self.finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    groups: dict[tuple[Any, ...], _Group] = {}
+    for loader in project.loaders:
+        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
+            assert isinstance(value.of, Class)
+            regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
+            init_code = project.datasets.init_code(value.of)
+            dropped = project.datasets.dropped(value)
+            for kept in project.datasets.kept(value):
+                if not kept.initial or (kept.file.path, kept.scope) not in init_code:
+                    continue
+                array = project.arrays.kept(kept.values, kept.store.value, kept.site)
+                if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr)):
+                    continue
+                judged = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
+                if judged is None:
+                    continue
+                rank, finding = judged
+                # One array that several statements keep is one thing to mend, and so is one statement for several.
+                attribute = (kept.file.path, kept.owner, kept.attr)
+                keys = (attribute, kept.span), (attribute, array.file.path, array.call)
+                group = next((groups[key] for key in keys if key in groups), None) or _Group(rank, finding)
+                groups.update(dict.fromkeys(keys, group))
+                group.made += finding.related
+                group.loaders.append(project.loader_place(loader))
+                group.methods += finding.start_methods
+                if group.rank < rank:
+                    group.rank, group.finding = rank, finding
+    for group in {id(group): group for group in groups.values()}.values():
+        yield group.told()
+
+
+def _judge(
+    project: Project,
+    options: Mapping[str, Any],
+    loader: Loader,
+    regimes: list[Regime],
+    name: str,
+    kept: Kept,
+    array: Array,
+    dropped: bool,
+) -> tuple[int, Finding] | None:
+    """The worst that a loader makes of an array, with a rank to compare it by."""
+    judged = [
+        verdict
+        for regime in regimes
+        if (verdict := _under(options, regime, array, dropped and regime.method != "fork")) is not None
+        and (kept.sure or verdict[2] != "info")
+    ]
+    if not judged:
+        return None
+    rank, message, severity, regime = max(judged, key=lambda verdict: verdict[0])
+    methods = [other.method for *_, other in judged if other.method not in ("fork", regime.method)]
+    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    opener = render(array.file.calls[array.call].func, array.file)
+    values = {"kept": f"{name}.{kept.attr}", "method": method, "opener": opener}
+    if array.size is not None:
+        values["size"] = mib(array.size)
+        if regime.workers.count:
+            values["total"] = mib(array.size * regime.workers.count)
+            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+    values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
+    related = []
+    if array.span.line != kept.span.line or array.file is not kept.file:
+        related.append(Place(array.file.path, array.span, "made here"))
+    finding = Finding(
+        CODE,
+        kept.file.path,
+        kept.span,
+        message,
+        values,
+        severity=severity,
+        start_methods=() if regime.method == "fork" else (regime.method, *methods),
+        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
+        related=tuple(related),
+        fixes=_fixes(array, message, kept),
+        statement=kept.store.event.span,
+    )
+    return rank, finding
+
+
+def _under(
+    options: Mapping[str, Any], regime: Regime, array: Array, dropped: bool
+) -> tuple[int, str, Severity, Regime] | None:
+    """What an array costs under one start method: rank, message, severity; None where it is not worth a word."""
+    if dropped:
+        return None
+    size = array.size
+    large = size is not None and size >= options["shared-mib"] * MIB
+    if array.library == "torch":
+        return (2, "fork" if regime.method == "fork" else "shared", "info", regime) if large else None
+    if regime.method == "fork":
+        if large:
+            return 2, "fork", "info", regime
+        return (1, "whole_file_fork", "info", regime) if size is None and array.source == "file" else None
+    if size is None:
+        if array.source != "file":
+            return None
+        return (5, "whole_file", "warning", regime) if regime.shown else (3, "whole_file", "info", regime)
+    copies = regime.workers.count or 1
+    if size * copies < options["copies-mib"] * MIB:
+        return None
+    return (6 if regime.shown else 4), "copies" if regime.workers.count else "copies_each", "warning", regime
+
+
+def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:
+    call = array.file.calls[array.call]
+    if message != "whole_file_fork" or call.func[-1] != "load" or array.library != "numpy" or call.span != kept.span:
+        return ()
+    edit = SetArgument(array.file.path, array.span, "mmap_mode", '"r"')
+    return (Fix('Map the file: `mmap_mode="r"`', "unsafe", (edit,)),)

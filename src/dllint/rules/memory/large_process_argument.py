@@ -1,0 +1,61 @@
+"""DLL305: a large list, array or dataset is pickled to each process that is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.project import Project
+from dllint.project.arrays import mib
+from dllint.project.process_starts import Starting
+from dllint.rules.memory.process_arguments import LargeArgument, ProcessArguments
+from dllint.span import Span
+
+CODE = "DLL305"
+MIB = 1 << 20
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Span], Finding] = {}
+    for launch in project.world.launches():
+        methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork" and one.shown]
+        for argument in project.ask(ProcessArguments).large(launch) if methods else ():
+            message = _message(options, argument)
+            if message is None:
+                continue
+            values = {"what": argument.what, "method": methods[0].name}
+            if argument.size is not None:
+                values["size"] = mib(argument.size)
+            launching = launch.file.calls[launch.call].span
+            related = [Place(launch.file.path, launching, f"starts the process by {methods[0].name}")]
+            if argument.made is not None and argument.made.span != argument.span:
+                related.append(Place(argument.made.file.path, argument.made.span, "made here"))
+            found.setdefault(
+                (argument.file.path, argument.span),
+                Finding(
+                    CODE,
+                    argument.file.path,
+                    argument.span,
+                    message,
+                    values,
+                    start_methods=tuple(dict.fromkeys(one.name for one in methods)),
+                    related=tuple(related),
+                    statement=argument.statement,
+                ),
+            )
+    yield from found.values()
+
+
+def _message(options: Mapping[str, Any], argument: LargeArgument) -> str | None:
+    """What the argument costs; None where it is small, or may be."""
+    if argument.kind == "list":
+        small = argument.size is not None and argument.size < MIB
+        return None if small else "list"
+    if argument.size is None:
+        from_file = argument.made is not None and argument.made.source == "file"
+        whole = "dataset_file" if argument.kind == "dataset" else "array_file"
+        return whole if from_file else None
+    if argument.size * (argument.processes or 1) < options["copies-mib"] * MIB:
+        return None
+    return argument.kind

@@ -1,0 +1,191 @@
+"""Lists of files: rows whose fields the workers open, or make numbers of, and use for nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Optional
+
+from dllint.facts.schema import Event, Expr
+from dllint.inference.arguments import bind
+from dllint.inference.values import Instance
+from dllint.libraries.records import OF_STRING, PATH_CONSUMERS, PATH_FUNCTIONS, SPLITTING
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.item_code import ItemCode
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+DEEPEST = 4
+_NUMBERS = frozenset({"int", "float"})
+_NEUTRAL = frozenset({"len", "print", "isinstance", "debug", "info", "warning", "error"})
+_PATH, _NUMBER, _OTHER = "path", "number", "other"
+
+_Part = tuple[object, ...]
+"""Which part of a row: `()` is the row itself, `(0,)` its first field."""
+_Uses = dict[_Part, set[str]]
+
+
+def lists_paths(world: World, code: ItemCode, value: Instance, attr: str) -> bool:
+    """Whether each field of `self.attr[index]` that the workers use is a path or a number, and one is a path."""
+    uses: _Uses = {}
+    for run in code.runs(value):
+        rows = code.items_of(run, attr)
+        if rows:
+            _merge(uses, _Function(world, run.file, run.scope, {}, rows, 0).uses())
+    used = list(uses.values())
+    return any(_PATH in kinds for kinds in used) and all(kinds & {_PATH, _NUMBER} for kinds in used)
+
+
+def _merge(into: _Uses, more: _Uses) -> None:
+    for part, kinds in more.items():
+        into.setdefault(part, set()).update(kinds)
+
+
+class _Function:
+    """One function that gets rows, or parts of them: by parameters, or by the expressions `rows`."""
+
+    def __init__(
+        self,
+        world: World,
+        file: SourceFile,
+        scope: int,
+        given: dict[str, _Part],
+        rows: list[Expr],
+        depth: int,
+    ) -> None:
+        self.world = world
+        self.file = file
+        self.scope = scope
+        self.rows = rows
+        self.depth = depth
+        self.bound: dict[str, list[tuple[tuple[int, int], Optional[_Part]]]] = {
+            name: [((0, 0), part)] for name, part in given.items()
+        }
+        for event in file.scopes[scope].events:
+            if event.kind == "assign" and event.target is not None and event.value is not None:
+                self._bind(event, event.target, event.value)
+            elif event.kind == "for" and event.target is not None and event.value is not None:
+                # What comes of a field that is gone through is used like the field.
+                at = (event.span.line, event.span.column)
+                part = self._part(event.value, at)
+                if part and event.target[0] == "name":
+                    self.bound.setdefault(event.target[1], []).append((at, part))
+
+    def _bind(self, event: Event, target: Expr, value: Expr) -> None:
+        """What the names of an assignment stand for behind it."""
+        at = (event.span.line, event.span.column)
+        after = (event.span.end_line, event.span.end_column)
+        if target[0] == "name":
+            part = self._part(value, at)
+            if part is not None or target[1] in self.bound:
+                self.bound.setdefault(target[1], []).append((after, part))
+        elif target[0] in ("tuple", "list"):
+            same = value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
+            for position, one in enumerate(target[1]):
+                if one[0] != "star":
+                    self._bind(event, one, value[1][position] if same else ["item", value, ["const", position]])
+
+    def _part(self, expr: Expr, at: tuple[int, int]) -> Optional[_Part]:
+        """The part of a row that an expression stands for, cleaned or cut as a string at most."""
+        tag = expr[0]
+        if expr in self.rows:
+            return ()
+        if tag == "name":
+            found: Optional[_Part] = None
+            for since, part in self.bound.get(expr[1], ()):
+                if since <= at:
+                    found = part
+            return found
+        if tag == "item":
+            base = self._part(expr[1], at)
+            return (expr[2][1],) if base == () and expr[2][0] == "const" else base
+        if tag == "call":
+            call = self.file.calls[expr[1]]
+            if call.func[0] == "attr" and call.func[2] in OF_STRING | SPLITTING:
+                return self._part(call.func[1], at)
+            if call.func == ["name", "str"] and len(call.args) == 1:
+                return self._part(call.args[0].value, at)
+        return None
+
+    def uses(self) -> _Uses:
+        """What is made of each part."""
+        found: _Uses = {}
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            at = (call.span.line, call.span.column)
+            for argument in call.args:
+                part = self._part(argument.value, at)
+                if part is not None:
+                    _merge(found, self._given_to(index, argument.keyword, argument.value, part))
+                elif argument.value[0] != "call":
+                    self._inside(argument.value, at, found)
+        for event in self.file.scopes[self.scope].events:
+            if event.kind == "for" and event.value is not None:
+                part = self._part(event.value, (event.span.line, event.span.column))
+                if part:
+                    found.setdefault(part, set()).add(_OTHER)
+            if event.kind in ("return", "yield") and event.value is not None:
+                at = (event.span.line, event.span.column)
+                part = self._part(event.value, at)
+                if part is not None:
+                    found.setdefault(part, set()).add(_OTHER)
+            if event.value is not None:
+                self._inside(event.value, (event.span.line, event.span.column), found)
+        return found
+
+    def _inside(self, expr: Expr, at: tuple[int, int], found: _Uses) -> None:
+        """The parts inside an expression, but for those in calls."""
+        if expr[0] in ("call", "const", "lambda", "compare", "name"):
+            return
+        joins = (expr[0] == "binop" and expr[1] in ("/", "+", "%")) or (expr[0] == "fstring" and len(expr[1]) > 1)
+        for one in _inner(expr):
+            part = self._part(one, at)
+            if part is None:
+                self._inside(one, at, found)
+            elif joins or expr[0] in ("list", "tuple", "set", "dict"):
+                found.setdefault(part, set()).add(_PATH if joins else _OTHER)
+
+    def _given_to(self, index: int, keyword: Optional[str], value: Expr, part: _Part) -> _Uses:
+        call = self.file.calls[index]
+        last = last_name(call.func)
+        if last in PATH_CONSUMERS | PATH_FUNCTIONS:
+            return {part: {_PATH}}
+        if last in _NUMBERS:
+            return {part: {_NUMBER}}
+        if last in _NEUTRAL or (last == "str" and len(call.args) == 1):
+            return {}
+        targets = self.world.calls.targets(self.file, index) if self.depth < DEEPEST else ()
+        found: _Uses = {}
+        for target in targets:
+            function = target.function
+            params = function.file.scopes[function.scope].params
+            skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
+            names = [
+                param.name
+                for param in params[skip:]
+                if target.frame is not None
+                and target.frame.actuals is not None
+                and (actual := bind(target.frame.actuals, params, param.name, skip).actual) is not None
+                and actual.expr == value
+            ]
+            if not names:
+                return {part: {_OTHER}}
+            given = dict.fromkeys(names, part)
+            inner = _Function(self.world, function.file, function.scope, given, [], self.depth + 1).uses()
+            _merge(found, inner)
+        return found if targets else {part: {_OTHER}}
+
+
+def _inner(expr: Expr) -> Iterator[Expr]:
+    """The expressions that an expression is directly made of."""
+    for part in expr[1:]:
+        if isinstance(part, list) and part:
+            if isinstance(part[0], str):
+                yield part
+            else:
+                for one in part:
+                    if isinstance(one, list) and one:
+                        if isinstance(one[0], str):
+                            yield one
+                        else:
+                            yield from (inner for inner in one if isinstance(inner, list) and inner)

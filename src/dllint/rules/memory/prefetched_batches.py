@@ -1,0 +1,63 @@
+"""How much of the batches that workers make in advance lies in shared memory, as far as the source says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import Class, Const, Display, External, Instance, Value
+from dllint.project.loaders import Loader
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+PREFETCH_FACTOR = 2
+"""Batches that each worker makes in advance by default (torch/utils/data/dataloader.py, `DataLoader.__init__`)."""
+
+
+def ahead(project: Project, loader: Loader) -> int | None:
+    """The bytes that wait in shared memory at a time: (workers x prefetch_factor + 1) x bytes of a batch; None where a
+    part of that is not known. Of an item counts what the source gives a shape; a number beside it hardly matters."""
+    if not all(loader.argument(name).absent for name in ("collate_fn", "batch_sampler")):
+        return None
+    workers = loader.workers().count
+    factor = _number(loader, "prefetch_factor", PREFETCH_FACTOR)
+    items = _number(loader, "batch_size", 1)
+    if not workers or factor is None or items is None:
+        return None
+    item = max((_returned(project, value) for value in loader.datasets()), default=0)
+    return (workers * factor + 1) * items * item or None
+
+
+def _number(loader: Loader, name: str, default: int) -> int | None:
+    """An argument that is one number, the default where it is left out or None; None where it is not known."""
+    found = loader.argument(name)
+    if found.absent and not found.values:
+        return default
+    value = found.values[0] if len(found.values) == 1 else None
+    if not isinstance(value, Const) or not (value.value is None or isinstance(value.value, int)):
+        return None
+    return default if value.value is None else value.value
+
+
+def _returned(project: Project, dataset: Value) -> int:
+    """The bytes of an item of a dataset of the project."""
+    if not isinstance(dataset, Instance) or not isinstance(dataset.of, Class):
+        return 0
+    method = project.world.hierarchy.method(dataset.of, "__getitem__")
+    if method is None:
+        return 0
+    items = project.world.values.returned(method, project.world.receiver_frame(dataset))
+    return max((_size(project, item) for item in items), default=0)
+
+
+def _size(project: Project, value: Value) -> int:
+    """The bytes of the arrays that an item is or is made of: of those that are returned as they were made, since a row
+    of an array, or what is made of one, is smaller."""
+    if isinstance(value, Display) and value.written.expr[0] in ("list", "tuple"):
+        parts = (project.world.values.evaluate(part, value.written.site) for part in value.written.expr[1])
+        return sum(max((_size(project, one) for one in part), default=0) for part in parts)
+    array = project.arrays.array(value)
+    if array is None or array.size is None or array.source != "shape" or not isinstance(value, Instance):
+        return 0
+    whole = isinstance(value.of, External) and "[" not in value.of.name
+    return array.size if whole and (array.file, array.call) == (value.file, value.call) else 0

@@ -1,0 +1,168 @@
+"""What processes that are not forked are given as arguments, as far as it is large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Const, Display, Instance, Mapping, Site
+from dllint.libraries.torch import LAUNCHERS
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project.arrays import Array
+from dllint.project.launches import Launch
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_POOLS = ("multiprocessing.Pool()", "concurrent.futures.ProcessPoolExecutor()")
+
+
+@dataclass(frozen=True)
+class LargeArgument:
+    """An argument that is pickled when a process starts.
+
+    Attributes:
+        kind: "list" (made by `tolist`), "array", or "dataset" (which keeps an array).
+        what: the argument as written, or "Rows.data".
+        size: bytes of the array, where they are known.
+        processes: how many processes get it, where that is known.
+        made: where the array is made; None for a list.
+    """
+
+    kind: str
+    what: str
+    size: int | None
+    processes: int | None
+    file: SourceFile
+    span: Span
+    statement: Span
+    made: Array | None
+
+
+class ProcessArguments:
+    """Answers about arguments of processes for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def large(self, launch: Launch) -> Iterator[LargeArgument]:
+        """The lists, arrays and datasets among the arguments of a launch."""
+        api = LAUNCHERS.get(launch.api)
+        if api is None:
+            return
+        yield from self._initial(launch)
+        if api.args == "*":
+            # One of many tasks: what nothing is known of is as good as small.
+            for task in self.world.actuals(launch.file, launch.call, launch.frame).positional[1:]:
+                if task.expr is not None and task.site is not None:
+                    found = self._judged(launch, task.expr, task.site, task.span, 1)
+                    yield from (one for one in found if one.size is not None)
+        if api.args in ("*", "each"):
+            return
+        actuals = self.world.actuals(launch.file, launch.call, launch.frame)
+        processes = self._processes(launch)
+        for name in (api.args, api.kwargs):
+            actual = actuals.keywords.get(name)
+            if actual is None and name in api.params and api.params.index(name) < len(actuals.positional):
+                actual = actuals.positional[api.params.index(name)]
+            if actual is None or actual.expr is None or actual.site is None:
+                continue
+            for value in self.world.values.evaluate(actual.expr, actual.site):
+                if isinstance(value, (Display, Mapping)) and value.written.expr[0] in ("tuple", "list", "dict"):
+                    written = value.written
+                    for part in written.expr[1]:
+                        expr = part[1] if written.expr[0] == "dict" else part
+                        yield from self._judged(launch, expr, written.site, actual.span, processes)
+
+    def _initial(self, launch: Launch) -> Iterator[LargeArgument]:
+        """Among the `initargs` of the pool that a task is given to: each of its processes gets them."""
+        func = launch.file.calls[launch.call].func
+        if func[0] != "attr" or not launch.api.startswith(_POOLS):
+            return
+        site = self.world.call_site(launch.file, launch.call, launch.frame)
+        for pool in self.world.values.evaluate(func[1], site):
+            if not isinstance(pool, Instance) or pool.file is None or pool.call < 0:
+                continue
+            position = 3 if "Executor" in launch.api else 2
+            actuals = self.world.actuals(pool.file, pool.call, pool.frame)
+            given = actuals.keywords.get("initargs")
+            if given is None and position < len(actuals.positional):
+                given = actuals.positional[position]
+            if given is None or given.expr is None or given.site is None:
+                continue
+            made = replace(launch, file=pool.file, call=pool.call)
+            for value in self.world.values.evaluate(given.expr, given.site):
+                if isinstance(value, Display) and value.written.expr[0] in ("tuple", "list"):
+                    for expr in value.written.expr[1]:
+                        yield from self._judged(made, expr, value.written.site, given.span, None)
+
+    def _processes(self, launch: Launch) -> int | None:
+        if "spawn" not in launch.api and "start_processes" not in launch.api:
+            return 1
+        values = self.project.evaluate_argument(launch.file, launch.call, 2, "nprocs", launch.frame)
+        if values is None:
+            return 1
+        counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
+        return counts[0] if len(counts) == len(values) == 1 else None
+
+    def _judged(
+        self, launch: Launch, expr: Expr, site: Site, span: Span | None, processes: int | None
+    ) -> Iterator[LargeArgument]:
+        call = launch.file.calls[launch.call]
+        own = site.file.calls[expr[1]].span if expr[0] == "call" else None
+        file = site.file if own is not None else launch.file
+        place = own or span or call.span
+        text = render(expr, site.file, 40)
+        listed = self._listed(expr, site, 0)
+        if listed is not None:
+            size = listed[0].size if listed[0] is not None else None
+            yield LargeArgument("list", text, size, processes, file, place, call.statement, None)
+            return
+        for value in self.world.values.evaluate(expr, site):
+            array = self.project.arrays.array(value)
+            if array is not None and array.library == "numpy":
+                yield LargeArgument("array", text, array.size, processes, file, place, call.statement, array)
+                return
+            if isinstance(value, Instance) and isinstance(value.of, Class) and value.call >= 0:
+                kept = next(self._kept(value), None) if self.project.datasets.is_dataset(value.of) else None
+                if kept is not None:
+                    what, array = kept
+                    yield LargeArgument("dataset", what, array.size, processes, file, place, call.statement, array)
+                    return
+
+    def _kept(self, value: Instance) -> Iterator[tuple[str, Array]]:
+        """The numpy arrays that a dataset keeps and pickles."""
+        assert isinstance(value.of, Class)
+        dropped = self.project.datasets.dropped(value)
+        init_code = self.project.datasets.init_code(value.of)
+        for kept in self.project.datasets.kept(value):
+            if kept.attr in dropped or (kept.file.path, kept.scope) not in init_code:
+                continue
+            array = self.project.arrays.kept(kept.values, kept.store.value, kept.site)
+            if array is not None and array.library == "numpy":
+                yield f"{value.of.name}.{kept.attr}", array
+
+    def _listed(self, expr: Expr, site: Site, depth: int) -> tuple[Array | None] | None:
+        """The array behind a list that `tolist` makes, as far as it is known; None where an expression is no such
+        list."""
+        if depth > 3:
+            return None
+        if expr[0] == "call":
+            func = site.file.calls[expr[1]].func
+            if func[0] != "attr" or func[2] != "tolist":
+                return None
+            arrays = [self.project.arrays.array(value) for value in self.world.values.evaluate(func[1], site)]
+            return (arrays[0] if len(arrays) == 1 else None,)
+        if expr[0] == "name":
+            found = [
+                self._listed(binding.expr, where, depth + 1)
+                for binding, where in self.world.symbols.lookup(expr[1], site)
+                if binding.expr is not None
+            ]
+            return found[0] if len(found) == 1 else None
+        return None

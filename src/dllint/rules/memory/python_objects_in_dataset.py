@@ -1,0 +1,130 @@
+"""DLL302: a dataset keeps many Python objects, of which each worker ends up with a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dllint.finding import Finding, Place, Severity
+from dllint.inference.values import Class, Instance
+from dllint.libraries.records import LINES, OPAQUE, ROWS, TABLE
+from dllint.project import Project, Regime
+from dllint.project.arrays import mib
+from dllint.project.datasets import Kept
+from dllint.rules.memory.path_lists import lists_paths
+from dllint.rules.memory.records import Held, Records
+
+CODE = "DLL302"
+MIB = 1 << 20
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Class | None, str], tuple[int, Finding]] = {}
+    methods: dict[tuple[str, Class | None, str], list[str]] = {}
+    known: dict[Instance, list[tuple[Kept, Held]]] = {}
+    for loader in project.loaders:
+        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
+            assert isinstance(value.of, Class)
+            regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
+            if value not in known:
+                known[value] = list(_objects(project, value))
+            dropped = project.datasets.dropped(value) if known[value] else frozenset()
+            for kept, held in known[value]:
+                judged = [
+                    (rank, regime)
+                    for regime in regimes
+                    if not (kept.attr in dropped and regime.method != "fork")
+                    and (rank := _rank(options, regime, held)) is not None
+                    and (kept.sure or held.size is not None)
+                ]
+                if not judged:
+                    continue
+                rank, regime = max(judged, key=lambda pair: pair[0])
+                key = (kept.file.path, kept.owner, kept.attr)
+                place = project.loader_place(loader)
+                methods.setdefault(key, []).extend(other.method for _, other in judged if other.method != "fork")
+                if key in found and found[key][0] >= rank:
+                    rank, finding = found[key]
+                    found[key] = rank, replace(finding, related=tuple(dict.fromkeys((*finding.related, place))))
+                else:
+                    finding = _finding(project, value, kept, held, regime, place)
+                    earlier = found[key][1].related if key in found else ()
+                    found[key] = rank, replace(finding, related=tuple(dict.fromkeys((*earlier, *finding.related))))
+    for key, (_, finding) in found.items():
+        names = [*finding.start_methods, *methods[key]] if finding.start_methods else []
+        yield replace(finding, start_methods=tuple(dict.fromkeys(names)))
+
+
+def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
+    """The attributes of a dataset that hold many Python objects which its workers go through."""
+    assert isinstance(value.of, Class)
+    init_code = project.datasets.init_code(value.of)
+    code = project.item_code
+    for kept in project.datasets.kept(value):
+        if not kept.initial or (kept.file.path, kept.scope) not in init_code:
+            continue
+        if project.arrays.kept(kept.values, kept.store.value, kept.site) is not None:
+            continue
+        held = project.ask(Records).kept(kept)
+        if held is None:
+            continue
+        reading = held.reading
+        by_item = code.indexed(value, kept.attr) or code.iterated(value, kept.attr)
+        whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr)
+        if not by_item and not (whole and code.read(value, kept.attr)):
+            continue
+        if reading is not None and _makes_paths(project, value, kept.attr, reading.kind):
+            continue
+        if reading is not None and reading.kind == OPAQUE and not (reading.seen or code.has_fields(value, kept.attr)):
+            continue
+        yield kept, held
+
+
+def _makes_paths(project: Project, value: Instance, attr: str, kind: str) -> bool:
+    """Whether the workers make paths of the lines, or of the rows of a table, that an attribute holds."""
+    code = project.item_code
+    if kind == LINES and code.used_as_path(value, attr):
+        return True
+    return kind in (LINES, ROWS) and lists_paths(project.world, code, value, attr)
+
+
+def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
+    if held.size is None:
+        return 1 + regime.shown
+    return 3 + regime.shown if held.size * (regime.workers.count or 1) >= options["copies-mib"] * MIB else None
+
+
+def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: Regime, loader: Place) -> Finding:
+    assert isinstance(value.of, Class)
+    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    values = {"kept": f"{value.of.name}.{kept.attr}", "method": method}
+    severity: Severity = "info"
+    related = [loader]
+    forked = regime.method == "fork"
+    if held.size is not None:
+        severity = "warning"
+        values["size"] = mib(held.size)
+        message = "made_fork" if forked else "made"
+        if regime.workers.count:
+            values["total"] = mib(held.size * regime.workers.count)
+            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+            message = "made_fork_total" if forked else "made_total"
+    else:
+        assert held.reading is not None
+        values["source"] = held.reading.opener
+        message = "read_fork" if forked else "read"
+        if held.reading.span.line != kept.span.line or held.reading.file is not kept.file:
+            related.insert(0, Place(held.reading.file.path, held.reading.span, "read here"))
+    return Finding(
+        CODE,
+        kept.file.path,
+        kept.span,
+        message,
+        values,
+        severity=severity,
+        start_methods=() if forked else (regime.method,),
+        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
+        related=tuple(related),
+        statement=kept.store.event.span,
+    )

@@ -1,0 +1,168 @@
+"""Items that workers send as they are, and which of them are views of a larger tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Event, Expr
+from dllint.inference.values import NONE, Class, External, Function, Instance, Partial, Value
+from dllint.libraries.tensors import ATTRIBUTES, HOLDS, METHODS
+from dllint.libraries.torch import canonical
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.arrays import Array
+from dllint.project.item_code import ItemRun
+from dllint.project.loaders import Loader
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_TENSOR_ATTRIBUTES = frozenset({"shape", "size", "dim", "ndim", "dtype", "numel"})
+_WHOLE_FILE = "torch.load"
+
+
+@dataclass(frozen=True)
+class View:
+    """An item of a dataset that is a view of the tensor `attr`.
+
+    Attributes:
+        size: bytes of the tensor, where they are known.
+        expr: the view; `alone` says that it is all that the statement gives back, at `span`.
+    """
+
+    attr: str
+    size: int | None
+    file: SourceFile
+    event: Event
+    expr: Expr
+    alone: bool
+
+    @property
+    def span(self) -> Span:
+        return self.event.value_span or self.event.span
+
+
+class Shipping:
+    """Answers about items on their way from workers for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._views: dict[Instance, list[View]] = {}
+
+    def as_they_are(self, loader: Loader) -> str | None:
+        """Why the items of a loader are sent one by one or as a list, in words; None where they are not for sure."""
+        collates = self.project.callables(loader, "collate_fn")
+        given = [value for value in collates if value != NONE]
+        if given:
+            return "`collate_fn` passes on" if all(self._is_identity(value) for value in given) else None
+        batch_size = loader.argument("batch_size")
+        if batch_size.absent or batch_size.values != (NONE,):
+            return None
+        for name in ("sampler", "batch_sampler"):
+            for value in loader.argument(name).values:
+                of = value.of if isinstance(value, Instance) else None
+                known = isinstance(of, External) and not canonical(of.name).endswith("BatchSampler")
+                if value != NONE and not known:
+                    return None
+        return "a loader that makes no batches sends"
+
+    def _is_identity(self, value: Value) -> bool:
+        """Whether a function gives back its argument, or the first item of it."""
+        while isinstance(value, Partial):
+            value = value.function
+        if not isinstance(value, Function):
+            return False
+        scope = value.file.scopes[value.scope]
+        skip = 1 if self.world.hierarchy.receiver_kind(value) else 0
+        if len(scope.params) != skip + 1:
+            return False
+        whole = ["name", scope.params[skip].name]
+        returned = [event.value for event in scope.events if event.kind == "return"]
+        others = [event for event in scope.events if event.kind not in ("return", "expr")]
+        return bool(returned) and not others and all(one in (whole, ["item", whole, ["const", 0]]) for one in returned)
+
+    def views(self, value: Instance) -> list[View]:
+        """The items of a dataset that are views of a tensor which it keeps."""
+        found = self._views.get(value)
+        if found is None:
+            tensors = self._tensors(value)
+            runs = self.project.item_code.runs(value) if tensors else []
+            found = self._views[value] = [
+                view for run in runs if not run.run.hops for view in self._views_of(run, tensors)
+            ]
+        return found
+
+    def _views_of(self, run: ItemRun, tensors: dict[str, int | None]) -> Iterator[View]:
+        named: dict[str, Expr] = {}
+        counters: set[str] = set()
+        for event in run.events:
+            if event.kind == "assign" and event.target is not None and event.target[0] == "name":
+                named.pop(event.target[1], None)
+                if event.value is not None and event.detail is None:
+                    named[event.target[1]] = event.value
+            elif event.kind == "for" and event.target is not None and event.target[0] == "name":
+                iterable = event.value or ["const", None]
+                if iterable[0] == "call" and last_name(run.file.calls[iterable[1]].func) == "range":
+                    counters.add(event.target[1])
+            elif event.kind in ("return", "yield") and event.value is not None:
+                parts = event.value[1] if event.value[0] in ("tuple", "list") else [event.value]
+                if event.value[0] == "dict":
+                    parts = [part for _, part in event.value[1]]
+                for part in parts:
+                    shown = named.get(part[1], part) if part[0] == "name" else part
+                    attr = self._viewed(run, shown, counters)
+                    if attr in tensors:
+                        yield View(str(attr), tensors[attr], run.file, event, part, part is event.value)
+                        break
+
+    def _viewed(self, run: ItemRun, expr: Expr, counters: set[str]) -> str | None:
+        """The attribute of which an expression is a view that a single index or a slice gives."""
+        if expr[0] == "call":
+            func = run.file.calls[expr[1]].func
+            operation = METHODS.get(func[2]) if func[0] == "attr" else None
+            if operation is None or operation.effect != HOLDS or operation.unless or func[2] == "numpy":
+                return None
+            return self._viewed(run, func[1], counters)
+        if expr[0] == "attr" and expr[2] in ATTRIBUTES:
+            return self._viewed(run, expr[1], counters)
+        if expr[0] != "item" or expr[1][:2] != ["attr", ["name", run.receiver]]:
+            return None
+        keys = expr[2][1] if expr[2][0] == "tuple" else [expr[2]]
+        single = all(
+            key[0] in ("slice", "const") or run.direct(key) or (key[0] == "name" and key[1] in counters) for key in keys
+        )
+        return str(expr[1][2]) if single else None
+
+    def _tensors(self, value: Instance) -> dict[str, int | None]:
+        """The attributes of a dataset that are one tensor each, with their sizes."""
+        assert isinstance(value.of, Class)
+        init_code = self.project.datasets.init_code(value.of)
+        found: dict[str, int | None] = {}
+        for kept in self.project.datasets.kept(value):
+            if (kept.file.path, kept.scope) not in init_code:
+                continue
+            array = self.project.arrays.kept(kept.values, kept.store.value, kept.site)
+            if array is not None and array.library == "torch" and self._is_one(value, kept.attr, array):
+                found[kept.attr] = array.size
+            else:
+                found.pop(kept.attr, None)
+        return found
+
+    def _is_one(self, value: Instance, attr: str, array: Array) -> bool:
+        """Whether what was loaded from a file is a tensor, as its use shows: it might be a list or dict of them."""
+        if self.project.external_name(array.file, array.call) != _WHOLE_FILE:
+            return True
+        assert isinstance(value.of, Class)
+        for cls in self.world.hierarchy.line(value.of):
+            if not isinstance(cls, Class):
+                continue
+            for method in self.world.hierarchy.own_methods(cls).values():
+                for event in cls.file.scopes[method].events:
+                    for part in walk(event.value, cls.file) if event.value is not None else ():
+                        if part[0] == "attr" and part[2] in _TENSOR_ATTRIBUTES and part[1][0::2] == ["attr", attr]:
+                            return True
+        return False

@@ -1,0 +1,61 @@
+"""DLL307: workers send views of a tensor, and with each the whole storage behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dllint.finding import Finding, Fix, ReplaceExpression
+from dllint.inference.values import Class
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.project.arrays import mib
+from dllint.rules.memory.shipped_items import Shipping, View
+from dllint.span import Span
+
+CODE = "DLL307"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Span], Finding] = {}
+    for loader in project.loaders:
+        why = project.ask(Shipping).as_they_are(loader)
+        forked = [regime for regime in project.regimes(loader) if regime.method == "fork"] if why else []
+        for value in project.dataset_objects(loader) if why and forked else ():
+            assert isinstance(value.of, Class)
+            for view in project.ask(Shipping).views(value):
+                if view.size is not None and view.size < options["smallest-mib"] << 20:
+                    continue
+                place = project.loader_place(loader)
+                key = (view.file.path, view.span)
+                if key in found:
+                    earlier = found[key]
+                    found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
+                    continue
+                values = {"view": render(view.expr, view.file), "kept": f"{value.of.name}.{view.attr}", "why": str(why)}
+                message = "main"
+                if view.size is not None:
+                    count = forked[0].workers.count
+                    message = "sized" if count is None else "total"
+                    values |= {"size": mib(view.size), "total": mib(view.size * (count or 1))}
+                    values["workers"] = "1 worker" if count == 1 else f"{count} workers"
+                found[key] = Finding(
+                    CODE,
+                    view.file.path,
+                    view.span,
+                    message,
+                    values,
+                    start_methods=("fork",),
+                    related=(place,),
+                    fixes=_fixes(view),
+                    statement=view.event.span,
+                )
+    yield from found.values()
+
+
+def _fixes(view: View) -> tuple[Fix, ...]:
+    if not view.alone or view.expr[0] not in ("item", "name"):
+        return ()
+    code = f"{render(view.expr, view.file, 200)}.clone()"
+    return (Fix(f"Send a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),)

@@ -1,0 +1,1 @@
+"""Rules about what cannot be pickled to workers."""

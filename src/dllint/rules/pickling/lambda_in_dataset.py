@@ -1,0 +1,16 @@
+"""DLL201: a lambda kept on a dataset, which spawn and forkserver cannot pickle to workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding
+from dllint.project import Project
+from dllint.rules.pickling.unpicklable_functions import unpicklable_functions
+
+CODE = "DLL201"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    yield from unpicklable_functions(project, CODE)

@@ -1,0 +1,16 @@
+"""DLL202: a dataset keeps, or is of, a class or function that is defined inside a function or under the main guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding
+from dllint.project import Project
+from dllint.rules.pickling.unpicklable_functions import unpicklable_functions
+
+CODE = "DLL202"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    yield from unpicklable_functions(project, CODE)

@@ -1,0 +1,174 @@
+"""Functions and classes that workers do not find by name: those defined in a function or under the main guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
+from dllint.libraries.pickling import NAMED_AS_WRAPPED
+from dllint.libraries.torch import canonical
+from dllint.linking.conditions import under_main_guard
+from dllint.linking.source import SourceFile
+from dllint.project.dataset_and_workers import goes_with_workers
+from dllint.project.loaders import Loader
+from dllint.rules.pickling.functions import Unpicklable, functions_in, is_lambda, is_local
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+    from dllint.project.model import Project
+
+HOOKS = (
+    *("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"),
+    *("register_full_backward_pre_hook", "register_backward_hook"),
+)
+"""Methods of torch.nn.Module that keep the function they are given (torch 2.13, `torch/nn/modules/module.py`)."""
+
+
+class LocalObjects:
+    """Functions and classes that have no name by which a worker could import them."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._of: dict[tuple[str, int], list[Unpicklable]] = {}
+
+    def of(self, loader: Loader) -> list[Unpicklable]:
+        """Those that the loader's datasets hold, or that it is given as its callables."""
+        key = (loader.file.path, loader.call)
+        found = self._of.get(key)
+        if found is None:
+            found = self._of[key] = list(_local_objects(self._project, loader))
+        return found
+
+
+def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
+    """Lambdas that the loader's datasets hold, then functions and classes that no module names, then those that it is
+    given as its callables."""
+    seen: set[tuple[str, int]] = set()
+    local: list[Unpicklable] = []
+    held: dict[tuple[str, int], str] = {}
+    for name, piece in project.dataset_pieces(loader):
+        holder = f"{name}.{piece.path}" if piece.path else name
+        value = piece.value
+        if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):
+            held.setdefault((value.file.path, value.call), holder)
+        for one in _by_name(project.world, value):
+            if one.key not in seen:
+                seen.add(one.key)
+                if isinstance(one, Function) and is_lambda(one):
+                    yield Unpicklable("DLL201", one.file, one.scope, holder, piece.kept)
+                elif piece.initial:
+                    local.append(Unpicklable("DLL202", one.file, one.scope, holder, piece.kept))
+    yield from _hooks(project.world, held, seen)
+    for value in project.dataset_objects(loader):
+        if (
+            isinstance(value.of, Class)
+            and value.of.key not in seen
+            and _is_lost(project.world, value.of)
+            and (paired := goes_with_workers(project.world, loader, value)) is not False
+        ):
+            seen.add(value.of.key)
+            sure = paired is True
+            lost = Unpicklable("DLL202", value.of.file, value.of.scope, value.of.name, None, "dataset", sure)
+            local.append(lost)
+    yield from local
+    for argument in ("collate_fn", "worker_init_fn"):
+        for given in project.callables(loader, argument):
+            for function in functions_in(project.world, given):
+                if function.receiver is None and (is_lambda(function) or is_local(function)):
+                    yield Unpicklable("DLL204", function.file, function.scope, argument, None)
+            for one in _by_name(project.world, given):
+                if one.key not in seen and (isinstance(one, Class) or is_guarded(one.file, one.scope)):
+                    seen.add(one.key)
+                    yield Unpicklable("DLL202", one.file, one.scope, argument, None)
+
+
+def is_guarded(file: SourceFile, scope: int) -> bool:
+    """Whether a function or class of the module is defined under its `__main__` guard, which workers do not enter."""
+    entry = file.scopes[scope]
+    return entry.parent == 0 and entry.kind != "lambda" and under_main_guard(file, entry.region)
+
+
+def _by_name(world: World, value: Value) -> Iterator[Function | Class]:
+    """The lambdas, and the functions and classes that are lost to workers, which pickle would store by name."""
+    if isinstance(value, Function):
+        if is_lambda(value) or (value.receiver is None and _is_lost(world, value)):
+            yield value
+        else:
+            yield from _wrappers(world, value)
+    elif isinstance(value, Class) or (isinstance(value, Instance) and isinstance(value.of, Class)):
+        cls = value if isinstance(value, Class) else value.of
+        if isinstance(cls, Class) and _is_lost(world, cls):
+            yield cls
+    elif isinstance(value, Partial):
+        yield from _by_name(world, value.function)
+
+
+def _is_lost(world: World, one: Function | Class) -> bool:
+    """Whether a worker cannot import it. What most decorators make of a local function is not known."""
+    file, scope = one.file, one.scope
+    entry = file.scopes[scope]
+    if isinstance(one, Class) and any(world.hierarchy.method(one, name) for name in ("__reduce__", "__reduce_ex__")):
+        return False
+    if is_guarded(file, scope):
+        return True
+    if isinstance(one, Function) and not all(_keeps_name(world, one, decorator.expr) for decorator in entry.decorators):
+        return False
+    return is_local(one) and not any(
+        event.kind == "global" and entry.name in event.detail for event in file.scopes[entry.parent].events
+    )
+
+
+def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
+    """Whether what a decorator makes of a function is pickled by the function's own qualified name."""
+    file, entry = function.file, function.file.scopes[function.scope]
+    site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
+    expr = file.calls[decorator[1]].func if decorator[0] == "call" else decorator
+    values = world.values.evaluate(expr, site)
+    return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)
+
+
+def _wrappers(world: World, function: Function) -> Iterator[Function]:
+    """The local function that a decorator without `functools.wraps` puts in the place of a function."""
+    file, entry = function.file, function.file.scopes[function.scope]
+    if function.receiver is not None or len(entry.decorators) != 1:
+        return
+    site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
+    for decorator in world.values.evaluate(entry.decorators[0].expr, site):
+        if not isinstance(decorator, Function) or any(
+            call.func[-1] == "update_wrapper"
+            for call in map(decorator.file.calls.__getitem__, decorator.file.calls_of(decorator.scope))
+        ):
+            return
+        for inner in world.values.returned(decorator, None):
+            if not isinstance(inner, Function) or is_lambda(inner) or inner.file.scopes[inner.scope].decorators:
+                return
+            if is_local(inner):
+                yield inner
+
+
+def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[Unpicklable]:
+    """Lambdas and local functions that are registered as hooks of modules which the datasets hold."""
+    for name in HOOKS:
+        for file, index in world.called(name):
+            call = file.calls[index]
+            if call.func[0] != "attr" or not call.args:
+                continue
+            site = world.call_site(file, index, None)
+            holder = next(
+                (
+                    held[base.file.path, base.call]
+                    for base in world.values.evaluate(call.func[1], site)
+                    if isinstance(base, Instance) and base.file is not None and (base.file.path, base.call) in held
+                ),
+                None,
+            )
+            if holder is None:
+                continue
+            for hook in world.values.evaluate(call.args[0].value, site):
+                for one in _by_name(world, hook):
+                    if one.key not in seen:
+                        seen.add(one.key)
+                        code = "DLL201" if isinstance(one, Function) and is_lambda(one) else "DLL202"
+                        yield Unpicklable(code, one.file, one.scope, holder, None)

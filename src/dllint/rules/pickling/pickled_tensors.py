@@ -1,0 +1,119 @@
+"""Tensors whose storage is made while an object is pickled for a worker, and is gone before the worker has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Const, External, Function, Instance, Site
+from dllint.linking.source import SourceFile
+from dllint.project.datasets import Kept
+from dllint.project.loaders import Loader
+from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, sent_pieces
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+GENERATOR = "torch.Generator"
+"""Pickling one stores its state in a new tensor (torch 2.13, measured)."""
+
+
+@dataclass(frozen=True)
+class MadeTensor:
+    """A tensor that pickling makes. `method` is "__getstate__" or its like, "" for a generator that is kept."""
+
+    file: SourceFile
+    span: Span
+    statement: Span | None
+    holder: str
+    method: str
+    kept: Kept | None
+
+
+def shares_by_descriptor(project: Project, loader: Loader) -> bool:
+    """Whether a loader sends storages by file descriptors: the default on Linux, unless its program says otherwise."""
+    if "linux" not in project.targets.platforms:
+        return False
+    calls = project.world.called("set_sharing_strategy")
+    if not calls:
+        return True
+    scope = loader.file.calls[loader.call].scope
+    program = project.import_graph.import_closure({loader.file.path, *project.programs.above(loader.file, scope)})
+    for file, index in calls:
+        if file.path not in program:
+            continue
+        given = project.evaluate_argument(file, index, 0, "new_strategy")
+        if given is None or any(not isinstance(one, Const) or one.value != "file_descriptor" for one in given):
+            return False
+    return True
+
+
+def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor]:
+    """Generators that a loader's datasets and callables hold, and tensors that their pickling methods make."""
+    seen: set[tuple[str, Span]] = set()
+    classes: dict[Class, str] = {}
+    for dataset in project.dataset_objects(loader):
+        if isinstance(dataset.of, Class):
+            classes.setdefault(dataset.of, dataset.of.name)
+    for holder, piece in sent_pieces(project, loader):
+        value = piece.value
+        if not isinstance(value, Instance):
+            continue
+        if isinstance(value.of, Class):
+            classes.setdefault(value.of, value.of.name)
+        elif value.of.name == GENERATOR:
+            file, span, statement = place_of(piece)
+            if file is not None and span is not None and (file.path, span) not in seen:
+                seen.add((file.path, span))
+                yield MadeTensor(file, span, statement, holder, "", piece.kept)
+    for cls, name in classes.items():
+        method = next(
+            (found for one in PICKLING_METHODS if (found := project.world.hierarchy.method(cls, one)) is not None), None
+        )
+        if method is not None:
+            for span, statement in _made_in(project, cls, method):
+                yield MadeTensor(method.file, span, statement, name, method.name, None)
+
+
+def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[Span, Span]]:
+    """The calls in a pickling method whose tensors become part of what it gives back."""
+    file, scope = method.file, method.scope
+    seen: set[Span] = set()
+    for event in file.scopes[scope].events:
+        if event.value is None or not (
+            event.kind == "return"
+            or (event.kind == "assign" and event.target is not None and event.target[0] == "item")
+        ):
+            continue
+        at = (event.span.line, event.span.column)
+        site = Site(file, scope, event.region, at, project.world.receiver_frame(Instance(cls)))
+        for leaf in _leaves(event.value):
+            for value in project.world.values.evaluate(leaf, site):
+                if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is not file:
+                    continue
+                call = file.calls[value.call] if value.call >= 0 else None
+                if call is None or call.scope != scope or call.span in seen or "().numpy" in value.of.name:
+                    continue
+                if project.tensors.owns_storage(value):
+                    seen.add(call.span)
+                    yield call.span, call.statement
+
+
+def _leaves(expr: Expr) -> Iterator[Expr]:
+    """An expression, or what a display, a dict, a comprehension or a union of dicts is made of."""
+    if expr[0] in ("list", "tuple", "set"):
+        for element in expr[1]:
+            yield from _leaves(element[1] if element[0] == "star" else element)
+    elif expr[0] == "dict":
+        for _, value in expr[1]:
+            yield from _leaves(value)
+    elif expr[0] == "comp":
+        yield from _leaves(expr[2][-1])
+    elif expr[0] == "binop" and expr[1] == "|":
+        yield from _leaves(expr[2])
+        yield from _leaves(expr[3])
+    else:
+        yield expr

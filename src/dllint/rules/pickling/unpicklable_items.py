@@ -1,0 +1,208 @@
+"""What workers give back that pickle refuses: the batch never reaches the parent, which waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Event, Expr
+from dllint.inference.values import NONE, Class, Display, Frame, Function, Instance, Partial, Site, Value
+from dllint.libraries.pickling import NON_LEAF, Refusal
+from dllint.linking.source import SourceFile
+from dllint.project.loaders import Loader
+from dllint.rules.pickling.functions import is_lambda, is_local
+from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_PASSING = frozenset({"list", "tuple", "zip"})
+_ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
+
+
+@dataclass(frozen=True)
+class UnpicklableItem:
+    """A `return`, `yield` or `raise` of code that workers run. `what` says what it gives, `entry` in which function."""
+
+    file: SourceFile
+    span: Span
+    statement: Span
+    what: str
+    error: str
+    entry: str
+    raised: bool = False
+
+
+def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableItem]:
+    """What the datasets and the collate function of a loader give back, or raise, that cannot be pickled."""
+    python = max(project.targets.pythons)
+    for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
+        for name in _ENTRIES:
+            method = project.world.hierarchy.method(value.of, name) if isinstance(value.of, Class) else None
+            if method is not None:
+                kinds = ("yield",) if name == "__iter__" else ("return",)
+                yield from _given_back(project, loader, method, project.world.receiver_frame(value), kinds)
+    for function in collators(project, loader):
+        yield from _given_back(project, loader, function, None, ("return",))
+    for run in project.worker_runs(loader):
+        for event in run.file.scopes[run.scope].events:
+            if event.kind == "raise" and event.value is not None:
+                site = _site(run.file, run.scope, event, run.frame)
+                for one in project.world.values.evaluate(event.value, site):
+                    cls = one.of if isinstance(one, Instance) else one
+                    if isinstance(cls, Class) and is_local(cls) and not _caught(run.file, event):
+                        what = f"an exception of the local class `{cls.name}`"
+                        yield UnpicklableItem(
+                            run.file, event.span, event.span, what, _local_error(cls, python), run.entry, True
+                        )
+
+
+def collators(project: Project, loader: Loader) -> Iterator[Function]:
+    """The functions of the project that collate for a loader."""
+    for value in project.callables(loader, "collate_fn"):
+        while isinstance(value, Partial):
+            value = value.function
+        if isinstance(value, Function):
+            yield value
+        elif isinstance(value, Instance) and isinstance(value.of, Class):
+            method = project.world.hierarchy.method(value.of, "__call__")
+            if method is not None:
+                yield Function(method.file, method.scope, value)
+
+
+def _passes_items_on(project: Project, loader: Loader) -> bool:
+    """Whether items reach the parent as they are: without batches, or through a collate function that only regroups
+    them. The default one takes tensors, numbers and strings, and raises for anything else."""
+    given = loader.argument("collate_fn")
+    if given.absent and loader.argument("batch_size").values == (NONE,):
+        return True
+    functions = list(collators(project, loader))
+    return bool(functions) and all(_regroups(function) for function in functions)
+
+
+def _regroups(function: Function) -> bool:
+    file, entry = function.file, function.file.scopes[function.scope]
+    names = {param.name for param in entry.params}
+    returned = [event.value for event in entry.events if event.kind == "return"]
+    return bool(returned) and all(value is not None and _regrouped(value, names, file) for value in returned)
+
+
+def _regrouped(expr: Expr, names: set[str], file: SourceFile) -> bool:
+    if expr[0] == "name":
+        return expr[1] in names
+    if expr[0] == "star":
+        return _regrouped(expr[1], names, file)
+    if expr[0] == "item":
+        return _regrouped(expr[1], names, file) and expr[2][0] == "const"
+    if expr[0] == "call":
+        call = file.calls[expr[1]]
+        return (
+            call.func[0] == "name"
+            and call.func[1] in _PASSING
+            and all(
+                argument.keyword in (None, "*") and _regrouped(argument.value, names, file) for argument in call.args
+            )
+        )
+    return False
+
+
+def _given_back(
+    project: Project,
+    loader: Loader,
+    function: Function,
+    frame: Frame | None,
+    kinds: tuple[str, ...],
+) -> Iterator[UnpicklableItem]:
+    """What a function gives back of what it makes itself. Of anything else that a parameter or attribute may hold,
+    nobody knows whether it comes here."""
+    file, scope = function.file, function.scope
+    python = max(project.targets.pythons)
+    regime = project.regimes(loader)[0]
+    for event in file.scopes[scope].events:
+        if event.kind not in kinds or event.value is None:
+            continue
+        site = _site(file, scope, event, frame)
+        for leaf in _leaves(event.value):
+            found: Refusal | None = NON_LEAF if needs_gradient(project, leaf, site) else None
+            what, error = (found.what, found.error(python)) if found is not None else ("", "")
+            for value in project.world.values.evaluate(leaf, site) if found is None else ():
+                if _maker(value) != function.key:
+                    continue
+                found = refusal_of(project, value, regime)
+                if found is not None:
+                    what, error = found.what, found.error(python)
+                elif _is_lost(value):
+                    assert isinstance(value, (Function, Instance))
+                    what, error = _words(value), _local_error(value, python)
+                if what:
+                    break
+            if what:
+                place = event.value_span or event.span
+                yield UnpicklableItem(file, place, event.span, what, error, function.name)
+                break
+
+
+def _maker(value: Value) -> tuple[str, int] | None:
+    """The function that makes the object or defines the function."""
+    if isinstance(value, Function):
+        return value.file.path, value.file.scopes[value.scope].parent
+    if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+        return value.file.path, value.file.calls[value.call].scope
+    if isinstance(value, Display):
+        return value.written.site.file.path, value.written.site.scope
+    return None
+
+
+def _site(file: SourceFile, scope: int, event: Event, frame: Frame | None) -> Site:
+    return Site(file, scope, event.region, (event.span.line, event.span.column), frame)
+
+
+def _caught(file: SourceFile, event: Event) -> bool:
+    """Whether the statement stands in a `try`, whose handlers may take what it raises."""
+    return any(file.facts.regions[region].kind == "try" for region in file.regions(event.region))
+
+
+def _is_lost(value: Value) -> bool:
+    """Whether it is a lambda or local function, or an object of a local class."""
+    if isinstance(value, Function):
+        plain = not value.file.scopes[value.scope].decorators
+        return value.receiver is None and plain and (is_lambda(value) or is_local(value))
+    return isinstance(value, Instance) and isinstance(value.of, Class) and is_local(value.of)
+
+
+def _words(value: Function | Instance) -> str:
+    if isinstance(value, Function):
+        return "a lambda" if is_lambda(value) else f"the local function `{value.name}`"
+    assert isinstance(value.of, Class)
+    return f"an object of the local class `{value.of.name}`"
+
+
+def _local_error(value: Function | Class | Instance, python: tuple[int, int]) -> str:
+    """What Python says of something that is defined in a function (PicklingError from 3.14, Lib/pickle.py)."""
+    one = value.of if isinstance(value, Instance) else value
+    assert isinstance(one, (Function, Class))
+    file, scope, path = one.file, one.file.scopes[one.scope].parent, one.file.scopes[one.scope].name
+    while scope > 0:
+        local = ".<locals>" if file.scopes[scope].kind in ("function", "lambda") else ""
+        path = f"{file.scopes[scope].name}{local}.{path}"
+        scope = file.scopes[scope].parent
+    if python >= (3, 14):
+        return f"PicklingError: Can't pickle local object '{path}'"
+    return f"AttributeError: Can't {'get' if python >= (3, 13) else 'pickle'} local object '{path}'"
+
+
+def _leaves(expr: Expr) -> Iterator[Expr]:
+    """An expression, or what a display or dict of it is made of; a generator is one."""
+    if expr[0] in ("list", "tuple", "set"):
+        for element in expr[1]:
+            if element[0] != "star":
+                yield from _leaves(element)
+    elif expr[0] == "dict":
+        for _, value in expr[1]:
+            yield from _leaves(value)
+    elif expr[0] == "comp" and expr[1] != "generator":
+        yield from _leaves(expr[2][-1])
+    else:
+        yield expr

@@ -1,0 +1,367 @@
+"""What objects hold that pickle refuses: handles, locks, generators, classes made at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.finding import Place
+from dllint.inference.contents import bound_by
+from dllint.inference.values import (
+    Class,
+    Const,
+    Display,
+    External,
+    Function,
+    Instance,
+    Module,
+    Partial,
+    Pattern,
+    Site,
+    Value,
+)
+from dllint.libraries.pickling import (
+    CACHED,
+    CACHES,
+    CLASS_MAKERS,
+    GENERATOR,
+    MODULE,
+    NON_LEAF,
+    NPZ,
+    OPENERS,
+    REFUSALS,
+    RUN_TIME_CLASS,
+    RUN_TIME_CLASSES,
+    SCRIPT_FUNCTION,
+    SCRIPTING,
+    WRAPPED_BY_CLASS,
+    Refusal,
+    named,
+    opened,
+)
+from dllint.libraries.torch import canonical
+from dllint.linking.source import SourceFile
+from dllint.project.datasets import Kept, Piece
+from dllint.project.launches import context_of
+from dllint.project.loaders import Loader
+from dllint.project.parent_use import ParentTouches
+from dllint.project.regimes import Regime
+from dllint.project.start_methods import Hop
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An object that would have to be pickled and cannot. `holder` says where it is: "Rows.file"."""
+
+    code: str
+    file: SourceFile
+    span: Span
+    statement: Span | None
+    refusal: Refusal
+    holder: str
+    kept: Kept | None
+    hops: tuple[Hop, ...]
+
+    @property
+    def files(self) -> set[str]:
+        """The files in which it is made and kept."""
+        return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file.path, self.span, f"{self.refusal.what} that cannot be pickled")
+
+
+def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
+    """What the datasets and callables of a loader hold that its workers cannot receive."""
+    seen: set[tuple[str, Span]] = set()
+    pieces = list(sent_pieces(project, loader))
+    chosen = _of_a_chosen_context(piece.value for _, piece in pieces)
+    for holder, piece in pieces:
+        refusal = refusal_of(project, piece.value, regime)
+        if refusal is not None and refusal.forked_context and piece.value in chosen:
+            continue
+        file, span, statement = place_of(piece) if refusal is not None else (None, None, None)
+        if refusal is None or file is None or span is None or (file.path, span) in seen:
+            continue
+        if not _made_by_worker(project, loader, piece):
+            seen.add((file.path, span))
+            hops = piece.kept.hops if piece.kept is not None else ()
+            yield Refused("DLL203", file, span, statement, refusal, holder, piece.kept, hops)
+    for one in _opened_lazily(project, loader, regime):
+        if (one.file.path, one.span) not in seen:
+            seen.add((one.file.path, one.span))
+            yield one
+    for value in project.dataset_objects(loader):
+        assert isinstance(value.of, Class)
+        dropped = project.datasets.dropped(value)
+        for kept in project.datasets.kept(value):
+            if kept.attr in dropped or not _there(project, loader, kept):
+                continue
+            refusal = _written_refusal(project, kept)
+            if refusal is not None and (kept.file.path, kept.span) not in seen:
+                seen.add((kept.file.path, kept.span))
+                holder = f"{value.of.name}.{kept.attr}"
+                statement = kept.store.event.span
+                yield Refused("DLL203", kept.file, kept.span, statement, refusal, holder, kept, kept.hops)
+
+
+def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
+    """What methods of the datasets set that the parent calls before the workers start."""
+    for value in project.dataset_objects(loader):
+        assert isinstance(value.of, Class)
+        touches = ParentTouches(project, loader, value)
+        initial = project.datasets.init_code(value.of)
+        for owner in project.world.hierarchy.line(value.of):
+            if not isinstance(owner, Class):
+                continue
+            for attr, stores in project.world.objects.own_stores(owner).items():
+                for store in stores:
+                    method = owner.file.path, store.scope
+                    if method in initial or store.value is None or store.value[0] == "const":
+                        continue
+                    site = project.world.objects.store_site(value, owner, store)
+                    values = project.world.values.evaluate(store.value, site)
+                    refusal = next((row for one in values if (row := refusal_of(project, one, regime))), None)
+                    hop = touches.of({method}) if refusal is not None else None
+                    if refusal is None or hop is None or attr in project.datasets.dropped(value):
+                        continue
+                    event = store.event
+                    span = event.value_span or event.span
+                    holder = f"{value.of.name}.{attr}"
+                    yield Refused("DLL203", owner.file, span, event.span, refusal, holder, None, (hop,))
+
+
+def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
+    """What the datasets and callables of a loader hold when its workers start, with a name for where: "Rows.file"."""
+    for name, piece in (*project.dataset_pieces(loader), *callable_pieces(project, loader)):
+        if not piece.given and piece.initial and _there(project, loader, piece.kept):
+            yield f"{name}.{piece.path}" if piece.path else name, piece
+
+
+def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
+    """What objects that serve as `collate_fn` or `worker_init_fn` hold, or those whose bound methods do."""
+    for argument in ("collate_fn", "worker_init_fn"):
+        todo: list[tuple[Value, int]] = [(value, 0) for value in project.callables(loader, argument)]
+        while todo:
+            value, depth = todo.pop()
+            if isinstance(value, Function) and value.receiver is not None:
+                value = value.receiver
+            if isinstance(value, Partial) and depth < 3:
+                todo.append((value.function, depth + 1))
+                for bound in bound_by(project.world, value):
+                    yield argument, Piece("", bound, None)
+                    todo.append((bound, depth + 1))
+            elif isinstance(value, Instance) and isinstance(value.of, Class):
+                for piece in project.datasets.pieces(value):
+                    yield value.of.name, piece
+
+
+def _there(project: Project, loader: Loader, kept: Kept | None) -> bool:
+    """Whether the attribute is set before the workers start."""
+    if kept is None:
+        return True
+    return kept.initial and (kept.owner is not None or not project.runs_in_worker(loader, kept.file, kept.scope))
+
+
+def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
+    """Whether the object, an item of a list or dict that grows later, is made by code of the workers alone."""
+    value, kept = piece.value, piece.kept
+    if not isinstance(value, Instance) or value.file is None or kept is None or value in kept.values:
+        return False
+    scope = value.file.calls[value.call].scope
+    initial = project.datasets.init_code(kept.owner) if kept.owner is not None else {}
+    return (value.file.path, scope) not in initial and project.runs_in_worker(loader, value.file, scope)
+
+
+def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]:
+    """Where the object is made, or where it is kept."""
+    value = piece.value
+    if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+        call = value.file.calls[value.call]
+        return value.file, call.span, call.statement
+    if piece.kept is not None:
+        return piece.kept.file, piece.kept.span, piece.kept.store.event.span
+    return None, None, None
+
+
+def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None:
+    """What pickle has against a value."""
+    if isinstance(value, Display):
+        return GENERATOR if value.kind == "generator" else None
+    if isinstance(value, Module):
+        return MODULE
+    if isinstance(value, Function):
+        return WRAPPED_BY_CLASS if _wrapped_by_class(project, value) else None
+    if not isinstance(value, Instance) or value.call < 0 or value.file is None:
+        return None
+    if isinstance(value.of, Class):
+        if any(project.world.hierarchy.method(value.of, name) is not None for name in PICKLING_METHODS):
+            return None
+        rows = (REFUSALS.get(canonical(name)) for name in project.world.hierarchy.externals(value.of))
+        return next((row for row in rows if row is not None and not row.forked_context), None)
+    plain, context = context_of(value.of.name)
+    name = canonical(plain)
+    if name in project.settings.unpicklable or value.of.name in project.settings.unpicklable:
+        return named(name)
+    if name in OPENERS:
+        return _opened(project, name, value)
+    if name in CACHES:
+        given = project.evaluate_argument(value.file, value.call, 0, "user_function", value.frame)
+        functions = [one for one in given or () if isinstance(one, Function)]
+        return CACHED if functions and not _bound_as(value, {one.name for one in functions}) else None
+    if name in RUN_TIME_CLASSES or (name in CLASS_MAKERS and len(value.file.calls[value.call].args) > 1):
+        return _made_at_run_time(project, value)
+    if name == "numpy.load":
+        return NPZ if _suffix(project, value).endswith(".npz") else None
+    if name in SCRIPTING:
+        given = project.evaluate_argument(value.file, value.call, 0, "obj", value.frame)
+        return SCRIPT_FUNCTION if given and all(isinstance(one, Function) for one in given) else REFUSALS[name]
+    row = REFUSALS.get(name)
+    if row is not None and row.forked_context and not _forked(project, context, regime):
+        return None
+    if row is not None and row.remedy == "view" and name.startswith("dict()") and project.world.called("Manager"):
+        return None
+    return row
+
+
+def _opened(project: Project, name: str, value: Instance) -> Refusal:
+    assert value.file is not None
+    opener = OPENERS[name]
+    given = project.evaluate_argument(value.file, value.call, opener.position, "mode", value.frame) or ()
+    modes = [one.value for one in given if isinstance(one, Const) and isinstance(one.value, str)]
+    buffering = project.evaluate_argument(value.file, value.call, opener.position + 1, "buffering", value.frame)
+    unbuffered = bool(buffering) and all(isinstance(one, Const) and one.value == 0 for one in buffering or ())
+    return opened(opener, modes[0] if modes else opener.default, unbuffered)
+
+
+def _suffix(project: Project, value: Instance) -> str:
+    """The end of the path that an opener is given, as far as it is known."""
+    assert value.file is not None
+    for one in project.evaluate_argument(value.file, value.call, 0, "file", value.frame) or ():
+        if isinstance(one, Const) and isinstance(one.value, str):
+            return one.value
+        if isinstance(one, Pattern):
+            return one.suffix
+    return ""
+
+
+def _forked(project: Project, context: str | None, regime: Regime) -> bool:
+    """Whether a multiprocessing object comes of a context of fork while the workers start in another way. One of the
+    default context does where the loader alone says otherwise, on targets whose default is fork."""
+    if context is not None:
+        return context == "fork"
+    if regime.source != "explicit" or project.world.called("set_start_method"):
+        return False
+    return "fork" in project.targets.default_start_methods()
+
+
+def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
+    """Multiprocessing objects of a context that the program chooses: the choice can be the loader's own."""
+    made: dict[Hashable, dict[Value, str | None]] = {}
+    for value in values:
+        if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):
+            way = value.file.path, value.call, value.frame
+            made.setdefault(way, {})[value] = context_of(value.of.name)[1]
+    return {value for one in made.values() if len(set(one.values())) > 1 for value in one}
+
+
+def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
+    """`namedtuple(…)` and its like, unless pickle finds the class by its name in the module."""
+    assert value.file is not None
+    file, call = value.file, value.file.calls[value.call]
+    if call.scope == 0:
+        given = project.evaluate_argument(file, value.call, 0, "typename", value.frame) or ()
+        names = {one.value for one in given if isinstance(one, Const)}
+        if len(names) != 1 or _bound_as(value, names) is not False:
+            return None
+    if any(_registers(file, index) for index in file.calls_of(call.scope)):
+        return None
+    return RUN_TIME_CLASS
+
+
+def _registers(file: SourceFile, index: int) -> bool:
+    """Whether a call makes names of a module at run time: `globals()`, `setattr(sys.modules[__name__], …)`."""
+    call = file.calls[index]
+    if call.func == ["name", "globals"] or call.func == ["name", "vars"]:
+        return True
+    return call.func == ["name", "setattr"] and bool(call.args) and call.args[0].value[0] != "name"
+
+
+def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
+    """Whether a name of the module is bound to what the call gives, and it is one of these; None where none is."""
+    assert value.file is not None
+    bound = {
+        name
+        for name, bindings in value.file.bindings(0).items()
+        if any(binding.expr == ["call", value.call] for binding in bindings)
+    }
+    return bool(bound & set(names)) if bound else None
+
+
+def _wrapped_by_class(project: Project, function: Function) -> bool:
+    """Whether a class of the project, as decorator, has put an object of its own in the function's place."""
+    file, entry = function.file, function.file.scopes[function.scope]
+    if entry.parent != 0 or len(entry.decorators) != 1:
+        return False
+    site = Site(file, 0, entry.region, (entry.header.line, entry.header.column), None)
+    found = project.world.values.evaluate(entry.decorators[0].expr, site)
+    return bool(found) and all(
+        isinstance(one, Class)
+        and not any(project.world.hierarchy.method(one, name) is not None for name in (*PICKLING_METHODS, "__new__"))
+        for one in found
+    )
+
+
+def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
+    """What only the expression shows that an attribute is set to: a module, a tensor computed with gradients."""
+    expr = kept.store.value
+    if expr is None or kept.store.key != kept.attr:
+        return None
+    if expr[0] == "name" and any(isinstance(value, External) for value in kept.values):
+        found = project.world.symbols.lookup(expr[1], kept.site)
+        if found and all(
+            binding.kind == "import" and binding.event is not None and binding.event.detail[1] is None
+            for binding, _ in found
+        ):
+            return MODULE
+    return NON_LEAF if needs_gradient(project, expr, kept.site) else None
+
+
+def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
+    """`torch.zeros(3, requires_grad=True) * 2`: an operation on a tensor that was made with gradients."""
+    if expr[0] != "binop" or _without_gradients(site):
+        return False
+    sides = [side for side in expr[2:] if isinstance(side, list)]
+    for side in sides:
+        if side[0] == "binop" and needs_gradient(project, side, site):
+            return True
+        for value in project.world.values.evaluate(side, site):
+            if isinstance(value, Instance) and isinstance(value.of, External) and value.file is not None:
+                if value.of.name == "torch.nn.Parameter":
+                    return True
+                given = (
+                    project.evaluate_argument(value.file, value.call, -1, "requires_grad", value.frame)
+                    if value.of.name.startswith("torch.") and "()" not in value.of.name
+                    else None
+                )
+                if given and all(isinstance(one, Const) and one.value is True for one in given):
+                    return True
+    return False
+
+
+def _without_gradients(site: Site) -> bool:
+    """Whether the place stands in a `with torch.no_grad()` or its like."""
+    entries = (site.file.facts.regions[index] for index in site.file.regions(site.region))
+    contexts = (entry.expr for entry in entries if entry.kind == "with" and entry.expr is not None)
+    return any(
+        expr[0] == "call" and site.file.calls[expr[1]].func[-1] in ("no_grad", "inference_mode") for expr in contexts
+    )

@@ -1,0 +1,246 @@
+"""CUDA: which calls reach it, in the worker's code and in the process that starts the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Argument, Expr
+from dllint.inference.folding import truth
+from dllint.inference.values import (
+    NONE,
+    Class,
+    Const,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Pattern,
+    Site,
+    Value,
+    Values,
+)
+from dllint.libraries.cuda import (
+    CUDA_CALLS,
+    CUDA_DEVICE_ARGUMENTS,
+    CUDA_TENSORS,
+    LAYERS,
+    NOTHING,
+    TENSOR_MAKERS,
+    USES,
+    CudaApi,
+)
+from dllint.libraries.torch import canonical
+from dllint.linking.conditions import render, tested_at
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.project import Project
+    from dllint.project.loaders import Loader
+
+_ON_DEVICE = ("cuda", "to")
+_FLAGS = ("cuda", "gpu", "device")
+_CATCHING = ("RuntimeError", "Exception", "BaseException")
+_OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
+
+
+class Cuda:
+    """Answers what calls do to CUDA."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        world = self.world = project.world
+        listed = (*CUDA_CALLS, *CUDA_DEVICE_ARGUMENTS, *TENSOR_MAKERS, *world.settings.cuda_calls)
+        plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
+        self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
+
+    def used_by_workers(self, loader: Loader) -> bool:
+        """Whether code that the workers run moves data to CUDA or asks for it, under whatever condition."""
+        return any(self.may_use(run.file, run.scope, run.frame) for run in self.project.worker_runs(loader))
+
+    def calls(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[tuple[int, CudaApi]]:
+        """The calls that stand directly in a scope and matter to CUDA, in source order."""
+        for index in file.calls_of(scope):
+            api = self.judge(file, index, frame)
+            if (api.poisons or api.fails) and self.wanted(file, index, frame):
+                yield index, api
+
+    def uses(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[int]:
+        """The calls of a scope that fail in a process whose parent has CUDA initialised."""
+        return (
+            index
+            for index, api in self.calls(file, scope, frame)
+            if api.fails and not _forgiven(file, file.calls[index].region, index)
+        )
+
+    def may_use(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
+        """Whether a scope uses CUDA under any condition, one that is not known too."""
+        return any(self.judge(file, index, frame).fails for index in file.calls_of(scope))
+
+    def judge(self, file: SourceFile, index: int, frame: Frame | None) -> CudaApi:
+        """What a call does to CUDA, whatever it stands under."""
+        call = file.calls[index]
+        func = call.func
+        if func[0] not in ("name", "attr") or not self._may_matter(func, call.args):
+            return NOTHING
+        site = self.world.call_site(file, index, frame)
+        values = self.world.values.evaluate(func, site)
+        if any(self._configured(value) for value in values):
+            return USES
+        if any(isinstance(value, (Function, Class)) for value in values):
+            return NOTHING
+        for value in values:
+            if isinstance(value, External):
+                found = self._listed(canonical(value.name), call.args, site)
+                if found is not None:
+                    return found
+        if func[0] == "attr" and func[2] == "cuda":
+            return USES
+        if func[0] == "attr" and func[2] == "to":
+            device = _argument(call.args, "device")
+            return USES if device is not None and self.is_cuda(device, site) else NOTHING
+        return NOTHING
+
+    def _may_matter(self, func: Expr, args: list[Argument]) -> bool:
+        """Without evaluating anything."""
+        name = last_name(func)
+        if name in self._names or name.endswith("Tensor"):
+            return True
+        return any(argument.keyword == "device" for argument in args)
+
+    def _configured(self, value: object) -> bool:
+        calls = self.world.settings.cuda_calls
+        if not calls:
+            return False
+        if isinstance(value, External):
+            return value.name in calls or canonical(value.name) in calls
+        if isinstance(value, (Function, Class)):
+            module = self.world.index.module_name(value.file.path)
+            return f"{module}.{value.file.qualified_name(value.scope)}" in calls
+        return False
+
+    def _listed(self, name: str, args: list[Argument], site: Site) -> CudaApi | None:
+        found = CUDA_CALLS.get(name)
+        if found is not None:
+            return found
+        if CUDA_TENSORS.match(name):
+            return USES
+        if name in CUDA_DEVICE_ARGUMENTS:
+            keyword, api = CUDA_DEVICE_ARGUMENTS[name]
+            given = _argument(args, keyword)
+            return api if given is None or self.is_cuda(given, site) else NOTHING
+        if name in TENSOR_MAKERS or (name.startswith(LAYERS) and name.rsplit(".", 1)[-1][:1].isupper()):
+            given = next((argument.value for argument in args if argument.keyword == "device"), None)
+            return USES if given is not None and self.is_cuda(given, site) else NOTHING
+        return None
+
+    # Devices
+
+    def is_cuda(self, expr: Expr, site: Site) -> bool:
+        """Whether a device is CUDA for sure, or wherever CUDA is available (`"cuda" if torch.cuda.is_available() else
+        "cpu"`). A device that one function makes for the CPU and another for CUDA is that of different objects."""
+        values = self.world.values.evaluate(expr, site)
+        kinds = set(self._kinds(values, 0))
+        return "cuda" in kinds and "unknown" not in kinds and ("cpu" not in kinds or self._one_choice(values))
+
+    def _one_choice(self, values: Values) -> bool:
+        """Whether the devices are made in one function, or each of them may be CUDA."""
+        made = [value for value in values if isinstance(value, Instance) and value.file is not None]
+        places = {(one.file.path, one.file.calls[one.call].scope) for one in made if one.file is not None}
+        return len(places) < 2 or all("cuda" in set(self._kinds((one,), 0)) for one in made)
+
+    def _kinds(self, values: Values, depth: int) -> Iterator[str]:
+        for value in values:
+            if isinstance(value, Const) and isinstance(value.value, str):
+                kind = value.value.partition(":")[0]
+                yield kind if kind in ("cuda", *_OTHER_DEVICES) else "unknown"
+            elif isinstance(value, Const) and value.value is None:
+                yield "none"
+            elif _is_index(value) or (isinstance(value, Pattern) and value.prefix.startswith("cuda")):
+                yield "cuda"
+            elif isinstance(value, Instance) and value.of == External("torch.device") and depth < 4:
+                yield from self._named_by(value, depth)
+            else:
+                yield "unknown"
+
+    def _named_by(self, value: Instance, depth: int) -> Iterator[str]:
+        assert value.file is not None
+        actuals = self.world.actuals(value.file, value.call, value.frame)
+        named = actuals.positional[0] if actuals.positional else actuals.keywords.get("type")
+        if named is None or named.expr is None or named.site is None:
+            yield "unknown"
+        else:
+            yield from self._kinds(self.world.values.evaluate(named.expr, named.site), depth + 1)
+
+    def wanted(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
+        """Whether the conditions around a call can hold: a flag about CUDA that is not known says nothing."""
+        call = file.calls[index]
+        if call.region and self.world.impossible(self.world.call_site(file, index, frame)):
+            return False
+        for region in file.regions(call.region):
+            entry = file.facts.regions[region]
+            if entry.kind != "if" or entry.expr is None:
+                continue
+            at = tested_at(entry, (call.statement.line, call.statement.column))
+            site = Site(file, call.scope, entry.parent, at, frame)
+            text = render(entry.expr, file, 200).lower()
+            if not any(flag in text for flag in _FLAGS) or "is_available" in text:
+                if entry.holds and not self._made(entry.expr, site):
+                    return False
+            elif not self._can_be(self.world.values.evaluate(entry.expr, site), entry.holds, site):
+                return False
+        return True
+
+    def _made(self, test: Expr, site: Site) -> bool:
+        """Whether what a test asks for (`if stream is not None`) can be there: streams and the like are made only
+        where the device is CUDA."""
+        asked = test[1] if test[0] == "compare" and test[2] == [["is not", ["const", None]]] else test
+        if asked[0] not in ("name", "attr"):
+            return True
+        values = self.world.values.evaluate(asked, site)
+        made = [value for value in values if isinstance(value, Instance) and _of_cuda(value)]
+        return NONE not in values or len(made) + 1 < len(values) or any(self._has_been_made(value) for value in made)
+
+    def _has_been_made(self, value: Instance) -> bool:
+        return value.file is None or value.call < 0 or self.wanted(value.file, value.call, value.frame)
+
+    def _can_be(self, values: Values, holds: bool, site: Site) -> bool:
+        """Whether a test can come out so. Of an activation that is one of many not told apart, arguments of any other
+        say nothing."""
+        quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
+        return quantifier(truth((value,)) is holds for value in values)
+
+
+def _of_cuda(value: Instance) -> bool:
+    return isinstance(value.of, External) and canonical(value.of.name).startswith("torch.cuda.")
+
+
+def _forgiven(file: SourceFile, region: int, index: int) -> bool:
+    """Whether nothing needs what a call gives, and a `try` right around it catches its failure and goes on."""
+    entry = file.facts.regions[region]
+    events = file.scopes[file.calls[index].scope].events
+    if entry.kind != "try" or not any(event.kind == "expr" and event.value == ["call", index] for event in events):
+        return False
+    for number in range(region + 1, len(file.facts.regions)):
+        other = file.facts.regions[number]
+        if other.parent != entry.parent:
+            continue
+        if other.kind != "handler":
+            return False
+        kinds = [] if other.expr is None else other.expr[1] if other.expr[0] == "tuple" else [other.expr]
+        if not kinds or any(kind[-1] in _CATCHING for kind in kinds):
+            return not any(event.kind == "raise" and event.region == number for event in events)
+    return False
+
+
+def _is_index(value: Value) -> bool:
+    """Whether it is the number of a GPU."""
+    return isinstance(value, Const) and type(value.value) is int
+
+
+def _argument(args: list[Argument], keyword: str) -> Expr | None:
+    for argument in args:
+        if argument.keyword == keyword:
+            return argument.value
+    first = args[0] if args else None
+    return first.value if first is not None and first.keyword is None else None

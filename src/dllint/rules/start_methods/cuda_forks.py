@@ -1,0 +1,339 @@
+"""CUDA across a fork: what workers and forked processes use of it, and what initialised it in their parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Expr
+from dllint.inference.arguments import Actual, bind
+from dllint.inference.callgraph import Caller
+from dllint.inference.values import Frame, Function, Instance, Site
+from dllint.linking.conditions import Atom, contradict, render
+from dllint.linking.source import SourceFile
+from dllint.project.datasets import Kept
+from dllint.project.launches import Launch
+from dllint.project.loaders import Loader
+from dllint.project.process_starts import Starting
+from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
+from dllint.rules.start_methods.cuda import Cuda
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+MOST_ANCESTORS = 60
+_DEEPEST = 5
+_END = (1 << 30, 0)
+
+
+@dataclass(frozen=True)
+class CudaUse:
+    """A function that a worker or a forked process runs, with the first of its calls that use CUDA."""
+
+    reached: Reached
+    call: int
+    entry: str
+
+    @property
+    def span(self) -> Span:
+        return self.reached.file.calls[self.call].span
+
+
+class Poison(NamedTuple):
+    """What initialises CUDA in a process before it forks."""
+
+    file: SourceFile
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class _Ancestor:
+    """A scope that runs in the process that forks, up to a place: (line, column); `region` is that place's, and
+    `conditions` hold on the way from there to the fork."""
+
+    file: SourceFile
+    scope: int
+    until: tuple[int, int]
+    region: int
+    conditions: tuple[Atom, ...] = ()
+
+
+class CudaForks:
+    """Answers for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self.cuda = project.ask(Cuda)
+        self._read: dict[str, dict[int, set[str]]] = {}
+        self._used: dict[tuple[str, int, Frame | None], list[tuple[Reached, int]]] = {}
+        self._poisons: dict[tuple[str, int], Poison | None] = {}
+
+    # Children
+
+    def worker_uses(self, loader: Loader) -> Iterator[CudaUse]:
+        """Uses of CUDA in code that the loader's workers run, one a function, judged for the loader's own datasets."""
+        runs = list(self.project.worker_runs(loader))
+        if not any(self.cuda.may_use(run.file, run.scope, run.frame) for run in runs):
+            return
+        objects = self.project.dataset_objects(loader)
+        seen: set[tuple[str, int]] = set()
+        for run in runs:
+            if run.hops:
+                continue
+            receiver = run.frame.receiver if run.frame is not None else None
+            same = [value for value in objects if isinstance(receiver, Instance) and value.of == receiver.of]
+            frames: list[Frame | None] = [*(self.world.receiver_frame(value) for value in same)]
+            if not same or (isinstance(receiver, Instance) and receiver.call < 0):
+                frames.append(run.frame)
+            for frame in frames:
+                yield from self._uses(Reached(run.file, run.scope, frame), run.entry, seen)
+
+    def target_uses(self, launch: Launch) -> Iterator[CudaUse]:
+        """Uses of CUDA in what the processes of a launch run."""
+        seen: set[tuple[str, int]] = set()
+        for target in launch.targets:
+            start = Reached(target.function.file, target.function.scope, target.frame)
+            yield from self._uses(start, target.function.name, seen)
+
+    def _uses(self, start: Reached, entry: str, seen: set[tuple[str, int]]) -> Iterator[CudaUse]:
+        key = (start.file.path, start.scope, start.frame)
+        if key not in self._used:
+            self._used[key] = [
+                (reached, index)
+                for reached in reach(self.world, [start], self._followed)
+                for index in islice(self.cuda.uses(reached.file, reached.scope, reached.frame), 1)
+            ]
+        for reached, index in self._used[key]:
+            if (reached.file.path, reached.scope) not in seen:
+                seen.add((reached.file.path, reached.scope))
+                yield CudaUse(reached, index, entry)
+
+    def _followed(self, reached: Reached, index: int) -> bool:
+        return self.cuda.wanted(reached.file, index, reached.frame)
+
+    def kept_on_gpu(self, loader: Loader) -> Iterator[Kept]:
+        """What the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code reads."""
+        scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
+        read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
+        for value in self.project.dataset_objects(loader):
+            for kept in self.project.datasets.kept(value):
+                if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site, 0):
+                    yield kept
+
+    def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
+        """The names, attributes among them, that each function of a file reads, or of which it calls something."""
+        found = self._read.get(file.path)
+        if found is None:
+            found = self._read[file.path] = {}
+            for name, scopes in file.facts.loaded.items():
+                for scope in scopes:
+                    found.setdefault(scope, set()).add(name)
+            for call in file.calls:
+                found.setdefault(call.scope, set()).update(_attributes(call.func))
+        return found
+
+    def _on_gpu(self, expr: Expr, site: Site, depth: int) -> bool:
+        """Whether a call that gives an expression its value puts it on the GPU. What it is does not matter: a model
+        whose class is not known is moved there as well as any other."""
+        if depth > _DEEPEST:
+            return False
+        if expr[0] == "call":
+            func = site.file.calls[expr[1]].func
+            asks = (
+                func[0] == "attr" and func[1] == ["attr", ["name", "torch"], "cuda"] and not func[2].endswith("Tensor")
+            )
+            judged = self.cuda.judge(site.file, expr[1], site.frame)
+            return judged.fails and not asks and self.cuda.wanted(site.file, expr[1], site.frame)
+        if expr[0] == "ifexp":
+            return any(self._on_gpu(part, site, depth + 1) for part in expr[2:4])
+        if expr[0] != "name":
+            return False
+        for binding, where in self.world.symbols.lookup(expr[1], site):
+            if binding.kind == "value" and binding.expr is not None:
+                if self._on_gpu(binding.expr, where, depth + 1):
+                    return True
+            elif binding.kind == "param":
+                given = self._given(Function(where.file, where.scope), expr[1], where.frame)
+                if any(
+                    self._on_gpu(actual.expr, actual.site, depth + 1) for actual in given if actual.expr and actual.site
+                ):
+                    return True
+        return False
+
+    def _given(self, function: Function, name: str, frame: Frame | None) -> list[Actual]:
+        """The arguments that fill a parameter, in one activation or in all calls."""
+        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
+        params = function.file.scopes[function.scope].params
+        frames = [frame] if frame is not None and frame.actuals is not None else []
+        frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
+        bound = [bind(one.actuals, params, name, skip) for one in frames if one.actuals is not None]
+        return [one.actual for one in bound if one.actual is not None and one.case == "actual"]
+
+    # The parent
+
+    def forks(self, loader: Loader) -> bool:
+        """Whether the loader's workers can be forked: where it is only reached in processes that were launched by
+        another method, the default does not count."""
+        regimes = [regime for regime in self.project.regimes(loader) if regime.method == "fork"]
+        if not regimes or any(regime.shown for regime in regimes):
+            return bool(regimes)
+        if not any(regime.source == "inherited" for regime in self.project.regimes(loader)):
+            return True
+        call = loader.file.calls[loader.call]
+        return any(ancestor.scope == 0 for ancestor in self._ancestors(loader.file, call.scope, loader.call, None))
+
+    def launch_forks(self, launch: Launch) -> bool:
+        """Whether the processes of a launch are forked, and not by one of several methods that the program chooses
+        between: it forks where it leaves the GPU alone, since that is why programs choose."""
+        if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
+            return False
+        way = (launch.file, launch.call, launch.through, launch.frame)
+        same = [one for one in self.world.launches() if (one.file, one.call, one.through, one.frame) == way]
+        return len({method for one in same for method in one.methods}) < 2
+
+    def poison_of_loader(self, loader: Loader) -> Poison | None:
+        """What has initialised CUDA in the process that starts the loader's workers, when it does."""
+        key = (loader.file.path, loader.call)
+        if key not in self._poisons:
+            self._poisons[key] = self._of_loader(loader)
+        return self._poisons[key]
+
+    def _of_loader(self, loader: Loader) -> Poison | None:
+        call = loader.file.calls[loader.call]
+        found = self._poison(list(self._ancestors(loader.file, call.scope, loader.call, loader)))
+        if found is None and loader.flag("pin_memory"):
+            # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`, before it starts the workers
+            return Poison(loader.file, loader.span, "iterating it asks for CUDA, because of `pin_memory=True`")
+        return found
+
+    def poison_of_launch(self, launch: Launch) -> Poison | None:
+        """What has initialised CUDA in the process that makes a launch, before it does."""
+        index = self._forking_call(launch)
+        scope = launch.file.calls[index].scope
+        made = tuple(self.world.symbols.atoms(launch.file, scope, launch.file.calls[launch.call].region))
+        return self._poison(list(self._ancestors(launch.file, scope, index, None, launch.through, made)))
+
+    def _forking_call(self, launch: Launch) -> int:
+        """The call of the launch's file at which its processes fork: `start()` of a Process, the making of a pool."""
+        started = [index for file, index in self.project.ask(Starting).started(launch) if file is launch.file]
+        if launch.api.endswith("Process") and started:
+            return max(started)
+        func = launch.file.calls[launch.call].func
+        if func[0] == "attr":
+            site = self.world.call_site(launch.file, launch.call, launch.frame)
+            for value in self.world.values.evaluate(func[1], site):
+                if isinstance(value, Instance) and value.file is launch.file and value.call >= 0:
+                    return value.call
+        return launch.call
+
+    def _ancestors(
+        self,
+        file: SourceFile,
+        scope: int,
+        index: int,
+        loader: Loader | None,
+        through: tuple[Caller, ...] = (),
+        conditions: tuple[Atom, ...] = (),
+    ) -> Iterator[_Ancestor]:
+        """The scope around a call and those that lead to it in the same process, nearest first: at first through the
+        calls `through`, outermost first, where the way to the call is told, and under `conditions`."""
+        todo: list[tuple[SourceFile, int, int, tuple[Atom, ...], int]] = []
+        todo.append((file, scope, index, conditions, len(through)))
+        seen: set[tuple[str, int]] = set()
+        iterated = loader is None
+        while todo and len(seen) < MOST_ANCESTORS:
+            where, inner, at, below, left = todo.pop(0)
+            if (where.path, inner) in seen:
+                continue
+            seen.add((where.path, inner))
+            place = where.calls[at]
+            until, region = (place.statement.line, place.statement.column), place.region
+            if loader is not None and not iterated:
+                found = [
+                    one for one in self.project.ask(Starting).iterations(where, inner, None) if one.loader is loader
+                ]
+                iterated = bool(found)
+                until, region = (
+                    ((found[-1].statement.line, found[-1].statement.column), found[-1].region) if found else (_END, 0)
+                )
+            conditions = (*below, *self.world.symbols.atoms(where, inner, region))
+            yield _Ancestor(where, inner, until, region, conditions)
+            if where.scopes[inner].kind in ("lambda", "class"):
+                todo.append((where, where.scopes[inner].parent, at, conditions, left))
+            elif where.scopes[inner].kind == "function":
+                callers = self.world.calls.callers(Function(where, inner)) if left <= 0 else [through[left - 1]]
+                todo += [
+                    (caller.file, caller.file.calls[caller.call].scope, caller.call, conditions, left - 1)
+                    for caller in callers
+                    if caller.call >= 0 and not self.world.launches_at(caller.file, caller.call)
+                ]
+
+    def _poison(self, ancestors: list[_Ancestor]) -> Poison | None:
+        for ancestor in ancestors:
+            for index, api in self.cuda.calls(ancestor.file, ancestor.scope, None):
+                if api.poisons and self._before(ancestor, index):
+                    return self._described(ancestor.file, index)
+        return self._called(ancestors) or self._imported(ancestors)
+
+    def _before(self, ancestor: _Ancestor, index: int) -> bool:
+        """Whether a call of the ancestor's scope runs before its place, at least in a later round of a loop, and in the
+        same runs of the program."""
+        call = ancestor.file.calls[index]
+        if contradict(ancestor.conditions, self.world.symbols.atoms(ancestor.file, ancestor.scope, call.region)):
+            return False
+        if (call.span.line, call.span.column) < ancestor.until:
+            return True
+        loops = {
+            region
+            for region in ancestor.file.regions(ancestor.region)
+            if ancestor.file.facts.regions[region].kind in ("for", "while")
+        }
+        return any(region in loops for region in ancestor.file.regions(call.region))
+
+    def _called(self, ancestors: list[_Ancestor]) -> Poison | None:
+        """A poisoning call in what the ancestors call before their places."""
+        starts = []
+        for ancestor in ancestors:
+            here = Reached(ancestor.file, ancestor.scope, None)
+            for index in ancestor.file.calls_of(ancestor.scope):
+                if self._before(ancestor, index):
+                    targets = self.world.calls.targets(ancestor.file, index)
+                    starts += [stepped(here, index, target) for target in targets]
+        for reached in reach(self.world, starts):
+            for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
+                if api.poisons:
+                    return self._described(reached.file, index)
+        return None
+
+    def _imported(self, ancestors: list[_Ancestor]) -> Poison | None:
+        """A poisoning call at the top level of a file that the program imports."""
+        tops: dict[str, None] = {}
+        for ancestor in ancestors:
+            tops.update(
+                dict.fromkeys((ancestor.file.path, *self.project.programs.above(ancestor.file, ancestor.scope)))
+            )
+        for path in sorted(self.project.import_graph.import_closure(tops)):
+            file = self.world.files.get(path)
+            if file is None:
+                continue
+            for index, api in self.cuda.calls(file, 0, None):
+                if api.poisons and runs_when_imported(file, file.calls[index].region):
+                    return self._described(file, index)
+        return None
+
+    def _described(self, file: SourceFile, index: int) -> Poison:
+        call = file.calls[index]
+        return Poison(file, call.span, f"`{render(call.func, file)}` initialises CUDA here")
+
+
+def _attributes(expr: Expr) -> Iterator[str]:
+    """`a` and `b` of `x.a[0].b`."""
+    while expr[0] in ("attr", "item"):
+        if expr[0] == "attr":
+            yield expr[2]
+        expr = expr[1]

@@ -1,0 +1,89 @@
+"""DLL103: worker code uses CUDA in a process forked from one that has already initialised it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.project.datasets import Kept
+from dllint.project.loaders import Loader
+from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, Poison
+
+CODE = "DLL103"
+MOST_PLACES = 4
+"""Loaders that one finding names."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Any], Finding] = {}
+    for loader in project.loaders:
+        if not project.ask(CudaForks).forks(loader):
+            continue
+        uses = list(project.ask(CudaForks).worker_uses(loader))
+        kept = list(project.ask(CudaForks).kept_on_gpu(loader))
+        poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
+        for finding in _of_loader(project, loader, uses, kept, poison):
+            _add(found, finding, project.loader_place(loader))
+    for launch in project.world.launches():
+        if project.ask(CudaForks).launch_forks(launch):
+            place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
+            process = f"the process launched at {project.where(launch.file, place.span)}"
+            uses = list(project.ask(CudaForks).target_uses(launch))
+            poison = project.ask(CudaForks).poison_of_launch(launch) if uses else None
+            if poison is not None:
+                for use in uses:
+                    _add(found, _use(project, use, process, poison, ()), place)
+    yield from found.values()
+
+
+def _add(found: dict[tuple[str, Any], Finding], finding: Finding, place: Place) -> None:
+    """One finding for one call, which names the loaders and launches that lead to it."""
+    key = (finding.path, finding.span)
+    known = found.setdefault(key, finding)
+    if place not in known.related and len(known.related) < MOST_PLACES + 1:
+        found[key] = Finding(**{**known.__dict__, "related": (*known.related, place)})
+
+
+def _of_loader(
+    project: Project, loader: Loader, uses: list[CudaUse], kept: list[Kept], poison: Poison | None
+) -> Iterator[Finding]:
+    process = f"the workers of the DataLoader at {project.where(loader.file, loader.span)}"
+    held = [Place(one.file.path, one.span, f"the dataset keeps `{one.attr}` on the GPU") for one in kept]
+    if poison is not None:
+        for use in uses:
+            yield _use(project, use, process, poison, tuple(held))
+    if not uses:
+        # What stands on the GPU was put there by the parent, which so has CUDA initialised.
+        for one in kept:
+            yield Finding(
+                CODE,
+                one.file.path,
+                one.span,
+                "kept",
+                {"attr": one.attr, "process": process},
+                trace=project.trace(one.hops),
+                statement=one.store.event.span,
+            )
+
+
+def _use(project: Project, use: CudaUse, process: str, poison: Poison, held: tuple[Place, ...]) -> Finding:
+    file = use.reached.file
+    call = file.calls[use.call]
+    return Finding(
+        CODE,
+        file.path,
+        call.span,
+        "main",
+        {
+            "call": render(call.func, file),
+            "process": process,
+            "poison": project.where(poison.file, poison.span),
+        },
+        start_methods=("fork",),
+        trace=project.trace(use.reached.hops()),
+        related=(Place(poison.file.path, poison.span, poison.text), *held),
+        statement=call.statement,
+    )

@@ -1,0 +1,97 @@
+"""DLL106: importing the main module initialises CUDA, which the forkserver of Python 3.14 does before it forks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project import Project
+from dllint.project.process_starts import Starting
+from dllint.project.same_process import runs_when_imported
+from dllint.project.start_methods import Arrival
+from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse
+from dllint.span import Span
+
+CODE = "DLL106"
+PRELOADS = (3, 14)
+"""The first Python whose forkserver really imports the main module (CPython, `multiprocessing/forkserver.py`)."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    if max(project.targets.pythons) < PRELOADS or set(project.targets.platforms) == {"windows"}:
+        return
+    seen: set[tuple[str, Span]] = set()
+    for file, index, uses, arrival, text in _children(project):
+        for poisoner, call in _poisons(project, file, index) if uses else ():
+            place = (poisoner.path, poisoner.calls[call].span)
+            if place not in seen:
+                seen.add(place)
+                origin = Place(file.path, file.calls[index].span, text)
+                yield _finding(project, poisoner, call, uses[0], origin, arrival)
+
+
+def _children(project: Project) -> Iterator[tuple[SourceFile, int, list[CudaUse], Arrival | None, str]]:
+    """What a forkserver starts: the place, the uses of CUDA there, how forkserver came into force."""
+    for launch in project.world.launches():
+        for method in project.ask(Starting).methods(launch):
+            if method.name == "forkserver" and (method.shown or _only_default(project)):
+                uses = list(project.ask(CudaForks).target_uses(launch))
+                yield launch.file, launch.call, uses, method.arrival, "this launches the process"
+                break
+    for loader in project.loaders:
+        for regime in project.regimes(loader):
+            if regime.method == "forkserver" and (regime.shown or regime.only):
+                uses = list(project.ask(CudaForks).worker_uses(loader))
+                yield loader.file, loader.call, uses, regime.arrival, f"this {loader.name} starts the workers"
+                break
+
+
+def _only_default(project: Project) -> bool:
+    """Whether no target forks by default; where one does, DLL103 tells of the same program."""
+    return "fork" not in project.targets.default_start_methods()
+
+
+def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[SourceFile, int]]:
+    """The first call of each program's main module, or of what it imports, that initialises CUDA on import."""
+    for top in project.programs.above(file, file.calls[index].scope):
+        others = sorted(project.import_graph.import_closure([top]) - {top})
+        for path in (top, *others):
+            module = project.world.files.get(path)
+            calls = project.ask(Cuda).calls(module, 0, None) if module is not None else ()
+            found = next(
+                (
+                    (module, call)
+                    for call, api in calls
+                    if module is not None and api.poisons and runs_when_imported(module, module.calls[call].region)
+                ),
+                None,
+            )
+            if found is not None:
+                yield found
+                break
+
+
+def _finding(
+    project: Project, file: SourceFile, index: int, use: CudaUse, origin: Place, arrival: Arrival | None
+) -> Finding:
+    call = file.calls[index]
+    used = Place(use.reached.file.path, use.span, "this uses CUDA in the process")
+    return Finding(
+        CODE,
+        file.path,
+        call.span,
+        "main",
+        {
+            "call": render(call.func, file),
+            "use": project.where(use.reached.file, use.span),
+            "where": f"{project.shown(origin.path)}:{origin.span.line}",
+        },
+        start_methods=("forkserver",),
+        trace=(*(project.chain(arrival) if arrival is not None else ()), origin, *project.trace(use.reached.hops())),
+        related=(used,),
+        statement=call.statement,
+    )

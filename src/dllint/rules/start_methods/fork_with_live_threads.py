@@ -1,0 +1,59 @@
+"""DLL107: forked workers wait for threads that only their parent has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.start_methods.cuda_forks import CudaForks
+from dllint.rules.start_methods.live_threads import carried, raised_threads
+from dllint.span import Span
+
+CODE = "DLL107"
+_ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while workers start"}
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: dict[tuple[str, Span], Finding] = {}
+    for loader in project.loaders:
+        if not project.ask(CudaForks).forks(loader):
+            continue
+        place = project.loader_place(loader)
+        for one in _of_loader(project, loader):
+            key = (one.path, one.span)
+            earlier = found.setdefault(key, one)
+            found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
+    yield from found.values()
+
+
+def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
+    where = project.where(loader.file, loader.span)
+    for one in carried(project, loader):
+        by = (Place(one.by[0].path, one.by[1], _ROLES[one.kind]),) if one.by is not None else ()
+        yield Finding(
+            CODE,
+            one.kept.file.path,
+            one.kept.span,
+            one.kind,
+            {"attr": one.kept.attr, "loader": where},
+            start_methods=("fork",),
+            trace=project.trace(one.kept.hops),
+            related=by,
+            statement=one.kept.store.event.span,
+        )
+    for run, index in raised_threads(project, loader):
+        call = run.file.calls[index]
+        yield Finding(
+            CODE,
+            run.file.path,
+            call.span,
+            "main",
+            {"loader": where},
+            start_methods=("fork",),
+            trace=project.trace(run.hops),
+            statement=call.statement,
+        )

@@ -1,0 +1,68 @@
+"""DLL105: a call of set_start_method that raises, or does not reach the processes it is meant for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.project import Project
+from dllint.project.start_methods import SetCall
+from dllint.rules.start_methods.method_settings import MethodSettings
+
+CODE = "DLL105"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    settings = MethodSettings(project)
+    for setting in project.methods.set_calls():
+        finding = _raising(project, settings, setting) or _passed_by(project, settings, setting)
+        if finding is not None:
+            yield finding
+
+
+def _raising(project: Project, settings: MethodSettings, setting: SetCall) -> Finding | None:
+    if setting.force or not settings.raises_freely(setting):
+        return None
+    child = settings.child(setting) if settings.unconditional(setting) else None
+    if child is not None:
+        launch, reached = child
+        span = launch.file.calls[launch.call].span
+        origin = Place(launch.file.path, span, "the process is launched here")
+        return _finding(project, setting, "child", origin, (origin, *project.trace(reached.hops())))
+    fixed = settings.fixed_before(setting)
+    if fixed is not None:
+        origin = Place(fixed.file.path, fixed.span, "this fixes the start method")
+        return _finding(project, setting, "locked", origin, (), call=fixed.text)
+    again = settings.imported_again(setting)
+    if again is not None:
+        origin = Place(again.file.path, again.span, f"this starts processes by {again.method}")
+        return _finding(project, setting, "unguarded", origin, ())
+    return None
+
+
+def _passed_by(project: Project, settings: MethodSettings, setting: SetCall) -> Finding | None:
+    other = settings.passed_by(setting)
+    if other is None:
+        return None
+    origin = Place(other.file.path, other.span, f"this launches by {other.method}")
+    return _finding(project, setting, "other", origin, (), launcher=other.text, own=other.method)
+
+
+def _finding(
+    project: Project, setting: SetCall, message: str, origin: Place, trace: tuple[Place, ...], **values: str
+) -> Finding:
+    call = setting.file.calls[setting.call]
+    method = setting.methods[0] if len(setting.methods) == 1 else "…"
+    where = f"{project.shown(origin.path)}:{origin.span.line}"
+    return Finding(
+        CODE,
+        setting.file.path,
+        call.span,
+        message,
+        {"method": method, "where": where, **values},
+        severity="warning" if message == "other" else "error",
+        trace=trace,
+        related=() if trace else (origin,),
+        statement=call.statement,
+    )

@@ -1,0 +1,60 @@
+"""DLL104: a DataLoader with workers in a process that may not have children."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Place
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.project.launches import Launch
+from dllint.project.loaders import Loader, Workers
+from dllint.project.process_starts import Starting
+from dllint.project.same_process import Reached, reach
+
+CODE = "DLL104"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found: set[tuple[str, int]] = set()
+    if not project.loaders:
+        return
+    for launch in project.world.launches():
+        if not project.ask(Starting).daemonic(launch):
+            continue
+        for target in launch.targets:
+            start = Reached(target.function.file, target.function.scope, target.frame)
+            for reached in reach(project.world, [start]):
+                for loader, workers in _started(project, reached):
+                    if (loader.file.path, loader.call) not in found:
+                        found.add((loader.file.path, loader.call))
+                        yield _finding(project, launch, reached, loader, workers)
+
+
+def _started(project: Project, reached: Reached) -> Iterator[tuple[Loader, Workers]]:
+    """The loaders with workers that a function makes or iterates, nearest first."""
+    made = [loader for loader in project.loaders if _stands_in(loader, reached)]
+    iterated = [one.loader for one in project.ask(Starting).iterations(reached.file, reached.scope, reached.frame)]
+    for loader in (*made, *iterated):
+        workers = loader.workers(reached.frame if _stands_in(loader, reached) else None)
+        if workers.possible and loader.api.dataset:
+            yield loader, workers
+
+
+def _stands_in(loader: Loader, reached: Reached) -> bool:
+    return loader.file is reached.file and loader.file.calls[loader.call].scope == reached.scope
+
+
+def _finding(project: Project, launch: Launch, reached: Reached, loader: Loader, workers: Workers) -> Finding:
+    call = launch.file.calls[launch.call]
+    origin = Place(launch.file.path, call.span, f"`{render(call.func, launch.file)}` runs it in a daemonic process")
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        "pool" if launch.daemonic else "main",
+        {"workers": workers.described, "launcher": project.where(launch.file, call.span)},
+        trace=(origin, *project.trace(reached.hops())),
+        statement=loader.file.calls[loader.call].statement,
+    )

@@ -1,0 +1,219 @@
+"""Calls of `set_start_method` that raise, or that do not reach the processes they are meant for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.inference.values import External, Function
+from dllint.libraries.torch import FIXES_DEFAULT, canonical
+from dllint.linking.conditions import path_atoms, render
+from dllint.linking.source import SourceFile
+from dllint.project.launches import Launch
+from dllint.project.process_starts import Starting
+from dllint.project.same_process import Reached, reach, runs_when_imported
+from dllint.project.start_methods import SetCall
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+MOST_CALLERS = 4
+
+
+class Place(NamedTuple):
+    """Where something else happens that decides about a setting; `text` is it as written."""
+
+    file: SourceFile
+    span: Span
+    text: str
+    method: str = ""
+
+
+class MethodSettings:
+    """Answers for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def raises_freely(self, setting: SetCall) -> bool:
+        """Whether nothing catches the error or asks first: no `try`, and no condition on the start method."""
+        file, region = setting.file, setting.file.calls[setting.call].region
+        if any(file.facts.regions[index].kind in ("try", "handler") for index in file.regions(region)):
+            return False
+        scope = file.calls[setting.call].scope
+        return not any(
+            "start_method" in atom.text or "current_process" in atom.text or "parent_process" in atom.text
+            for atom in path_atoms(file, scope, region)
+        )
+
+    def unconditional(self, setting: SetCall) -> bool:
+        file = setting.file
+        return not any(
+            file.facts.regions[index].kind in ("if", "while", "for", "case", "handler")
+            for index in file.regions(file.calls[setting.call].region)
+        )
+
+    # In a launched process
+
+    @cached_property
+    def _children(self) -> dict[tuple[str, int], tuple[Launch, Reached]]:
+        found: dict[tuple[str, int], tuple[Launch, Reached]] = {}
+        for launch in self.world.launches() if self.project.methods.set_calls() else ():
+            for target in launch.targets:
+                start = Reached(target.function.file, target.function.scope, target.frame)
+                for reached in reach(self.world, [start]):
+                    found.setdefault((reached.file.path, reached.scope), (launch, reached))
+        return found
+
+    def child(self, setting: SetCall) -> tuple[Launch, Reached] | None:
+        """The launch in whose processes the call runs, and how it is reached there."""
+        return self._children.get((setting.file.path, setting.file.calls[setting.call].scope))
+
+    # After the default is fixed
+
+    def fixed_before(self, setting: SetCall) -> Place | None:
+        """What surely runs before the call and fixes the default: in its function, or in the only one that calls it."""
+        file, index = setting.file, setting.call
+        for _ in range(MOST_CALLERS):
+            call = file.calls[index]
+            found = next(self._fixing(file, index), None)
+            if found is not None or call.scope == 0:
+                return found
+            if file.scopes[call.scope].kind != "function":
+                return None
+            callers = self.world.calls.callers(Function(file, call.scope))
+            if len(callers) != 1 or callers[0].call < 0 or self.world.launches_at(callers[0].file, callers[0].call):
+                return None
+            file, index = callers[0].file, callers[0].call
+        return None
+
+    def _fixing(self, file: SourceFile, index: int) -> Iterator[Place]:
+        call = file.calls[index]
+        for other in file.calls_of(call.scope):
+            earlier = file.calls[other]
+            if (
+                earlier.span.covers(call.span)
+                or earlier.span >= call.span
+                or not file.encloses(earlier.region, call.region)
+            ):
+                continue
+            if self._fixes(file, other):
+                yield Place(file, earlier.span, render(earlier.func, file))
+        for one in self.project.ask(Starting).iterations(file, call.scope, None):
+            before = one.span < call.span and not (one.call < 0 and self._inside(file, call.region, one.span))
+            fixes = one.loader.context() is None and one.loader.workers().kind == "some"
+            if before and fixes and file.encloses(one.region, call.region):
+                yield Place(file, one.span, "iterating a DataLoader with workers")
+
+    @staticmethod
+    def _inside(file: SourceFile, region: int, header: Span) -> bool:
+        return any(file.facts.regions[index].span.covers(header) for index in file.regions(region))
+
+    def _fixes(self, file: SourceFile, index: int) -> bool:
+        call = file.calls[index]
+        if call.func[0] not in ("name", "attr"):
+            return False
+        launches = self.project.ask(Starting).launching.get((file.path, index), ())
+        if any("default" in launch.methods and launch.api.endswith("Process") for launch in launches):
+            return True
+        for value in self.world.values.evaluate(call.func, self.world.call_site(file, index, None)):
+            if not isinstance(value, External) or "[" in value.name:
+                continue
+            name = canonical(value.name)
+            if name in FIXES_DEFAULT:
+                return True
+            if name == "multiprocessing.get_start_method":
+                return not call.args
+            if name == "multiprocessing.get_context":
+                return not call.args or call.args[0].value == ["const", None]
+        return False
+
+    # Imported again
+
+    def imported_again(self, setting: SetCall) -> Place | None:
+        """A start of processes that import the file of a call at its top level, and so make it again."""
+        file = setting.file
+        call = file.calls[setting.call]
+        if call.scope != 0 or not runs_when_imported(file, call.region):
+            return None
+        for launch in self.world.launches():
+            for method in self.project.ask(Starting).methods(launch):
+                if method.name != "fork" and method.shown and self._imports(launch.file, launch.call, file):
+                    started = launch.file.calls[launch.call]
+                    return Place(launch.file, started.span, render(started.func, launch.file), method.name)
+        for loader in self.project.loaders:
+            for regime in self.project.regimes(loader):
+                shown = regime.shown and regime.method != "fork" and regime.source != "inherited"
+                if shown and self._imports(loader.file, loader.call, file):
+                    return Place(loader.file, loader.span, loader.name, regime.method)
+        return None
+
+    def _imports(self, starting: SourceFile, index: int, file: SourceFile) -> bool:
+        tops = self.project.programs.above(starting, starting.calls[index].scope)
+        return file.path in self.project.import_graph.import_closure(tops)
+
+    # Meant for others
+
+    def passed_by(self, setting: SetCall) -> Place | None:
+        """A launch by another method after the call, whose loaders inherit that one, where nothing else takes over what
+        the call sets."""
+        if len(setting.methods) != 1 or self.child(setting) is not None:
+            return None
+        served = self._launches_after(setting, explicit=False)
+        others = [one for one in self._launches_after(setting, explicit=True) if one.method != setting.methods[0]]
+        if served or not others or self._serves_a_loader(setting):
+            return None
+        return others[0]
+
+    def _serves_a_loader(self, setting: SetCall) -> bool:
+        span = setting.file.calls[setting.call].span
+        return any(
+            regime.source == "program"
+            and regime.arrival is not None
+            and (regime.arrival.origin.file, regime.arrival.origin.span) == (setting.file, span)
+            for loader in self.project.loaders
+            for regime in self.project.regimes(loader)
+        )
+
+    def _launches_after(self, setting: SetCall, explicit: bool) -> list[Place]:
+        """Launches that follow a call in its program: those by a method of their own whose loaders inherit it, or those
+        that take over what the call sets."""
+        span = setting.file.calls[setting.call].span
+        inheriting = {
+            (regime.arrival.origin.file.path, regime.arrival.origin.span)
+            for loader in self.project.loaders
+            for regime in self.project.regimes(loader)
+            if regime.source == "inherited" and regime.arrival is not None
+        }
+        found: list[Place] = []
+        for launch in (*self.world.launches(), *self.world.blind_launches()):
+            started = launch.file.calls[launch.call]
+            for method in self.project.ask(Starting).methods(launch):
+                arrival = method.arrival
+                taken = arrival is not None and (arrival.origin.file, arrival.origin.span) == (setting.file, span)
+                own = arrival is None and method.shown and (launch.file.path, started.span) in inheriting
+                if (own and self._follows(setting, launch)) if explicit else taken:
+                    text = render(started.func, launch.file)
+                    found.append(Place(launch.file, started.span, text, method.name))
+        return found
+
+    def _follows(self, setting: SetCall, launch: Launch) -> bool:
+        """Whether one program makes the call and then the launch: the launching call, or one that leads to it, stands
+        below the call in the same function."""
+        call = setting.file.calls[setting.call]
+        if launch.file is setting.file and launch.file.calls[launch.call].scope == call.scope:
+            return launch.file.calls[launch.call].span > call.span
+        for index in setting.file.calls_of(call.scope):
+            other = setting.file.calls[index]
+            if other.span > call.span:
+                starts = [
+                    Reached(target.function.file, target.function.scope, target.frame)
+                    for target in self.world.calls.targets(setting.file, index)
+                ]
+                for reached in reach(self.world, starts):
+                    if (reached.file, reached.scope) == (launch.file, launch.file.calls[launch.call].scope):
+                        return True
+        return False

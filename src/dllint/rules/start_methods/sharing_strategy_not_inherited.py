@@ -1,0 +1,107 @@
+"""DLL108: a sharing strategy that only the parent sets, with workers that do not inherit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from dllint.finding import Finding
+from dllint.inference.values import Const
+from dllint.linking.conditions import contradict
+from dllint.linking.source import SourceFile
+from dllint.project import Project, Regime
+from dllint.project.loaders import Loader
+from dllint.project.same_process import in_one_run, runs_when_imported, ways_to
+
+CODE = "DLL108"
+MOST_PLACES = 4
+"""Loaders that one finding names."""
+
+
+class Setting(NamedTuple):
+    """A call of `set_sharing_strategy("file_system")`."""
+
+    file: SourceFile
+    call: int
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    settings = list(_settings(project))
+    missed: dict[Setting, list[tuple[Loader, Regime]]] = {}
+    in_workers: set[Setting] = set()
+    for loader in project.loaders if settings else ():
+        regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
+        if not regimes:
+            continue
+        scope = loader.file.calls[loader.call].scope
+        tops = {loader.file.path, *project.programs.above(loader.file, scope)}
+        program = project.import_graph.import_closure(tops)
+        own = [setting for setting in settings if setting.file.path in program]
+        runs = {(run.file.path, run.scope) for run in project.worker_runs(loader)} if own else set()
+        reaching = {setting for setting in own if _reaches_workers(setting, runs)}
+        in_workers |= reaching
+        for setting in own if not reaching else ():
+            # What only a target's default does to a loader that programs launch by themselves is not this program's.
+            shown = [regime for regime in regimes if regime.shown] or regimes
+            met = [regime for regime in shown if _launched_with(project, setting, regime)]
+            if (
+                met
+                and not _in_other_runs(project, setting, regimes)
+                and in_one_run(project.world, (setting.file, setting.call), (loader.file, loader.call))
+            ):
+                missed.setdefault(setting, []).append((loader, met[0]))
+    for setting, loaders in missed.items():
+        if setting not in in_workers:
+            yield _finding(project, setting, loaders)
+
+
+def _settings(project: Project) -> Iterator[Setting]:
+    for file, index, _ in project.external_calls("set_sharing_strategy", "torch.multiprocessing"):
+        values = project.evaluate_argument(file, index, 0, "new_strategy")
+        if values and all(isinstance(value, Const) and value.value == "file_system" for value in values):
+            yield Setting(file, index)
+
+
+def _reaches_workers(setting: Setting, runs: set[tuple[str, int]]) -> bool:
+    """Whether workers make the call themselves: in what they run, or when they import the program's modules."""
+    call = setting.file.calls[setting.call]
+    if call.scope == 0:
+        return runs_when_imported(setting.file, call.region)
+    return (setting.file.path, call.scope) in runs
+
+
+def _launched_with(project: Project, setting: Setting, regime: Regime) -> bool:
+    """Whether the process that starts the workers makes the call, or is launched by a run that does: other programs
+    start other workers of the same loader."""
+    launch = regime.arrival.origin.launch if regime.arrival is not None else None
+    if launch is None:
+        return True
+    launching = (launch.file, launch.call)
+    if any(launching in ways for ways in ways_to(project.world, setting.file, setting.call).values()):
+        return True
+    return in_one_run(project.world, (setting.file, setting.call), launching)
+
+
+def _in_other_runs(project: Project, setting: Setting, regimes: list[Regime]) -> bool:
+    """Whether the call stands in another branch than what leads to the loader's start method, so that no run does
+    both."""
+    call = setting.file.calls[setting.call]
+    here = project.world.symbols.atoms(setting.file, call.scope, call.region)
+    return any(regime.arrival is not None and contradict(regime.arrival.conditions, here) for regime in regimes)
+
+
+def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Regime]]) -> Finding:
+    loaders = sorted(loaders, key=lambda pair: not pair[1].shown)
+    loader, regime = loaders[0]
+    call = setting.file.calls[setting.call]
+    return Finding(
+        CODE,
+        setting.file.path,
+        call.span,
+        "main" if regime.shown else "latent",
+        {"loader": project.where(loader.file, loader.span), "method": regime.method, "where": regime.where},
+        start_methods=tuple(dict.fromkeys(other.method for _, other in loaders)),
+        trace=project.chain(regime.arrival) if regime.arrival is not None else (),
+        related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],
+        statement=call.statement,
+    )

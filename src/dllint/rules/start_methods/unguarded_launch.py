@@ -1,0 +1,70 @@
+"""DLL102: processes start by spawn or forkserver at the top level of a script, without a `__main__` guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
+from dllint.project import Project
+from dllint.rules.start_methods.unguarded import TopLevelStart, runs_on_until, top_level_starts
+
+CODE = "DLL102"
+MOST_PLACES = 8
+"""Loaders and further statements that one finding names."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    for file in project.files:
+        starts = top_level_starts(project, file)
+        if starts:
+            yield _finding(project, starts)
+
+
+def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
+    """One finding a file: its first statement that starts processes, the worst start method shown first."""
+    shown = [start for start in starts if start.method.shown]
+    first = (shown or starts)[0]
+    values = {"statement": first.text, "method": first.method.name, "where": first.method.where}
+    others = [start for start in starts if start.span != first.span]
+    places = [
+        *(project.loader_place(start.loader) for start in starts if start.loader is not None),
+        *(Place(start.file.path, start.span, "this starts processes too") for start in others),
+    ]
+    arrival = first.method.arrival
+    return Finding(
+        CODE,
+        first.file.path,
+        first.span,
+        "main" if first.method.shown else "latent",
+        values,
+        severity="error" if first.method.shown else "warning",
+        start_methods=tuple(dict.fromkeys(start.method.name for start in starts)),
+        trace=(*(project.chain(arrival) if arrival is not None else ()), *project.trace(first.hops)),
+        related=tuple(dict.fromkeys(places))[:MOST_PLACES],
+        fixes=_fixes(project, starts),
+        statement=first.statement,
+    )
+
+
+def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
+    """The guard around everything from the first such statement to the last, and to the end of the file where what
+    follows does something: safe where nothing but calls moves and no other file imports this one, since a name that is
+    bound under the guard is missing in workers."""
+    file = starts[0].file
+    first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
+    if any(start.region for start in starts):
+        return ()
+    moved = [
+        event
+        for event in file.scopes[0].events
+        if event.detail != "comp"
+        and (first.line, first.column) <= (event.span.line, event.span.column) <= (last.end_line, last.end_column)
+    ]
+    if any(event.kind in ("def", "class", "import", "global") for event in moved):
+        return ()
+    imported = any(file.path in project.import_graph.imports(other.path) for other in project.files)
+    calls = all(event.kind == "expr" and event.value is not None and event.value[0] == "call" for event in moved)
+    edit = GuardStatements(file.path, first, last)
+    kind: Applicability = "safe" if calls and not imported else "unsafe"
+    return (Fix('Put it under `if __name__ == "__main__":`', kind, (edit,)),)

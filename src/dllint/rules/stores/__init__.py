@@ -1,0 +1,1 @@
+"""Rules about handles and memory-mapped stores."""

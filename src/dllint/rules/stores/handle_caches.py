@@ -1,0 +1,139 @@
+"""Handles that a function opens once in a process and keeps for all: in a dict of a module or class, or by a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Instance, Site
+from dllint.libraries.handles import OPENERS, Opener
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.handles import Handles
+from dllint.project.worker_code import WorkerRun
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_NAMES = frozenset(name.rpartition(".")[2] for name in OPENERS)
+_CACHES = frozenset({"cache", "lru_cache"})
+_PER_PROCESS = frozenset({"getpid", "current_process", "register_at_fork", "get_worker_info", "local"})
+"""Calls by their last name that show that processes (or threads) are told apart."""
+_LETTING_GO = frozenset({"clear", "pop", "popitem"})
+
+
+class CachedHandle(NamedTuple):
+    """What the call `call` of a function opens and a later call in the same process finds again; `label` names it."""
+
+    opener: Opener
+    label: str
+    file: SourceFile
+    scope: int
+    call: int
+
+
+def cached_handles(project: Project, runs: list[WorkerRun]) -> Iterator[CachedHandle]:
+    """The handles that functions of worker code open and keep longer than any object."""
+    names = _NAMES | {name.rpartition(".")[2] for name in project.settings.openers}
+    for run in runs:
+        if run.entry == "worker_init_fn":
+            continue
+        for index in run.file.calls_of(run.scope):
+            if last_name(run.file.calls[index].func) not in names:
+                continue
+            label = _keeper(project, run, index)
+            if label is None or _told_apart(run.file):
+                continue
+            site = project.world.call_site(run.file, index, run.frame)
+            for value in project.world.values.evaluate(["call", index], site):
+                opener = project.ask(Handles).opener(value)
+                if opener is not None and opener.harm and isinstance(value, Instance) and value.file is run.file:
+                    yield CachedHandle(opener, label, run.file, run.scope, index)
+
+
+def _told_apart(file: SourceFile) -> bool:
+    return any(last_name(call.func) in _PER_PROCESS for call in file.calls)
+
+
+def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
+    """What keeps the result of a call: a name for it, or None where nothing does that outlives the call's objects."""
+    file, scope = run.file, run.scope
+    opened: Expr = ["call", index]
+    held = [opened] + [
+        ["name", name]
+        for name, bindings in file.bindings(scope).items()
+        if any(binding.kind == "value" and binding.expr == opened for binding in bindings)
+    ]
+    events = file.scopes[scope].events
+    shared = {name for event in events if event.kind == "global" for name in event.detail}
+    for event in events:
+        if event.value not in held:
+            continue
+        if event.kind == "return" and _is_cached(file, scope):
+            return f"what `{file.scopes[scope].name}` caches"
+        if (
+            event.kind == "assign"
+            and event.target is not None
+            and event.target[0] == "name"
+            and event.target[1] in shared
+        ):
+            return f"`{event.target[1]}`"
+    for store in file.stores(scope):
+        if store.value not in held:
+            continue
+        base: Expr = ["attr", store.base, store.key] if isinstance(store.key, str) else store.base
+        label = _lasting(project, run, base)
+        if label is not None and not _let_go(file, label):
+            return f"`{label}`" if isinstance(store.key, str) else f"an item of `{label}`"
+    return None
+
+
+def _is_cached(file: SourceFile, scope: int) -> bool:
+    for decorator in file.scopes[scope].decorators:
+        name = file.calls[decorator.expr[1]].func if decorator.expr[0] == "call" else decorator.expr
+        if last_name(name) in _CACHES:
+            return True
+    return False
+
+
+def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
+    """A name for a variable of a module, or for an attribute of a class that its objects share."""
+    file, scope = run.file, run.scope
+    if expr[0] == "name":
+        local = file.bindings(scope).get(expr[1])
+        if local is None:
+            return str(expr[1]) if expr[1] in file.bindings(0) else None
+        same = [one.expr for one in local if one.kind == "value" and one.expr is not None and one.expr[0] == "attr"]
+        return _lasting(project, run, same[0]) if len(local) == len(same) == 1 else None
+    if expr[0] != "attr":
+        return None
+    for cls, of_object in _classes(project, run, expr[1]):
+        line = [one for one in project.world.hierarchy.line(cls) if isinstance(one, Class)]
+        if of_object and any(expr[2] in project.world.objects.own_stores(one) for one in line):
+            continue
+        if any(expr[2] in one.file.bindings(one.scope) for one in line):
+            return f"{cls.name}.{expr[2]}"
+    return None
+
+
+def _classes(project: Project, run: WorkerRun, expr: Expr) -> Iterator[tuple[Class, bool]]:
+    """The classes that an expression names, each with whether it stands for an object of it."""
+    owner = run.file.enclosing_class(run.scope)
+    params = run.file.scopes[run.scope].params
+    if owner is not None and params and expr == ["name", params[0].name]:
+        yield Class(run.file, owner), params[0].name != "cls"
+        return
+    if expr[0] == "name":
+        site = Site(run.file, run.scope, 0, (0, 0), run.frame)
+        for value in project.world.values.evaluate(expr, site):
+            if isinstance(value, Class):
+                yield value, False
+
+
+def _let_go(file: SourceFile, label: str) -> bool:
+    """Whether the file takes handles out of a container again."""
+    name = label.rpartition(".")[2]
+    return any(
+        call.func[0] == "attr" and call.func[2] in _LETTING_GO and last_name(call.func[1]) == name
+        for call in file.calls
+    )

@@ -1,0 +1,135 @@
+"""Memory-mapped stores that datasets keep, and loaders whose workers outlive an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import Class, External, Instance
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
+from dllint.project.handles import Handles
+from dllint.project.loaders import Loader
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class KeptStore:
+    """A store that a dataset opens and keeps: `label` is "the lmdb environment `Faces.env`"."""
+
+    label: str
+    attr: str
+    file: SourceFile
+    call: int
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
+
+
+class Stores:
+    """Answers about memory-mapped stores for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def kept(self, value: Instance) -> Iterator[KeptStore]:
+        """The stores that an object opens in any of its methods and keeps as attributes, in objects it holds too."""
+        for handle in self.project.ask(Handles).kept(value):
+            if handle.opener.mapped:
+                label = f"{handle.opener.mapped} `{handle.owner.name}.{handle.attr}`"
+                yield KeptStore(label, handle.attr, handle.file, handle.call)
+
+    def persistent(self, loader: Loader) -> str | None:
+        """Why the loader's workers live through all epochs, in words; None where they do not."""
+        if loader.flag("persistent_workers"):
+            return "`persistent_workers=True`"
+        cls = loader.cls
+        if cls is not None and self._keeps_iterator(cls):
+            return f"`{cls.name}` keeps its iterator"
+        if self._iterator_kept(loader):
+            return "the iterator of this loader is kept"
+        return None
+
+    def _keeps_iterator(self, cls: Class) -> bool:
+        """`self.iterator = super().__iter__()` (or `iter(…)`) in a loader class."""
+        for owner in self.world.hierarchy.line(cls):
+            if not isinstance(owner, Class):
+                continue
+            for stores in self.world.objects.own_stores(owner).values():
+                for store in stores:
+                    if store.value is not None and store.value[0] == "call":
+                        func = owner.file.calls[store.value[1]].func
+                        if func[-1] in ("__iter__", "_get_iterator"):
+                            return True
+        return False
+
+    def _iterator_kept(self, loader: Loader) -> bool:
+        """`iter(loader)` assigned to an attribute or put into a list that is one."""
+        target = Instance(External(""), loader.file, loader.call)
+        file = loader.file
+        for index in file.facts.called.get("iter", ()):
+            call = file.calls[index]
+            if call.func != ["name", "iter"] or not call.args:
+                continue
+            site = self.world.call_site(file, index, None)
+            if not any(
+                isinstance(value, Instance) and value.file is target.file and value.call == target.call
+                for value in self.world.values.evaluate(call.args[0].value, site)
+            ):
+                continue
+            if self._stays(file, index, call.scope):
+                return True
+        return False
+
+    def _stays(self, file: SourceFile, index: int, scope: int) -> bool:
+        wanted = ["call", index]
+        for store in file.stores(scope):
+            if (
+                store.value is not None
+                and any(one == wanted for one in walk(store.value, file))
+                and isinstance(store.key, str)
+            ):
+                return True
+        for other in file.calls_of(scope):
+            call = file.calls[other]
+            if (
+                call.func[0] == "attr"
+                and call.func[2] in ("append", "add")
+                and call.func[1][0] == "attr"
+                and any(argument.value == wanted for argument in call.args)
+            ):
+                return True
+        return False
+
+    def slurm(self) -> str | None:
+        """What shows that the project runs under SLURM, in words."""
+        for script in self.project.scripts((".sbatch", ".slurm", ".sh"), b"#SBATCH"):
+            return f"`{self.project.shown(script)}`"
+        for file in self.project.files:
+            if "submitit" in file.imported_packages():
+                return f"submitit in {self.project.shown(file.path)}"
+            for index in file.facts.called.get("get", []) + file.facts.called.get("getenv", []):
+                call = file.calls[index]
+                name = call.args[0].value if call.args else [""]
+                if name[0] == "const" and str(name[1]).startswith("SLURM_"):
+                    return f"`{name[1]}` at {self.project.where(file, call.span)}"
+        return self._slurm_item()
+
+    def _slurm_item(self) -> str | None:
+        for file in self.project.files:
+            if "os" not in file.imported_packages():
+                continue
+            read = [(event.value, event.span) for scope in file.scopes for event in scope.events]
+            tested = [(region.expr, region.span) for region in file.facts.regions]
+            for expr, span in (*read, *tested):
+                for part in walk(expr, file) if expr is not None else ():
+                    key = part[2] if part[0] == "item" else part[1] if part[0] == "compare" else [""]
+                    if key[0] == "const" and str(key[1]).startswith("SLURM_"):
+                        return f"`{key[1]}` at {self.project.where(file, span)}"
+        return None

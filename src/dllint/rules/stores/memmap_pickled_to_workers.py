@@ -1,0 +1,110 @@
+"""DLL404: an array over mapped or shared memory is pickled to processes that are not forked, which copies it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Fix, Place
+from dllint.linking.conditions import render
+from dllint.project import Project, Regime
+from dllint.project.handles import Copied, Handles
+from dllint.project.launches import Launch
+from dllint.project.loaders import Loader
+
+CODE = "DLL404"
+MOST_PLACES = 4
+"""Loaders and further maps that one finding names of each."""
+_FIXES = (Fix("Keep the path, map it in each process on first use, and drop the map in `__getstate__`", "suggestion"),)
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    places: dict[tuple[str, int], list[tuple[Loader, Regime, Copied]]] = {}
+    for loader in project.loaders:
+        for copied in project.ask(Handles).copied(loader) if project.regimes(loader) else ():
+            beside = {copied.kept.file.path} if copied.kept is not None else ()
+            regimes = project.regimes(loader, beside, copied.label)
+            decisive = [regime for regime in regimes if regime.shown] or regimes
+            for regime in decisive:
+                if regime.method != "fork":
+                    places.setdefault(_cause(copied), []).append((loader, regime, copied))
+    for found in places.values():
+        yield _kept(project, found)
+    sent: dict[tuple[str, int], list[tuple[Launch, str, Copied]]] = {}
+    for launch, method, copied in project.ask(Handles).sent():
+        assert copied.value.file is not None
+        sent.setdefault((copied.value.file.path, copied.value.call), []).append((launch, method, copied))
+    for uses in sent.values():
+        yield _sent(project, uses)
+
+
+def _cause(copied: Copied) -> tuple[str, int]:
+    """The class that keeps the maps, or the call that opens one: what is mended at once."""
+    assert copied.value.file is not None
+    if copied.kept is not None and copied.kept.owner is not None:
+        return copied.kept.owner.key
+    return copied.value.file.path, -1 - copied.value.call
+
+
+def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Finding:
+    loader, regime, copied = min(found, key=lambda one: (not one[1].shown, one[2].call.span))
+    file, call = copied.value.file, copied.call
+    assert file is not None
+    others = [
+        Place(other.value.file.path, other.call.span, f"{other.label} is {other.opener.what} too")
+        for _, _, other in found
+        if other.value.file is not None and other.value != copied.value and other.call.span != call.span
+    ]
+    loaders = [project.loader_place(one) for one, _, _ in found]
+    kept = copied.kept
+    store = [] if kept is None or kept.span.line == call.span.line else [Place(kept.file.path, kept.span, "kept here")]
+    touch = [] if copied.touch is None else [project.place(copied.touch)]
+    return Finding(
+        CODE,
+        file.path,
+        call.span,
+        "main",
+        {
+            "kept": copied.label,
+            "what": copied.opener.what,
+            "opener": render(call.func, file),
+            "loader": project.where(loader.file, loader.span),
+            "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+        },
+        start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
+        trace=(
+            *(project.chain(regime.arrival) if regime.arrival is not None else ()),
+            *project.trace(kept.hops if kept is not None else ()),
+        ),
+        related=(
+            *store,
+            *touch,
+            *tuple(dict.fromkeys(loaders))[:MOST_PLACES],
+            *tuple(dict.fromkeys(others))[:MOST_PLACES],
+        ),
+        fixes=_FIXES,
+        statement=call.statement,
+    )
+
+
+def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
+    launch, method, copied = uses[0]
+    file, call = copied.value.file, copied.call
+    assert file is not None
+    launching = launch.file.calls[launch.call]
+    return Finding(
+        CODE,
+        file.path,
+        call.span,
+        "argument",
+        {
+            "what": copied.opener.what,
+            "opener": render(call.func, file),
+            "launch": project.where(launch.file, launching.span),
+            "method": method,
+        },
+        start_methods=tuple(dict.fromkeys(use[1] for use in uses)),
+        related=(Place(launch.file.path, launching.span, "pickled here"),),
+        fixes=(Fix("Hand over the path, and map it in the process", "suggestion"),),
+        statement=call.statement,
+    )

@@ -1,0 +1,34 @@
+"""DLL403: batches are pinned while the workers map a store, and a sum of RSS counts both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Fix, Place
+from dllint.project import Project
+from dllint.rules.stores.mapped_stores import Stores
+
+CODE = "DLL403"
+_FIXES = (Fix("Compare RSS with PSS, and with `pin_memory=False`, before blaming either", "suggestion"),)
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    for loader in project.loaders:
+        if not loader.workers().possible or loader.flag("pin_memory") is not True:
+            continue
+        stores = [store for value in project.dataset_objects(loader) for store in project.ask(Stores).kept(value)]
+        if not stores:
+            continue
+        yield Finding(
+            CODE,
+            loader.file.path,
+            loader.span,
+            "main",
+            {"store": stores[0].label},
+            related=tuple(
+                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} is opened here") for store in stores)
+            ),
+            fixes=_FIXES,
+            statement=loader.file.calls[loader.call].statement,
+        )

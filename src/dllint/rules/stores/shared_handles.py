@@ -1,0 +1,255 @@
+"""Handles that the parent opens and forked workers use: they share one position, or one set of locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Expr
+from dllint.inference.values import Class, Instance
+from dllint.libraries.handles import Opener
+from dllint.linking.conditions import Atom, path_atoms
+from dllint.linking.source import SourceFile
+from dllint.project.handles import Handle, Handles, Step, expressions
+from dllint.project.loaders import Loader
+from dllint.project.parent_use import ParentTouches
+from dllint.project.start_methods import Hop
+from dllint.project.worker_code import WorkerRun
+from dllint.rules.stores.handle_caches import CachedHandle, cached_handles
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A handle that is opened in the parent and used in the workers of a loader.
+
+    `label` names it, "Rows.file"; `hops` leads from `__init__` to the opener; `touch` is where the parent opens it
+    where `__init__` does not; `handle` is None for a global.
+    """
+
+    opener: Opener
+    label: str
+    file: SourceFile
+    call: int
+    loader: Loader
+    hops: tuple[Hop, ...] = ()
+    touch: Hop | None = None
+    handle: Handle | None = None
+
+
+def shared_handles(project: Project, loader: Loader) -> Iterator[Shared]:
+    """All of a loader whose workers are forked."""
+    runs = list(project.worker_runs(loader))
+    for dataset in project.dataset_objects(loader):
+        for handle in project.ask(Handles).kept(dataset):
+            if handle.opener.harm:
+                found = _Case(project, loader, dataset, handle, runs).shared()
+                if found is not None:
+                    yield found
+    yield from _globals(project, loader, runs)
+    for cached in cached_handles(project, runs):
+        found = _opened_early(project, loader, cached)
+        if found is not None:
+            yield found
+
+
+def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Shared | None:
+    """A handle that a function keeps for its process, where the parent calls that function before the workers start:
+    while a dataset is made, or by another method of it."""
+    key = (cached.file.path, cached.scope)
+    found: Shared | None = None
+    for dataset in project.dataset_objects(loader):
+        assert isinstance(dataset.of, Class)
+        hops = project.datasets.init_code(dataset.of).get(key)
+        if hops is not None:
+            return Shared(cached.opener, cached.label, cached.file, cached.call, loader, hops)
+        touch = ParentTouches(project, loader, dataset).of({key})
+        if touch is not None and found is None:
+            found = Shared(cached.opener, cached.label, cached.file, cached.call, loader, (), touch)
+    return found
+
+
+class _Case:
+    """One handle of one dataset of one loader."""
+
+    def __init__(
+        self, project: Project, loader: Loader, dataset: Instance, handle: Handle, runs: list[WorkerRun]
+    ) -> None:
+        self.project = project
+        self.loader = loader
+        self.dataset = dataset
+        self.handle = handle
+        self.runs = runs
+        self.last = handle.steps[-1]
+
+    def shared(self) -> Shared | None:
+        if any(step.later for step in self.handle.steps):
+            return None
+        if not self._used() or self._reopened() or self._in_with():
+            return None
+        early = [self._init_hops(step) for step in self.handle.steps]
+        hops, touch = early[-1], None
+        late = {(s.owner.file.path, s.method) for s, one in zip(self.handle.steps, early, strict=True) if one is None}
+        if late or self._ended():
+            # What `__init__` ends can be opened anew by another call of the method that opens it.
+            late = late or {(s.owner.file.path, s.method) for s in self.handle.steps if not self._is_init(s)}
+            touch = ParentTouches(self.project, self.loader, self.dataset).of(late) if late else None
+            if touch is None:
+                return None
+        label = f"{self.last.cls.name}.{self.last.attr}"
+        return Shared(
+            self.handle.opener, label, self.handle.file, self.handle.call, self.loader, hops or (), touch, self.handle
+        )
+
+    def _init_hops(self, step: Step) -> tuple[Hop, ...] | None:
+        """The calls from `__init__` to the method of a step; None where it does not run while the object is made."""
+        return self.project.datasets.init_code(step.cls).get((step.owner.file.path, step.method))
+
+    @staticmethod
+    def _is_init(step: Step) -> bool:
+        return step.owner.file.scopes[step.method].name == "__init__"
+
+    @cached_property
+    def _line(self) -> list[Class]:
+        line = self.project.world.hierarchy.line(self.last.cls)
+        return [owner for owner in line if isinstance(owner, Class)]
+
+    def _is_own(self, file: SourceFile, scope: int, base: Expr) -> bool:
+        """Whether `base` is the receiver in a method of the object that keeps the handle."""
+        owner = file.enclosing_class(scope)
+        if owner is None or Class(file, owner) not in self._line:
+            return False
+        while file.scopes[scope].parent != owner:
+            scope = file.scopes[scope].parent
+        params = file.scopes[scope].params
+        return bool(params) and base == ["name", params[0].name]
+
+    def _used(self) -> bool:
+        """Whether worker code reads the attribute, other than to see whether it is set."""
+        return any(
+            part[0] == "attr" and part[2] == self.last.attr and self._may_be(run, part[1])
+            for run in self.runs
+            if run.entry != "worker_init_fn"
+            and self.last.attr in self.project.ask(Handles).names_read(run.file, run.scope)
+            for part in expressions(run.file, run.scope)
+        )
+
+    def _may_be(self, run: WorkerRun, base: Expr) -> bool:
+        """Whether an expression can stand for the object that keeps the handle: its own receiver, or the attribute by
+        which another object keeps it."""
+        if self._is_own(run.file, run.scope, base):
+            return True
+        return len(self.handle.steps) > 1 and base[0] == "attr" and base[2] == self.handle.steps[-2].attr
+
+    def _reopened(self) -> bool:
+        """Whether workers set the attribute anew on any other condition than that nothing has set it."""
+        for run in self.runs:
+            for store in run.file.stores(run.scope):
+                if store.key != self.last.attr or store.value == ["const", None]:
+                    continue
+                if run.entry == "worker_init_fn":
+                    return True
+                if self._is_own(run.file, run.scope, store.base):
+                    atoms = self._conditions(run, store.event.region)
+                    if not atoms or not all(self._says_unset(atom) for atom in atoms):
+                        return True
+        return False
+
+    def _conditions(self, run: WorkerRun, region: int) -> list[Atom]:
+        """The conditions in a function, or those of the calls that lead to it where it has none of its own."""
+        own = path_atoms(run.file, run.scope, region)
+        if own or not run.hops:
+            return own
+        name = run.file.scopes[run.scope].name
+        return [
+            atom
+            for caller in self.runs
+            for index in caller.file.calls_of(caller.scope)
+            if caller.file.calls[index].func[-1] == name
+            for atom in path_atoms(caller.file, caller.scope, caller.file.calls[index].region)
+        ]
+
+    def _says_unset(self, atom: Atom) -> bool:
+        attr = self.last.attr
+        if atom.text == attr:
+            return atom.holds if atom.equals == "None" else not atom.equals and not atom.holds
+        return atom.text == f"hasattr(self, {attr!r})" and not atom.holds
+
+    def _in_with(self) -> bool:
+        """Whether the opener's own `with` closes it."""
+        file, call = self.handle.file, self.handle.file.calls[self.handle.call]
+        return any(
+            event.kind == "with" and event.value == ["call", self.handle.call]
+            for event in file.scopes[call.scope].events
+        )
+
+    def _ended(self) -> bool:
+        """Whether the handle is closed or let go before `__init__` ends."""
+        for step in self.handle.steps:
+            if self.project.datasets.releases.of(step.cls, step.owner, step.store) == "surely":
+                return True
+        local = self._local_name()
+        for path, scope in self.project.datasets.init_code(self.last.cls):
+            file = self.project.world.files[path]
+            for index in file.calls_of(scope):
+                func = file.calls[index].func
+                if func[0] != "attr" or func[2] not in self.handle.opener.ends:
+                    continue
+                base = func[1]
+                if base[0] == "attr" and base[2] == self.last.attr and self._is_own(file, scope, base[1]):
+                    return True
+                if local is not None and (file, scope, base) == local:
+                    return True
+            for event in file.scopes[scope].events:
+                value = event.value
+                if event.kind == "with" and value is not None and value[0] == "attr" and value[2] == self.last.attr:
+                    return True
+        return False
+
+    def _local_name(self) -> tuple[SourceFile, int, Expr] | None:
+        """The variable that holds the handle before it is kept."""
+        file, scope = self.handle.file, self.handle.file.calls[self.handle.call].scope
+        for event in file.scopes[scope].events:
+            if event.kind == "assign" and event.value == ["call", self.handle.call] and event.target is not None:
+                return file, scope, event.target
+        return None
+
+
+def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterator[Shared]:
+    """Handles that a module opens at its top level and worker code reads by name."""
+    seen: set[tuple[str, str]] = set()
+    opened: dict[str, dict[str, int]] = {}
+    for run in runs:
+        if run.entry == "worker_init_fn":
+            continue
+        names = opened.get(run.file.path)
+        if names is None:
+            names = opened[run.file.path] = {
+                name: binding.expr[1]
+                for name, bindings in run.file.bindings(0).items()
+                for binding in bindings
+                if binding.kind == "value" and binding.expr is not None and binding.expr[0] == "call"
+            }
+        read = project.ask(Handles).names_read(run.file, run.scope) if names else frozenset()
+        for name in sorted(read & names.keys() - run.file.bindings(run.scope).keys()):
+            if (run.file.path, name) in seen:
+                continue
+            seen.add((run.file.path, name))
+            site = project.world.call_site(run.file, names[name], None)
+            for value in project.world.values.evaluate(["call", names[name]], site):
+                opener = project.ask(Handles).opener(value)
+                if opener is None or not opener.harm or _closed(run.file, name, opener):
+                    continue
+                if isinstance(value, Instance) and value.file is not None:
+                    yield Shared(opener, f"`{name}`", value.file, value.call, loader)
+
+
+def _closed(file: SourceFile, name: str, opener: Opener) -> bool:
+    return any(
+        call.func[0] == "attr" and call.func[1] == ["name", name] and call.func[2] in opener.ends
+        for call in (file.calls[index] for index in file.calls_of(0))
+    )

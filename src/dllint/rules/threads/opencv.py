@@ -1,0 +1,235 @@
+"""OpenCV's threads: what runs its pool in workers, and what caps it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Call
+from dllint.inference.values import Class, Const, Function, Instance
+from dllint.libraries.arrays import CV2_CAPITALIZED_FUNCTIONS, CV2_WITHOUT_POOL
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project.loaders import Loader
+from dllint.project.regimes import Regime
+from dllint.project.start_methods import Hop
+from dllint.project.worker_code import WorkerRun
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+VARIABLE = "OPENCV_FOR_THREADS_NUM"
+FICTIONAL = "OPENCV_OPENMP_NUM_THREADS"
+
+
+@dataclass(frozen=True)
+class Cap:
+    """A call of `cv2.setNumThreads` with 0 or 1 (or the variable that OpenCV reads). `imported`: it runs whenever its
+    module is imported."""
+
+    file: SourceFile
+    call: int
+    imported: bool
+    keys: frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Uncapped:
+    """A cv2 call that uses the pool in a loader's workers, which no cap reaches under `regime`.
+
+    `cap` runs in the parent only, where there is one; `elsewhere` says that other workers run the same call capped.
+    `methods` are the start methods under which that cap does not reach the loader's workers.
+    """
+
+    run: WorkerRun
+    index: int
+    loader: Loader
+    regime: Regime
+    cap: Cap | None
+    elsewhere: bool = False
+    methods: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> Call:
+        return self.run.file.calls[self.index]
+
+
+class OpenCV:
+    """Answers about cv2 for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    @cached_property
+    def uncapped(self) -> list[Uncapped]:
+        """Every cv2 call that uses the pool in workers which no cap reaches, once for each loader and entry point."""
+        found: list[Uncapped] = []
+        capped: set[tuple[str, int]] = set()
+        for loader in self.project.loaders:
+            regimes = self.project.regimes(loader) if loader.workers().possible else []
+            if not regimes:
+                continue
+            decisive = [regime for regime in regimes if regime.shown] or regimes
+            runs = list(self.project.worker_runs(loader))
+            uses = list(self.first_uses(runs))
+            if not uses:
+                continue
+            without = [regime for regime in decisive if not self.capped(loader, regime, runs)]
+            cap = self._stays_in_parent(loader) if without else None
+            lost = [regime for regime in without if regime.method != "fork"] if cap is not None else []
+            methods = tuple(dict.fromkeys(regime.method for regime in lost))
+            for run, index in uses:
+                if lost:
+                    found.append(Uncapped(run, index, loader, lost[0], cap, methods=methods))
+                elif len(without) == len(decisive):
+                    found.append(Uncapped(run, index, loader, without[0], None))
+                else:
+                    capped.add((run.file.path, index))
+        return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
+
+    def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int]]:
+        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool."""
+        entered: set[tuple[str, int, str]] = set()
+        for run in runs:
+            root = (run.root[0], run.root[1], run.entry)
+            if root in entered:
+                continue
+            for index, name in self.project.workers.external_calls(run, "cv2."):
+                if self.uses_pool(name):
+                    entered.add(root)
+                    yield run, index
+                    break
+
+    def beginning(self, one: Uncapped) -> Hop | None:
+        """The cv2 call, reading included, that comes first as the workers run from the entry point of a use; None
+        where the use is that itself."""
+        calls = [
+            ((*(hop.span for hop in run.hops), run.file.calls[index].span), run.file, index)
+            for run in self.project.worker_runs(one.loader)
+            if (run.root, run.entry) == (one.run.root, one.run.entry)
+            for index, _ in self.project.workers.external_calls(run, "cv2.")
+        ]
+        _, file, index = min(calls, key=lambda call: call[0])
+        if (file, index) == (one.run.file, one.index):
+            return None
+        call = file.calls[index]
+        return Hop(file, call.span, f"`{render(call.func, file)}`, where cv2 begins in these workers")
+
+    @staticmethod
+    def uses_pool(name: str) -> bool:
+        if "()" in name:
+            return False
+        parts = name.split(".")
+        named_like_class = parts[-1][:1].isupper() and parts[-1] not in CV2_CAPITALIZED_FUNCTIONS
+        return len(parts) > 1 and parts[1] not in CV2_WITHOUT_POOL and not named_like_class
+
+    @cached_property
+    def caps(self) -> list[Cap]:
+        """Every cap in the project, with the functions that run it (itself or through calls)."""
+        found: list[Cap] = []
+        for file, index, _ in self.project.external_calls("setNumThreads", "cv2."):
+            values = self.project.evaluate_argument(file, index, 0, "nthreads")
+            counts = [value.value for value in values or () if isinstance(value, Const)]
+            if counts and all(isinstance(count, int) and 0 <= count <= 1 for count in counts):
+                found.append(self._cap(file, index))
+        return found
+
+    @cached_property
+    def variable_files(self) -> set[str]:
+        """Files that set the variable which OpenCV reads at their top level, unguarded."""
+        return {
+            assignment.file.path
+            for assignment in self.project.programs.environment()
+            if assignment.name == VARIABLE and assignment.at_import and assignment.value in ("0", "1")
+        }
+
+    def _cap(self, file: SourceFile, index: int) -> Cap:
+        call = file.calls[index]
+        keys: set[tuple[str, int]] = set()
+        todo = [(file, call.scope)]
+        while todo and len(keys) < 60:
+            where, scope = todo.pop()
+            if (where.path, scope) in keys:
+                continue
+            keys.add((where.path, scope))
+            if scope > 0:
+                todo.extend(
+                    (caller.file, caller.file.calls[caller.call].scope)
+                    for caller in self.world.calls.callers(Function(where, scope))
+                    if caller.call >= 0
+                )
+        return Cap(file, index, self.project.at_module_level(file, index), frozenset(keys))
+
+    def capped(self, loader: Loader, regime: Regime, runs: list[WorkerRun]) -> bool:
+        """Whether a cap reaches the loader's workers under a start method.
+
+        A cap that the workers run themselves, or at the top level of a module that they import, counts always; one
+        that runs only in the parent is inherited by fork alone.
+        """
+        run_here = {(run.file.path, run.scope) for run in runs}
+        imported = self._imported_by(runs, loader, regime)
+        for cap in self.caps:
+            if cap.keys & run_here:
+                return True
+            if cap.imported and cap.file.path in imported:
+                return True
+            if any(scope == 0 and path in imported and self._unguarded(cap, path) for path, scope in cap.keys):
+                return True
+        if self.variable_files & imported:
+            return True
+        if regime.method == "fork":
+            return self._capped_in_parent(loader)
+        return False
+
+    def _stays_in_parent(self, loader: Loader) -> Cap | None:
+        """The first cap that surely runs in the process which makes the loader or in one above it: by calls from the
+        top of a program that leads to the loader, or while the loader's dataset is made."""
+        tops = {(path, 0) for path in self.above(loader)}
+        making = {key for value in self.project.dataset_objects(loader) for key in self._making(value)}
+        return next((cap for cap in self.caps if cap.keys & tops or cap.keys & making), None)
+
+    def _making(self, value: Instance) -> Iterable[tuple[str, int]]:
+        return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
+
+    def anchor(self, run: WorkerRun) -> tuple[SourceFile, Span] | None:
+        """The module-level `import cv2` after which a cap reaches the workers: in the module of their entry point, or
+        in that of the call."""
+        for file in (run.hops[0].file if run.hops else run.file, run.file):
+            for event in file.scopes[0].events:
+                if event.kind == "import" and event.region == 0 and event.detail[:3] == ["cv2", None, None]:
+                    return file, event.span
+        return None
+
+    def _unguarded(self, cap: Cap, path: str) -> bool:
+        """Whether the module at `path` reaches the cap from its top level outside of the guard."""
+        file = self.world.files[path]
+        for index in file.calls_of(0):
+            if self.project.at_module_level(file, index):
+                if file is cap.file and index == cap.call:
+                    return True
+                for target in self.world.calls.targets(file, index):
+                    if target.function.key in cap.keys:
+                        return True
+        return False
+
+    def _imported_by(self, runs: list[WorkerRun], loader: Loader, regime: Regime) -> set[str]:
+        """Modules whose top level runs in a worker: those that define what it runs, and all that they import. Forked
+        workers have what the program imported; others import the program's module again as well."""
+        start = {run.file.path for run in runs}
+        if regime.method == "fork":
+            start.add(loader.file.path)
+        start |= set(self.above(loader))
+        return self.project.import_graph.import_closure(start)
+
+    def above(self, loader: Loader) -> list[str]:
+        """Files whose module level leads to the loader."""
+        return self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)
+
+    def _capped_in_parent(self, loader: Loader) -> bool:
+        """Whether a cap stands anywhere in the program around the loader."""
+        around = self.project.import_graph.import_closure({loader.file.path, *self.above(loader)})
+        return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)

@@ -1,0 +1,61 @@
+"""DLL503: OpenCV's threads are capped in the parent, and workers that are not forked do not inherit that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Fix, InsertStatement, Place
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.rules.threads.opencv import Cap, OpenCV, Uncapped
+
+CODE = "DLL503"
+MOST_PLACES = 4
+"""Loaders and beginnings that one finding names of each."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    places: dict[tuple[str, int], list[tuple[Uncapped, Cap]]] = {}
+    for one in project.ask(OpenCV).uncapped:
+        if one.cap is not None:
+            places.setdefault((one.run.file.path, one.index), []).append((one, one.cap))
+    for found in places.values():
+        yield _finding(project, found)
+
+
+def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
+    one, cap = min(found, key=lambda pair: not pair[0].regime.shown)
+    regime, loader, call = one.regime, one.loader, one.call
+    loaders = dict.fromkeys(project.loader_place(other.loader) for other, _ in found)
+    beginnings = [project.place(hop) for other, _ in found if (hop := project.ask(OpenCV).beginning(other)) is not None]
+    capping = cap.file.calls[cap.call]
+    return Finding(
+        CODE,
+        one.run.file.path,
+        call.span,
+        "main",
+        {
+            "call": render(call.func, one.run.file),
+            "cap": project.where(cap.file, capping.span),
+            "loader": project.where(loader.file, loader.span),
+            "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+        },
+        start_methods=tuple(dict.fromkeys((regime.method, *(name for other, _ in found for name in other.methods)))),
+        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(one.run.hops)),
+        related=(
+            Place(cap.file.path, capping.span, "this cap stays in its process"),
+            *tuple(loaders)[:MOST_PLACES],
+            *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
+        ),
+        fixes=_fixes(project, one),
+        statement=call.statement,
+    )
+
+
+def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
+    anchor = project.ask(OpenCV).anchor(one.run)
+    if anchor is None:
+        return ()
+    edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
+    return (Fix("Cap OpenCV's threads where workers import the module", "safe", (edit,)),)

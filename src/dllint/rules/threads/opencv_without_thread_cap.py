@@ -1,0 +1,79 @@
+"""DLL501: OpenCV's thread pool runs in workers, and nothing on their path caps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.finding import Finding, Fix, InsertStatement, Place
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.rules.threads.opencv import OpenCV, Uncapped
+
+CODE = "DLL501"
+MOST_PLACES = 4
+"""Loaders, other ways in, and beginnings that one finding names of each."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    places: dict[tuple[str, int, bool], list[Uncapped]] = {}
+    lost = {(one.run.file.path, one.index) for one in project.ask(OpenCV).uncapped if one.cap is not None}
+    for one in project.ask(OpenCV).uncapped:
+        if (one.run.file.path, one.index) not in lost:
+            where = (one.loader.file.path, one.loader.call) if one.elsewhere else (one.run.file.path, one.index)
+            places.setdefault((*where, one.elsewhere), []).append(one)
+    for found in places.values():
+        yield _other_program(project, found[0]) if found[0].elsewhere else _everywhere(project, found)
+
+
+def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
+    """At the call: no workers that run it are capped."""
+    first = found[0]
+    loaders = list(dict.fromkeys(project.loader_place(one.loader) for one in found))
+    entries = [
+        Place(one.run.hops[0].file.path, one.run.hops[0].span, f"`{one.run.entry}` leads here too")
+        for one in found[1:]
+        if one.run.hops and one.run.hops != first.run.hops
+    ]
+    beginnings = [project.place(hop) for one in found if (hop := project.ask(OpenCV).beginning(one)) is not None]
+    return Finding(
+        CODE,
+        first.run.file.path,
+        first.call.span,
+        "main",
+        {
+            "call": render(first.call.func, first.run.file),
+            "loader": project.where(first.loader.file, first.loader.span),
+        },
+        trace=project.trace(first.run.hops),
+        related=(
+            *loaders[:MOST_PLACES],
+            *tuple(dict.fromkeys(entries))[:MOST_PLACES],
+            *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
+        ),
+        fixes=_fixes(project, first),
+        statement=first.call.statement,
+    )
+
+
+def _other_program(project: Project, one: Uncapped) -> Finding:
+    """At the loader: other workers run the same call capped, so what is missing is missing here."""
+    loader, call, file = one.loader, one.call, one.run.file
+    return Finding(
+        CODE,
+        loader.file.path,
+        loader.span,
+        "elsewhere",
+        {"call": render(call.func, file), "place": project.where(file, call.span)},
+        related=(*project.trace(one.run.hops), Place(file.path, call.span, "these workers come here without a cap")),
+        fixes=_fixes(project, one),
+        statement=loader.file.calls[loader.call].statement,
+    )
+
+
+def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
+    anchor = project.ask(OpenCV).anchor(one.run)
+    if anchor is None:
+        return ()
+    edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
+    return (Fix("Cap OpenCV's threads where the module is imported", "safe", (edit,)),)
