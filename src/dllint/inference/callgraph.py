@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals
 from dllint.inference.callbacks import Passing
+from dllint.inference.edges import NOTHING, Caller, Target, Targets
+from dllint.inference.interface import Engine
 from dllint.inference.memo import DEEPEST_RESOLVING
 from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
     NONE,
+    Actual,
+    Actuals,
     Class,
     External,
     Frame,
@@ -25,13 +26,8 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.hooks import ENTRIES, called_hooks
-from dllint.libraries.torch import canonical
 from dllint.linking.source import SourceFile
 from dllint.span import Span
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_CANDIDATES = 400
 """Calls of one name that are looked into for callers of one function."""
@@ -42,30 +38,6 @@ _ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)
 """Names by which constructors of all classes are called."""
 
 
-class Target(NamedTuple):
-    """A function that a call can run, with its activation."""
-
-    function: Function
-    frame: Frame
-
-
-class Targets(list[Target]):
-    """The functions that a call can run, in order. `keys` are theirs, for those who ask after one function."""
-
-    @cached_property
-    def keys(self) -> frozenset[tuple[str, int]]:
-        return frozenset(target.function.key for target in self)
-
-
-class Caller(NamedTuple):
-    """A call (or launch) that can run a function."""
-
-    file: SourceFile
-    call: int
-    frame: Frame
-
-
-NOTHING = Targets()
 CallsByFunction = dict[tuple[str, int], list[Caller]]
 """Callers by the function that they can run."""
 DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
@@ -75,7 +47,7 @@ DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
 class CallGraph:
     """Edges between functions, each with its call site."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
         self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
@@ -149,7 +121,7 @@ class CallGraph:
         elif isinstance(value, (External, Instance)):
             yield from self._called_back(value, file, index, frame)
             if isinstance(value, External):
-                for method, receiver in called_hooks(self.world, value.name, file, index, frame):
+                for method, receiver in self.world.knowledge.called_hooks(value.name, file, index, frame):
                     yield Target(method, self.world.receiver_frame(receiver))
 
     def _wrappers(self, function: Function) -> Iterator[Function]:
@@ -173,10 +145,7 @@ class CallGraph:
         return self.world.intern(("decorator", file.path, scope, decorator), actuals, decorator, None)
 
     def _is_module(self, cls: Class) -> bool:
-        return any(
-            name.startswith(("torch.nn.", "lightning")) or name.endswith("Module")
-            for name in self.world.hierarchy.externals(cls)
-        )
+        return self.world.knowledge.calls_forward(self.world.hierarchy.externals(cls))
 
     def partial_frame(self, value: Partial, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Frame:
         """The activation of a function called through a partial: the partial's arguments come first."""
@@ -196,15 +165,11 @@ class CallGraph:
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             return
-        name = canonical(of.name)
+        name = self.world.knowledge.canonical(of.name)
         if isinstance(value, Instance):
             yield from self._contained(value)
             return
-        if (
-            self.world.is_launcher(name)
-            or self.world.is_loader_name(name)
-            or name in ("functools.partial", "functools.wraps")
-        ):
+        if not self.world.knowledge.calls_back(name):
             return
         site = self.world.call_site(file, index, frame)
         for argument in file.calls[index].args:
@@ -229,7 +194,7 @@ class CallGraph:
         """What calling a composed transform from outside the project calls in turn."""
         if value.file is None or value.call < 0 or depth > 3:
             return
-        for held in self.world.held_by(value):
+        for held in self.world.knowledge.held_by(value):
             if isinstance(held, Function):
                 yield Target(held, self.world.intern(("held", held), None, held, None))
             elif isinstance(held, Instance) and isinstance(held.of, Class):
@@ -253,7 +218,7 @@ class CallGraph:
 
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
-        names = [*self._names_of(function), *sorted(ENTRIES.get(function.name, ()))]
+        names = [*self._names_of(function), *self.world.knowledge.hook_callers(function.name)]
         heirs = dict(self._heirs(function, names))
         makes = function.name in CONSTRUCTORS and function.file.method_of(function.scope) is not None
         for name in names if not makes else [name for name in names if name not in _ANY_CLASS]:
@@ -266,7 +231,7 @@ class CallGraph:
                     if target.function.key == function.key:
                         collected[file.path, index] = Caller(file, index, target.frame)
                         break
-        for caller in self.world.launched(function):
+        for caller in self.world.processes.launched(function):
             collected.setdefault((caller.file.path, caller.call, caller.frame), caller)
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)

@@ -7,19 +7,22 @@ where there is none. A recursive question is cut off with no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.arguments import Actual, Actuals, bind
+from dllint.inference.arguments import bind
 from dllint.inference.folding import OPERATORS, binary, truth, unary
+from dllint.inference.interface import Engine
 from dllint.inference.narrowing import called_before, not_functions, of_tested_classes, tests_callable
 from dllint.inference.symbols import Meaning
+from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Display,
@@ -38,66 +41,16 @@ from dllint.inference.values import (
     Written,
     const,
 )
-from dllint.libraries import builtins as known
-from dllint.libraries import registries
-from dllint.libraries.click import from_command_line
-from dllint.libraries.pickling import RUN_TIME_CLASSES
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import canonical
-from dllint.linking.source import Binding, last_name
+from dllint.linking.expressions import summands
+from dllint.linking.source import Binding
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
-LIMIT = 24
-"""Values of one expression that are told apart; beyond, the rest is Unknown."""
-MOST_CLASSES = 100
-"""Classes of objects among the values of one expression."""
-MOST_ITEMS = 40
-"""Values that are told apart among the items of one container."""
 DEEPEST_QUESTION = 80
-
-
-def union(groups: Iterable[Values], most: int = LIMIT) -> Values:
-    """All values of several possibilities, each once, in order, and about `most` of them."""
-    first: Values = ()
-    found: dict[Value, None] = {}
-    for group in groups:
-        if not found:
-            if not first or group is first:
-                first = group
-                continue
-            found.update(dict.fromkeys(first))
-        found.update(dict.fromkeys(group))
-    if not found:
-        return first
-    return (*_varied(found, most), UNKNOWN) if len(found) > most else tuple(found)
-
-
-def summands(expr: Expr) -> list[Expr]:
-    """The lists that an expression puts together with `+`, or the expression itself."""
-    if expr[0] == "binop" and expr[1] == "+":
-        return [*summands(expr[2]), *summands(expr[3])]
-    return [expr]
-
-
-def _varied(values: Iterable[Value], most: int) -> list[Value]:
-    """The values that are told apart where there are many: one object of each class, then others in order. Objects of
-    different classes come from a registry or a family of subclasses, and none may crowd out another."""
-    first: dict[object, Value] = {}
-    others: list[Value] = []
-    for value in values:
-        if isinstance(value, Instance) and value.of not in first and len(first) < MOST_CLASSES:
-            first[value.of] = value
-        else:
-            others.append(value)
-    return [*first.values(), *others[: max(0, most - len(first))]]
 
 
 class Evaluator:
     """Evaluates expressions over a linked project. Results are kept."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
@@ -165,7 +118,7 @@ class Evaluator:
             starred = self.world.imports.star(site.file, name)
             if starred is not None:
                 return starred
-            return (External(name),) if name in known.BUILTINS else (UNKNOWN,)
+            return (External(name),) if name in self.world.knowledge.builtins else (UNKNOWN,)
         if len(found) > 1 and site.frame is not None:
             found = [one for one in found if not (one[1].region and self.world.impossible(one[1]))] or found
         if len(found) == 1:
@@ -221,7 +174,7 @@ class Evaluator:
                 return (frame.receiver,)
             cls = Class(function.file, scope.parent)
             return self.world.hierarchy.called_on(function, cls) if receiver == "class" else (Instance(cls),)
-        commanded = from_command_line(self.world, function, name)
+        commanded = self.world.knowledge.parameter(function, name)
         if commanded is not None:
             return commanded
         if frame is not None and frame.actuals is not None:
@@ -376,7 +329,7 @@ class Evaluator:
             if found is not None:
                 return found.values
         bases = self.evaluate(expr[1], site)
-        registered = union(self.world.registries.entries(value) for value in bases if isinstance(value, Instance))
+        registered = union(self.world.knowledge.entries(value) for value in bases if isinstance(value, Instance))
         return registered or union(self.item_of(value, key) for value in bases for key in keys)
 
     def _sliced(self, value: Value) -> Value:
@@ -419,7 +372,11 @@ class Evaluator:
 
     def _call(self, index: int, site: Site) -> Values:
         here = self.world.call_site(site.file, index, site.frame)
-        registered = self._registered(index, here)
+        knowledge = self.world.knowledge
+        registered = knowledge.looked_up(index, here)
+        if not registered:
+            built = knowledge.built(here.file, index, here.frame)
+            registered = union(self.result(value, index, here) for value in built)
         if registered:
             return registered
         callees = self.world.calls.callees(site.file, index, site.frame)
@@ -427,18 +384,9 @@ class Evaluator:
             return self.result(callees[0], index, here)
         return union(self.result(value, index, here) for value in callees)
 
-    def _registered(self, index: int, here: Site) -> Values:
-        """What `REGISTRY.get(name)` gives, or `REGISTRY.build(config)` makes."""
-        func = here.file.calls[index].func
-        if func[0] == "attr" and func[2] in registries.LOOKUPS:
-            return union(self.world.registries.entries(value) for value in self.evaluate(func[1], here))
-        if last_name(func) not in registries.BUILDING:
-            return ()
-        found = self.world.registries.built(here.file, index, here.frame)
-        return union(self.result(value, index, here) for value in found)
-
     def result(self, callee: Value, index: int, here: Site) -> Values:
         """What calling `callee` in the call `index` gives."""
+        knowledge = self.world.knowledge
         if isinstance(callee, Class):
             if self.world.mappings.dict_like(callee):
                 return (Mapping(Written(["call", index], here)),)
@@ -450,7 +398,7 @@ class Evaluator:
             frame = self.world.frame(here.file, index, here.frame, callee)
             return self.returned(callee, frame)
         if isinstance(callee, External):
-            handler = known.RESULTS.get(canonical(callee.name))
+            handler = knowledge.results.get(knowledge.canonical(callee.name))
             if handler is not None:
                 special = handler(self.world, here.file, index, here)
                 if special is not None:
@@ -464,14 +412,14 @@ class Evaluator:
                 bound = Function(method.file, method.scope, callee)
                 return self.returned(bound, self.world.frame(here.file, index, here.frame, bound))
         if isinstance(callee, Instance) and isinstance(callee.of, External):
-            if callee.of.name in RUN_TIME_CLASSES:
+            if callee.of.name in knowledge.run_time_classes:
                 # What pickle says of an object of such a class it says of the class.
                 return (callee,)
             if callee.of.name == "functools.lru_cache":
                 of = External("functools.lru_cache()")
                 return (Instance(of, here.file, index, self.world.remembered(here.frame)),)
-            called = f"{canonical(callee.of.name)}()"
-            if called in NEW_STORAGE:
+            called = f"{knowledge.canonical(callee.of.name)}()"
+            if called in knowledge.new_storage:
                 return (Instance(External(called), here.file, index, self.world.remembered(here.frame)),)
         return (UNKNOWN,)
 

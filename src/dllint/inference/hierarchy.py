@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
 from dllint.linking.source import last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_OVERRIDES = 12
 
@@ -18,7 +15,7 @@ MOST_OVERRIDES = 12
 class Hierarchy:
     """Inheritance among the classes of the project, with External bases where they leave it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._bases: dict[tuple[str, int], tuple[Value, ...]] = {}
         self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}

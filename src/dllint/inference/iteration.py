@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dllint.facts.schema import Expr
+from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Mapping, Site, Value, Values
 from dllint.linking.source import last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 _SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "iter", "tqdm"})
 """Last names of functions that go through what their first argument goes through."""
 _DEEPEST = 4
 
 
-def iterated(world: World, expr: Expr, site: Site) -> Values | None:
+def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
     """The elements of `rows.values()`, inside `tqdm` and its like too; None for anything else."""
     plain = _unwrapped(expr, site)
     if plain[0] == "call":
@@ -26,7 +22,7 @@ def iterated(world: World, expr: Expr, site: Site) -> Values | None:
     return world.values.evaluate(["element", plain], site) if plain is not expr else None
 
 
-def part(world: World, expr: Expr, position: object, site: Site) -> Values | None:
+def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | None:
     """One part of each element of `rows.items()`, `enumerate(rows)` or `zip(rows, others)`, where `expr` stands for
     such an element or for a part of one; None for anything else."""
     whole = _simplified(expr, site, 0)
@@ -41,7 +37,7 @@ def part(world: World, expr: Expr, position: object, site: Site) -> Values | Non
     return _values(world, call.func[1], site)
 
 
-def _values(world: World, expr: Expr, site: Site) -> Values | None:
+def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     bases = world.values.evaluate(expr, site)
     if not any(isinstance(base, Mapping) for base in bases):
         return None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.arguments import Actuals
-from dllint.inference.evaluate import MOST_ITEMS, summands, union
+from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
+from dllint.inference.interface import Engine
+from dllint.inference.unions import MOST_ITEMS, union
 from dllint.inference.values import (
     UNKNOWN,
+    Actuals,
     Class,
     Const,
     Data,
@@ -27,45 +27,9 @@ from dllint.inference.values import (
     Values,
     const,
 )
-from dllint.libraries import builtins as known
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import canonical
 from dllint.linking.conditions import contradict, render
+from dllint.linking.expressions import summands
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
-
-@dataclass(frozen=True)
-class Found:
-    """What is under a key. `absent`: the key may be missing; `written`: an entry of the source names it even so."""
-
-    values: Values
-    absent: bool
-    written: bool = False
-
-    @property
-    def named(self) -> bool:
-        """Whether an entry of the source is known to name the key, whatever its value is."""
-        return self.written or not self.absent
-
-
-ABSENT = Found((), True)
-OPAQUE = Found((UNKNOWN,), True)
-
-
-class Change(NamedTuple):
-    """A change of a container: "set" one key, "merge" another mapping, "add" an element, "extend" by a sequence,
-    "default" a key that may be missing."""
-
-    kind: str
-    scope: int
-    region: int
-    at: tuple[int, int]
-    key: Expr | str | None
-    value: Expr | None
-
 
 _CHANGING_METHODS = {
     "update": "merge",
@@ -80,7 +44,7 @@ _CHANGING_METHODS = {
 class Mappings:
     """Lookup in containers."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._changes: dict[str, dict[str, list[Change]]] = {}
         self._owned: dict[tuple[str, int, str], list[tuple[SourceFile, Change]]] = {}
@@ -264,9 +228,9 @@ class Mappings:
         if isinstance(value, Keywords):
             return self._in_keywords(value, key)
         if isinstance(value, Parsed) and isinstance(key, str):
-            return self.world.parsers.lookup(value, key)
+            return self.world.knowledge.in_parsed(value, key)
         if isinstance(value, Data):
-            return self.world.data.lookup(value, key)
+            return self.world.knowledge.in_data(value, key)
         if isinstance(value, Display) and isinstance(key, int):
             return Found(self.item(value, const(key)), False)
         return None
@@ -276,10 +240,10 @@ class Mappings:
         of their own: those that define `__getitem__` or `__init__` may do anything."""
         found = self._dict_classes.get(cls.key)
         if found is None:
-            hierarchy = self.world.hierarchy
-            found = any(canonical(name) in known.DICT_CLASSES for name in hierarchy.externals(cls)) and all(
-                hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__")
-            )
+            hierarchy, knowledge = self.world.hierarchy, self.world.knowledge
+            found = any(
+                knowledge.canonical(name) in knowledge.dict_classes for name in hierarchy.externals(cls)
+            ) and all(hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__"))
             self._dict_classes[cls.key] = found
         return found
 
@@ -413,11 +377,11 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_values(value) or (UNKNOWN,)
         if isinstance(value, Instance) and isinstance(value.of, External):
-            if canonical(value.of.name) in known.SAME_ITEMS:
+            if self.world.knowledge.canonical(value.of.name) in self.world.knowledge.same_items:
                 return (value,)
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
-                part = f"{canonical(value.of.name)}[{key.value}]"
-                if part in NEW_STORAGE:
+                part = f"{self.world.knowledge.canonical(value.of.name)}[{key.value}]"
+                if part in self.world.knowledge.new_storage:
                     return (Instance(External(part), value.file, value.call, value.frame),)
                 return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference import fields
-from dllint.inference.evaluate import union
+from dllint.inference.interface import Engine
+from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,
     UNKNOWN,
@@ -32,14 +32,11 @@ from dllint.inference.values import (
 )
 from dllint.linking.source import SourceFile, Store
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
 
 class Objects:
     """Attribute lookup."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}

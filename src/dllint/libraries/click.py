@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dllint.facts.schema import Call
+from dllint.inference.interface import Engine
 from dllint.inference.values import NONE, UNKNOWN, Function, Site, Values, const
 from dllint.linking.source import last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 COMMANDS = frozenset({"command", "callback", "group"})
 OPTIONS = frozenset({"option", "argument"})
 PACKAGES = frozenset({"click", "typer", "rich_click", "asyncclick"})
 
 
-def from_command_line(world: World, function: Function, name: str) -> Values | None:
+def from_command_line(world: Engine, function: Function, name: str) -> Values | None:
     """What a parameter of a command can be: its default, which the command line may replace by anything. None where
     the function is no command."""
     file, scope = function.file, function.file.scopes[function.scope]
@@ -37,7 +33,7 @@ def from_command_line(world: World, function: Function, name: str) -> Values | N
     return tuple(dict.fromkeys((*values, UNKNOWN)))
 
 
-def _given(world: World, call: Call, site: Site) -> Values:
+def _given(world: Engine, call: Call, site: Site) -> Values:
     by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
     default = by_name.get("default")
     values = world.values.evaluate(default, site) if default is not None else (NONE,)

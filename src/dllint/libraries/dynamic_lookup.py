@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Class, Const, External, Module, Pattern, Site, Value, Values
 
 if TYPE_CHECKING:
-    from dllint.inference.engine import World
     from dllint.linking.source import SourceFile
 
 MOST_MEMBERS = 12
 """Members of a module of which any may be meant, where only the module's part of a dotted name is known."""
 
 
-def first_argument(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def first_argument(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     args = file.calls[index].args
     if not args or args[0].keyword in ("*", "**"):
         return None
     return world.values.evaluate(args[0].value, site)
 
 
-def attribute(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     args = file.calls[index].args
     if len(args) < 2 or any(argument.keyword for argument in args):
         return None
@@ -41,7 +41,7 @@ def attribute(world: World, file: SourceFile, index: int, site: Site) -> Values 
     return tuple(dict.fromkeys(groups))
 
 
-def _any_class(world: World, base: Value) -> Values:
+def _any_class(world: Engine, base: Value) -> Values:
     """The classes of a module of the project of which any may be meant, where they are few: those that it defines, or,
     as in a package's `__init__.py`, those that it imports."""
     if not isinstance(base, Module):
@@ -51,7 +51,7 @@ def _any_class(world: World, base: Value) -> Values:
     return defined if len(defined) <= MOST_MEMBERS else ()
 
 
-def evaluated(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """What `eval("models." + name)` names: dotted names alone are followed."""
     found: list[Value] = []
     for text in first_argument(world, file, index, site) or ():
@@ -74,7 +74,7 @@ def evaluated(world: World, file: SourceFile, index: int, site: Site) -> Values 
     return tuple(dict.fromkeys(found))
 
 
-def module(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     found: list[Value] = []
     for value in first_argument(world, file, index, site) or ():
         if isinstance(value, Const) and isinstance(value.value, str):

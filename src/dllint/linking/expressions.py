@@ -48,3 +48,10 @@ def _each_without_calls(parts: list[Expr]) -> Iterator[Expr]:
     for part in parts:
         if isinstance(part, list) and part:
             yield from without_calls(part) if isinstance(part[0], str) else _each_without_calls(part)
+
+
+def summands(expr: Expr) -> list[Expr]:
+    """The lists that an expression puts together with `+`, or the expression itself."""
+    if expr[0] == "binop" and expr[1] == "+":
+        return [*summands(expr[2]), *summands(expr[3])]
+    return [expr]

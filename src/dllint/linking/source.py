@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
 
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.span import Span
-
-if TYPE_CHECKING:
-    from dllint.inference.values import Class, External, Frame, Function, Instance, Value
 
 
 class Binding(NamedTuple):
@@ -46,9 +43,8 @@ class SourceFile:
         self.children: dict[int, list[int]] = {}
         for index, scope in enumerate(facts.scopes):
             self.children.setdefault(scope.parent, []).append(index)
-        self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
-        self.classes: dict[int, Class] = {}
-        self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
+        self.interned: dict[Hashable, Any] = {}
+        """Where the interpreter keeps its one object for equal parts, as long as the file itself is kept."""
         self.asks_callable = bool(facts.called.get("callable"))
         self.tested_classes: dict[tuple[int, int, str], list[tuple[Expr, bool, int, tuple[int, int]]]] = {}
         self.main_guards: frozenset[int] | None = None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Call, Expr
-from dllint.inference.contents import bound_by, flattened
 from dllint.inference.values import (
     Class,
     Const,
@@ -20,6 +19,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries.contents import bound_by, flattened
 from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
 from dllint.libraries.torch import canonical
 from dllint.linking.expressions import walk
@@ -264,7 +264,7 @@ class Handles:
 
     def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
         """The same in the arguments of processes that are surely not forked, each with the start method."""
-        for launch in self.world.launches():
+        for launch in self.project.launches.all():
             if "fork" in launch.methods or "default" in launch.methods or not launch.methods:
                 continue
             for target in launch.targets:

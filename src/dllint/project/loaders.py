@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.mappings import ABSENT, OPAQUE, Found
+from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Display,
@@ -32,7 +33,7 @@ from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.inference.callgraph import Caller
+    from dllint.inference.edges import Caller
     from dllint.inference.engine import World
 
 
@@ -253,7 +254,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 break
     for name in sorted(BUILDING):
         for file, index in world.called(name):
-            for value in world.registries.built(file, index, None):
+            for value in world.knowledge.built(file, index, None):
                 found = loader_api(world, value)
                 if found is not None:
                     yield Loader(world, file, index, value, *found)

@@ -80,7 +80,7 @@ class Starting:
     def launching(self) -> dict[tuple[str, int], list[Launch]]:
         """The calls at which processes of launches start."""
         found: dict[tuple[str, int], list[Launch]] = {}
-        for launch in (*self.world.launches(), *self.world.blind_launches()):
+        for launch in (*self.project.launches.all(), *self.project.launches.blind()):
             for file, index in self.started(launch):
                 found.setdefault((file.path, index), []).append(launch)
         return found

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.activations import Seen
-from dllint.inference.callgraph import Target
-from dllint.inference.contents import flattened
+from dllint.inference.edges import Target
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.libraries.contents import flattened
 from dllint.libraries.torch import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls

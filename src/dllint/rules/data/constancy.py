@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, bind
-from dllint.inference.mappings import Found
-from dllint.inference.values import Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
+from dllint.inference.arguments import bind
+from dllint.inference.entries import Found
+from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
 from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
 from dllint.libraries.torch import canonical
 from dllint.linking.expressions import walk

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.callgraph import Target
+from dllint.inference.edges import Target
 from dllint.inference.values import Class, Frame, Function, Instance, Site, Value
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk

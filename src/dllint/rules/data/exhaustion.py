@@ -147,7 +147,7 @@ class Exhaustion:
             name = canonical(value.of.name)
             head = re.split(r"[.(\[]", name, maxsplit=1)[0]
             return name not in ENDLESS and (
-                self.world.is_loader_name(name) or head in UNSPLITTING_PACKAGES or head in BUILTINS
+                self.project.libraries.is_loader_name(name) or head in UNSPLITTING_PACKAGES or head in BUILTINS
             )
         method = self.world.hierarchy.method(value.of, "__iter__")
         if method is None:

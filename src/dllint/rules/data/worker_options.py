@@ -332,7 +332,7 @@ class WorkerOptions:
         return None
 
     def _of_option(self, value: Parsed, key: str) -> tuple[str, Place] | None:
-        for file, index in self.world.parsers.nearest(value, key):
+        for file, index in self.world.knowledge.options(value, key):
             call = file.calls[index]
             for argument in call.args:
                 site = self.world.call_site(file, index, None)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.finding import Place
-from dllint.inference.contents import bound_by
 from dllint.inference.values import Class, Function, Partial, Value
+from dllint.libraries.contents import bound_by
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.contents import bound_by
 from dllint.inference.values import (
     Class,
     Const,
@@ -22,6 +21,7 @@ from dllint.inference.values import (
     Site,
     Value,
 )
+from dllint.libraries.contents import bound_by
 from dllint.libraries.pickling import (
     CACHED,
     CACHES,

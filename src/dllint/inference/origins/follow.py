@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals, bind
+from dllint.inference.arguments import bind
 from dllint.inference.folding import truth
+from dllint.inference.interface import Engine
+from dllint.inference.origins.containers import Containers
+from dllint.inference.origins.sources import Here, Source, at_run_time, either, known, line_at, unknown
 from dllint.inference.values import (
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Data,
@@ -30,11 +34,6 @@ from dllint.inference.values import (
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import Binding
-from dllint.tracing.containers import Containers
-from dllint.tracing.sources import Here, Source, at_run_time, either, known, line_at, unknown
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 DEEPEST = 14
 """Steps that are followed from one expression."""
@@ -44,10 +43,10 @@ MOST_STEPS = 4000
 """Steps that one question may take."""
 
 
-class Provenance:
+class Origins:
     """Answers where values come from in a linked project."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self.containers = Containers(self)
         self._followed: dict[tuple[int, Site, Here, int], tuple[Source, ...]] = {}
