@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import CallRef, Defined, Name
 from dllint.facts.schema import Expr
 from dllint.project.abstract import (
     NONE,
@@ -168,7 +169,7 @@ class CallGraph:
 
     def _decorating(self, decorator: Function, file: SourceFile, scope: int, site: Site, span: Span) -> Frame:
         """The activation of a decorator that is applied to the definition `scope`."""
-        defined: Expr = ["defined", scope]
+        defined: Expr = Defined(scope)
         actuals = Actuals([Actual(defined, site, span)])
         return self.world.intern(("decorator", file.path, scope, decorator), actuals, decorator, None)
 
@@ -322,7 +323,7 @@ class CallGraph:
                 if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
                     for index in cls.file.calls_of(method):
                         func = cls.file.calls[index].func
-                        if func[0] == "attr" and func[1] == ["name", scope.params[0].name]:
+                        if func[0] == "attr" and func[1] == Name(scope.params[0].name):
                             found.setdefault(func[2], []).append((cls.file, index))
         return found
 
@@ -417,7 +418,7 @@ class CallGraph:
                     variables = kept.get(index, ())
                     for other in file.calls_of(scope):
                         func = file.calls[other].func
-                        if func == ["call", index] or (func[0] == "name" and func[1] in variables):
+                        if func == CallRef(index) or (func[0] == "name" and func[1] in variables):
                             self._by_getattr.append((file, other))
         return self._by_getattr
 

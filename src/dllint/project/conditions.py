@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dllint.facts.nodes import Compare, Constant, Name
 from dllint.facts.schema import Expr, Region
 from dllint.project.source import SourceFile
 
@@ -129,10 +130,10 @@ def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Ato
                 yield from atoms(left, holds == (positive == right[1]), file, scope)
             else:
                 yield Atom(_plain(left, file), repr(right[1]), holds == positive, (file.path, scope))
-        elif op == ">" and right == ["const", 0]:
+        elif op == ">" and right == Constant(0):
             yield Atom(_plain(left, file), "0", not holds, (file.path, scope))
         elif op == "not in":
-            yield Atom(_plain(["compare", left, [["in", right]]], file), "", not holds, (file.path, scope))
+            yield Atom(_plain(Compare(left, (("in", right),)), file), "", not holds, (file.path, scope))
         else:
             yield Atom(_plain(expr, file), "", holds, (file.path, scope))
     else:
@@ -191,12 +192,12 @@ def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:
 def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
     """Whether two regions lie in the two halves of an `if`, whatever its test is made of."""
     halves = {
-        (entry.parent, str(entry.expr)): entry.holds
+        (entry.parent, entry.expr): entry.holds
         for entry in (file.facts.regions[index] for index in file.regions(left))
         if entry.kind == "if"
     }
     return any(
-        entry.kind == "if" and halves.get((entry.parent, str(entry.expr)), entry.holds) is not entry.holds
+        entry.kind == "if" and halves.get((entry.parent, entry.expr), entry.holds) is not entry.holds
         for entry in (file.facts.regions[index] for index in file.regions(right))
     )
 
@@ -209,7 +210,7 @@ def main_guards(file: SourceFile) -> frozenset[int]:
             for index, entry in enumerate(file.facts.regions)
             if entry.kind in ("if", "while")
             and entry.expr is not None
-            and _asks(entry.expr, ["name", "__name__"])
+            and _asks(entry.expr, Name("__name__"))
             and any(
                 atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds
                 for atom in atoms(entry.expr, entry.holds, file, 0)

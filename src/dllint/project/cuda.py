@@ -15,6 +15,7 @@ from dllint.cuda_api import (
     USES,
     CudaApi,
 )
+from dllint.facts.nodes import CallRef, Constant
 from dllint.facts.schema import Argument, Expr
 from dllint.project.abstract import (
     NONE,
@@ -188,7 +189,7 @@ class Cuda:
     def _made(self, test: Expr, site: Site) -> bool:
         """Whether what a test asks for (`if stream is not None`) can be there: streams and the like are made only
         where the device is CUDA."""
-        asked = test[1] if test[0] == "compare" and test[2] == [["is not", ["const", None]]] else test
+        asked = test[1] if test[0] == "compare" and test[2] == (("is not", Constant(None)),) else test
         if asked[0] not in ("name", "attr"):
             return True
         values = self.world.values.evaluate(asked, site)
@@ -213,7 +214,7 @@ def _forgiven(file: SourceFile, region: int, index: int) -> bool:
     """Whether nothing needs what a call gives, and a `try` right around it catches its failure and goes on."""
     entry = file.facts.regions[region]
     events = file.scopes[file.calls[index].scope].events
-    if entry.kind != "try" or not any(event.kind == "expr" and event.value == ["call", index] for event in events):
+    if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):
         return False
     for number in range(region + 1, len(file.facts.regions)):
         other = file.facts.regions[number]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Dict, Name, Opaque, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.pickle_api import RUN_TIME_CLASSES
 from dllint.project import iterating, known, registries
@@ -172,7 +173,7 @@ class Evaluator:
             values = union(self.binding(name, binding, where) for binding, where in found)
         if site.region and len(values) > 1:
             values = of_tested_classes(self.world, name, site, values)
-        return not_functions(values) if site.file.asks_callable and called_before(["name", name], site) else values
+        return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -312,12 +313,12 @@ class Evaluator:
         if key not in self._rests:
             left = actuals.positional[offset:]
             sites = [actual.site for actual in (*left, *actuals.stars) if actual.site is not None]
-            parts: list[Expr] = [["unknown"] if actual.expr is None else actual.expr for actual in left]
-            parts += [["star", ["unknown"] if actual.expr is None else actual.expr] for actual in actuals.stars]
+            parts: list[Expr] = [Opaque() if actual.expr is None else actual.expr for actual in left]
+            parts += [Starred(Opaque() if actual.expr is None else actual.expr) for actual in actuals.stars]
             if not sites:
                 self._rests[key] = (UNKNOWN,)
             else:
-                self._rests[key] = (Display("tuple", Written(["tuple", parts], sites[0])),)
+                self._rests[key] = (Display("tuple", Written(Tuple(tuple(parts)), sites[0])),)
         return self._rests[key]
 
     def _from_star(self, actual: Actual | None, offset: int) -> Values:
@@ -439,7 +440,7 @@ class Evaluator:
         """What calling `callee` in the call `index` gives."""
         if isinstance(callee, Class):
             if self.world.mappings.dict_like(callee):
-                return (Mapping(Written(["call", index], here)),)
+                return (Mapping(Written(CallRef(index), here)),)
             return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
@@ -528,7 +529,7 @@ class Evaluator:
     def _binop(self, expr: Expr, site: Site) -> Values:
         lefts, rights = self.evaluate(expr[2], site), self.evaluate(expr[3], site)
         if expr[1] == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
-            merged = self._unions.setdefault(id(expr), ["dict", [[None, expr[2]], [None, expr[3]]]])
+            merged = self._unions.setdefault(id(expr), Dict(((None, expr[2]), (None, expr[3]))))
             return (Mapping(Written(merged, site)),)
         return binary(expr[1], lefts, rights)
 

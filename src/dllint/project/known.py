@@ -8,6 +8,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from dllint.facts.nodes import CallRef, Name
 from dllint.pickle_api import refuses
 from dllint.project import by_name
 from dllint.project.abstract import (
@@ -63,7 +64,7 @@ Handler = Callable[["World", "SourceFile", int, Site], "Values | None"]
 
 
 def _mapping(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    return (Mapping(Written(["call", index], site)),)
+    return (Mapping(Written(CallRef(index), site)),)
 
 
 def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -105,7 +106,7 @@ def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | 
 
 def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func not in (["name", "min"], ["name", "max"]) or any(a.keyword for a in call.args) or len(call.args) < 2:
+    if call.func not in (Name("min"), Name("max")) or any(a.keyword for a in call.args) or len(call.args) < 2:
         return None
     choose = min if call.func[1] == "min" else max
     operands = [world.values.evaluate(argument.value, site) for argument in call.args]
@@ -220,7 +221,7 @@ def _sequence(world: World, file: SourceFile, index: int, site: Site) -> Values 
     values = first_argument(world, file, index, site)
     if values is None:
         return None
-    if file.calls[index].func == ["name", "iter"]:
+    if file.calls[index].func == Name("iter"):
         return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
     return tuple(_read_up(value) for value in values)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
 from dllint.project.abstract import (
     Class,
@@ -135,7 +136,7 @@ def _holders(world: World) -> Iterator[str]:
     for name in (*makers, *_aliases(world, makers)):
         for file, index in world.called(name):
             for event in file.scopes[file.calls[index].scope].events:
-                if event.kind != "assign" or event.value != ["call", index] or event.target is None:
+                if event.kind != "assign" or event.value != CallRef(index) or event.target is None:
                     continue
                 if event.target[0] in ("name", "attr"):
                     yield event.target[-1]

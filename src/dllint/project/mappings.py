@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Constant, Element
 from dllint.facts.schema import Expr
 from dllint.project import iterating, known
 from dllint.project.abstract import (
@@ -132,7 +133,7 @@ class Mappings:
                             change = Change("merge", call.scope, call.region, at, None, argument.value)
                         else:
                             change = Change(
-                                "set", call.scope, call.region, at, ["const", argument.keyword], argument.value
+                                "set", call.scope, call.region, at, Constant(argument.keyword), argument.value
                             )
                         table.setdefault(base, []).append(change)
                 elif kind == "default" and len(plain) == 2:
@@ -223,7 +224,7 @@ class Mappings:
     def _changed(self, change: Change, where: Site, key: object, owner: tuple[int, str] | None = None) -> Found | None:
         """What a change puts under the key; None where it does not concern the key."""
         if change.kind in ("set", "default"):
-            if isinstance(change.key, list) and change.key[0] == "const" and change.key[1] != key:
+            if isinstance(change.key, Constant) and change.key.value != key:
                 return None
             if isinstance(change.key, str) and change.key != key:
                 return None
@@ -472,7 +473,7 @@ class Mappings:
             elif isinstance(value, Display):
                 groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
             else:
-                groups.append(iterating.part(self.world, ["element", expr], 1, site) or (UNKNOWN,))
+                groups.append(iterating.part(self.world, Element(expr), 1, site) or (UNKNOWN,))
         return union(groups, MOST_ITEMS)
 
     def elements(self, value: Value) -> Values:
@@ -508,7 +509,7 @@ class Mappings:
 def _copied(expr: Expr, file: SourceFile) -> Expr | None:
     """What a comprehension copies by entries: `options` of `{key: value for key, value in options.items() if …}`."""
     (target, iterable, _), *more = expr[3]
-    if more or target[0] != "tuple" or list(target[1]) != list(expr[2]) or iterable[0] != "call":
+    if more or target[0] != "tuple" or target[1] != expr[2] or iterable[0] != "call":
         return None
     func = file.calls[iterable[1]].func
     return func[1] if func[0] == "attr" and func[2] == "items" else None

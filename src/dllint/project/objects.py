@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.project import fields
 from dllint.project.abstract import (
@@ -250,7 +251,7 @@ class Objects:
                 scope = cls.file.scopes[method]
                 if scope.kind != "function" or not scope.params:
                     continue
-                receiver = ["name", scope.params[0].name]
+                receiver = Name(scope.params[0].name)
                 for inner in self._within(cls.file, method):
                     for store in cls.file.stores(inner):
                         if isinstance(store.key, str) and store.base == receiver:
@@ -271,7 +272,7 @@ class Objects:
             for file in self.world.files.values():
                 for scope in range(len(file.scopes)):
                     for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.base[:2] != ["name", "self"]:
+                        if isinstance(store.key, str) and store.base != Name("self"):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])
 
@@ -324,7 +325,7 @@ class Objects:
             if actual is None or actual.expr is None or actual.site is None:
                 unclear = True
             else:
-                expr: Expr = ["attr", actual.expr, attr]
+                expr: Expr = Attribute(actual.expr, attr)
                 plain = actual.expr[0] in ("name", "attr")
                 stored = self.reassigned(expr, actual.site) if plain else None
                 if stored is None and plain:
@@ -360,7 +361,7 @@ class Objects:
             for event in owner.file.scopes[owner.scope].events:
                 if (
                     event.kind == "assign"
-                    and event.target == ["name", name]
+                    and event.target == Name(name)
                     and isinstance(event.detail, list)
                     and event.detail[0] == "ann"
                 ):

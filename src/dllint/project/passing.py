@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, Function
 from dllint.project.source import SourceFile, last_name
@@ -50,7 +51,7 @@ class Passing:
                             continue
                         seen.add(key)
                         for inner in target.file.calls_of(target.scope):
-                            if target.file.calls[inner].func == ["name", param.name]:
+                            if target.file.calls[inner].func == Name(param.name):
                                 yield target.file, inner
                         queue.append((target.file, target.scope, param.name, False))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, BinOp, Constant, Element, Entered, Name, Opaque, Subscript
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.span import Span
 
@@ -246,13 +247,13 @@ def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | No
         for index, element in enumerate(target[1]):
             part: Expr | None
             if element[0] == "star":
-                starred, element, part = True, element[1], ["unknown"]
+                starred, element, part = True, element[1], Opaque()
             elif value is None or starred:
-                part = ["unknown"]
+                part = Opaque()
             elif same and value[1][index][0] != "star":
                 part = value[1][index]
             else:
-                part = ["item", value, ["const", index]]
+                part = Subscript(value, Constant(index))
             yield from _targets(element, part)
     else:
         yield target, value
@@ -261,12 +262,19 @@ def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | No
 def _incoming(event: Event) -> Expr | None:
     """The expression that stands for what an event assigns to its target."""
     value = event.value
+    if value is None:
+        return None
     if event.kind == "for":
-        return ["element", value]
+        return Element(value)
     if event.kind == "with":
-        return ["entered", value]
-    if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "op":
-        return ["binop", event.detail[1], event.target, value]
+        return Entered(value)
+    if (
+        event.kind == "assign"
+        and isinstance(event.detail, list)
+        and event.detail[0] == "op"
+        and event.target is not None
+    ):
+        return BinOp(event.detail[1], event.target, value)
     return value
 
 
@@ -305,12 +313,12 @@ def _stored(scope: int, event: Event) -> Iterator[Store]:
 
 def _set(call: Call) -> Store | None:
     """`setattr(base, "attr", value)`"""
-    if call.func != ["name", "setattr"] or len(call.args) != 3 or any(one.keyword for one in call.args):
+    if call.func != Name("setattr") or len(call.args) != 3 or any(one.keyword for one in call.args):
         return None
     base, key, value = call.args
     if key.value[0] != "const" or not isinstance(key.value[1], str):
         return None
-    target = ["attr", base.value, key.value[1]]
+    target = Attribute(base.value, key.value[1])
     event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
     return Store(call.scope, event, base.value, key.value[1], value.value)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.project.abstract import Class, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.project.activations import Seen
@@ -73,7 +74,7 @@ class WorkerCode:
             return
         for index in file.calls_of(entry.scope):
             call = file.calls[index]
-            if call.func[0] != "attr" or call.func[1] != ["name", params[0].name]:
+            if call.func[0] != "attr" or call.func[1] != Name(params[0].name):
                 continue
             if self.world.hierarchy.method(Class(file, owner), call.func[2]) is not None:
                 continue
