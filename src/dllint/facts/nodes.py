@@ -49,12 +49,24 @@ from typing import Any, ClassVar, NamedTuple, Optional, Union
 class Base:
     """What all nodes can do."""
 
+    # Comparison, hash and representation are here once for all: dataclass would compile them anew for each class, which
+    # costs 10 ms of every start.
     __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
     tag: ClassVar[str]
 
     def __getitem__(self, position: Any) -> Any:
         """For readers that are not converted yet: the tag, then the fields."""
         return self.tag if position == 0 else self.parts()[position]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self.parts() == other.parts())
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parts()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, one)) for one in self.__match_args__)})"
 
     def parts(self) -> list[Any]:
         """The tag and the fields."""
@@ -66,7 +78,7 @@ class Base:
         return ()
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Constant(Base):
     value: Any
     tag: ClassVar[str] = "const"
@@ -75,7 +87,7 @@ class Constant(Base):
         return ["const", self.value]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Bytes(Base):
     length: int
     tag: ClassVar[str] = "bytes"
@@ -84,7 +96,7 @@ class Bytes(Base):
         return ["bytes", self.length]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Name(Base):
     id: str
     tag: ClassVar[str] = "name"
@@ -93,7 +105,7 @@ class Name(Base):
         return ["name", self.id]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Attribute(Base):
     value: Expr
     attr: str
@@ -106,7 +118,7 @@ class Attribute(Base):
         return (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Subscript(Base):
     value: Expr
     index: Expr
@@ -119,7 +131,7 @@ class Subscript(Base):
         return (self.value, self.index)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Slice(Base):
     lower: Optional[Expr]
     upper: Optional[Expr]
@@ -133,7 +145,7 @@ class Slice(Base):
         return tuple(part for part in (self.lower, self.upper, self.step) if part is not None)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class CallRef(Base):
     index: int
     tag: ClassVar[str] = "call"
@@ -142,7 +154,7 @@ class CallRef(Base):
         return ["call", self.index]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class LambdaRef(Base):
     scope: int
     tag: ClassVar[str] = "lambda"
@@ -151,7 +163,7 @@ class LambdaRef(Base):
         return ["lambda", self.scope]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class List(Base):
     elements: tuple[Expr, ...]
     tag: ClassVar[str] = "list"
@@ -163,7 +175,7 @@ class List(Base):
         return self.elements
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Tuple(Base):
     elements: tuple[Expr, ...]
     tag: ClassVar[str] = "tuple"
@@ -175,7 +187,7 @@ class Tuple(Base):
         return self.elements
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Set(Base):
     elements: tuple[Expr, ...]
     tag: ClassVar[str] = "set"
@@ -187,7 +199,7 @@ class Set(Base):
         return self.elements
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Dict(Base):
     items: tuple[tuple[Optional[Expr], Expr], ...]
     tag: ClassVar[str] = "dict"
@@ -199,7 +211,7 @@ class Dict(Base):
         return tuple(part for pair in self.items for part in pair if part is not None)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class IfExp(Base):
     test: Expr
     body: Expr
@@ -213,7 +225,7 @@ class IfExp(Base):
         return (self.test, self.body, self.orelse)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class BoolOp(Base):
     op: str
     values: tuple[Expr, ...]
@@ -229,7 +241,7 @@ class BoolOp(Base):
         return self.values
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Not(Base):
     operand: Expr
     tag: ClassVar[str] = "not"
@@ -241,7 +253,7 @@ class Not(Base):
         return (self.operand,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class UnaryOp(Base):
     op: str
     operand: Expr
@@ -254,7 +266,7 @@ class UnaryOp(Base):
         return (self.operand,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class BinOp(Base):
     op: str
     left: Expr
@@ -268,7 +280,7 @@ class BinOp(Base):
         return (self.left, self.right)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Compare(Base):
     left: Expr
     comparisons: tuple[tuple[str, Expr], ...]
@@ -281,7 +293,7 @@ class Compare(Base):
         return (self.left, *(right for _, right in self.comparisons))
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class FString(Base):
     values: tuple[Expr, ...]
     tag: ClassVar[str] = "fstring"
@@ -301,7 +313,7 @@ class Clause(NamedTuple):
     ifs: tuple[Expr, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Comprehension(Base):
     kind: str
     key: Optional[Expr]
@@ -317,7 +329,7 @@ class Comprehension(Base):
         return (self.element, *clauses) if self.key is None else (self.key, self.element, *clauses)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Starred(Base):
     value: Expr
     tag: ClassVar[str] = "star"
@@ -329,7 +341,7 @@ class Starred(Base):
         return (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Await(Base):
     value: Expr
     tag: ClassVar[str] = "await"
@@ -341,7 +353,7 @@ class Await(Base):
         return (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Yield(Base):
     value: Optional[Expr]
     tag: ClassVar[str] = "yield"
@@ -353,7 +365,7 @@ class Yield(Base):
         return () if self.value is None else (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Walrus(Base):
     name: str
     value: Expr
@@ -366,7 +378,7 @@ class Walrus(Base):
         return (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Opaque(Base):
     tag: ClassVar[str] = "unknown"
 
@@ -374,7 +386,7 @@ class Opaque(Base):
         return ["unknown"]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Element(Base):
     value: Expr
     tag: ClassVar[str] = "element"
@@ -386,7 +398,7 @@ class Element(Base):
         return (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Entered(Base):
     value: Expr
     tag: ClassVar[str] = "entered"
@@ -398,7 +410,7 @@ class Entered(Base):
         return (self.value,)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Defined(Base):
     scope: int
     tag: ClassVar[str] = "defined"
@@ -407,7 +419,7 @@ class Defined(Base):
         return ["defined", self.scope]
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Getter(Base):
     value: Expr
     attr: str

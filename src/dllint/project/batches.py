@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Constant, Name
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Name
 from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Const, Display, External, Instance, Site, Value
 from dllint.project.conditions import render
@@ -93,12 +93,14 @@ class Batches:
                 continue
             joined = False
             for expr in walk(event.value, file):
-                if expr[0] == "call":
-                    joined = joined or last_name(file.calls[expr[1]].func) in _JOINING
-                if expr[0] != "comp" or expr[1] != "list" or len(expr[3]) != 1 or expr[3][0][2]:
+                if isinstance(expr, CallRef):
+                    joined = joined or last_name(file.calls[expr.index].func) in _JOINING
+                if not isinstance(expr, Comprehension) or expr.kind != "list":
                     continue
-                target, iterable, _ = expr[3][0]
-                element = expr[2][0]
+                if len(expr.clauses) != 1 or expr.clauses[0].ifs:
+                    continue
+                target, iterable, _ = expr.clauses[0]
+                element = expr.element
                 part = target[0] in ("tuple", "list") and element[0] == "name" and joined
                 if element != target and not (part and element in target[1]):
                     continue

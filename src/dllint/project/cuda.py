@@ -15,7 +15,7 @@ from dllint.cuda_api import (
     USES,
     CudaApi,
 )
-from dllint.facts.nodes import CallRef, Constant
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Argument, Expr
 from dllint.project.abstract import (
     NONE,
@@ -76,7 +76,7 @@ class Cuda:
         """What a call does to CUDA, whatever it stands under."""
         call = file.calls[index]
         func = call.func
-        if func[0] not in ("name", "attr") or not self._may_matter(func, call.args):
+        if not isinstance(func, (Name, Attribute)) or not self._may_matter(func, call.args):
             return NOTHING
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(func, site)
@@ -89,9 +89,9 @@ class Cuda:
                 found = self._listed(canonical(value.name), call.args, site)
                 if found is not None:
                     return found
-        if func[0] == "attr" and func[2] == "cuda":
+        if isinstance(func, Attribute) and func.attr == "cuda":
             return USES
-        if func[0] == "attr" and func[2] == "to":
+        if isinstance(func, Attribute) and func.attr == "to":
             device = _argument(call.args, "device")
             return USES if device is not None and self.is_cuda(device, site) else NOTHING
         return NOTHING

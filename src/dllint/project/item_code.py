@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, Name
+from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.project.abstract import Class, Frame, Function, Instance
 from dllint.project.arguments import bind
@@ -186,9 +186,9 @@ class ItemCode:
         return [
             expr
             for expr in run.expressions()
-            if expr[0] == "item"
-            and (run.is_attribute(expr[1], attr) or (expr[1][0] == "name" and expr[1][1] in aliases))
-            and run.derived(expr[2], run.index)
+            if isinstance(expr, Subscript)
+            and (run.is_attribute(expr.value, attr) or (isinstance(expr.value, Name) and expr.value.id in aliases))
+            and run.derived(expr.index, run.index)
         ]
 
     def iterated(self, value: Instance, attr: str) -> bool:

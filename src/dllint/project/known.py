@@ -8,7 +8,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from dllint.facts.nodes import CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.pickle_api import refuses
 from dllint.project import by_name
 from dllint.project.abstract import (
@@ -87,7 +87,7 @@ _NUMBERS: dict[str, Callable[[Any], object]] = {
 def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     values = first_argument(world, file, index, site)
-    convert = _NUMBERS.get(call.func[1]) if call.func[0] == "name" else None
+    convert = _NUMBERS.get(call.func.id) if isinstance(call.func, Name) else None
     if values is None or convert is None:
         return None
     found: list[Value] = []
@@ -122,7 +122,7 @@ def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values |
 
 def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "attr" or not call.args or call.args[0].keyword:
+    if not isinstance(call.func, Attribute) or not call.args or call.args[0].keyword:
         return None
     default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
     groups: list[Value] = []
@@ -134,7 +134,7 @@ def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | Non
                 if found.absent:
                     groups += default
                 continue
-        for value in world.values.evaluate(call.func[1], site):
+        for value in world.values.evaluate(call.func.value, site):
             groups += world.mappings.item(value, key)
         groups += default
     return tuple(dict.fromkeys(groups)) or None
@@ -168,7 +168,7 @@ def _option(world: World, file: SourceFile, index: int, site: Site) -> Values | 
 
 def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
-    return world.values.evaluate(func[1], site) if func[0] == "attr" else None
+    return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
 
 
 def _config_file(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -211,9 +211,9 @@ _CONTEXT_CLASSES = {"ForkContext": "fork", "SpawnContext": "spawn", "ForkServerC
 
 def _parse(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "attr":
+    if not isinstance(call.func, Attribute):
         return None
-    parsers = world.values.evaluate(call.func[1], site)
+    parsers = world.values.evaluate(call.func.value, site)
     return tuple(Parsed(parser, file, index) for parser in parsers)
 
 
@@ -248,11 +248,11 @@ def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | No
 def _format(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
     """`"pkg.{}.{}".format(kind, name)`: the text, or what stands before its first field and after its last."""
     call = file.calls[index]
-    if call.func[0] != "attr":
+    if not isinstance(call.func, Attribute):
         return None
     given = [world.values.evaluate(argument.value, site) for argument in call.args if argument.keyword is None]
     plain = [values[0].value for values in given if len(values) == 1 and isinstance(values[0], Const)]
-    texts = world.values.evaluate(call.func[1], site)
+    texts = world.values.evaluate(call.func.value, site)
     return tuple(dict.fromkeys(_filled(text, plain, len(call.args)) for text in texts)) or None
 
 
