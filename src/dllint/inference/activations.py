@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dllint.facts.nodes import Name
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
 from dllint.linking.source import SourceFile
@@ -72,7 +73,7 @@ class Activations:
             return NOTHING
         found: set[tuple[str, int]] = set()
         for name in sorted(names):
-            for value in self.world.values.evaluate(["name", name], Site(file, scope, 0, (0, 0), frame)):
+            for value in self.world.values.evaluate(Name(name), Site(file, scope, 0, (0, 0), frame)):
                 while isinstance(value, Partial):
                     value = value.function
                 if isinstance(value, Function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function
@@ -47,7 +48,7 @@ class Passing:
                             continue
                         seen.add(key)
                         for inner in target.file.calls_of(target.scope):
-                            if target.file.calls[inner].func == ["name", param.name]:
+                            if target.file.calls[inner].func == Name(param.name):
                                 yield target.file, inner
                         queue.append((target.file, target.scope, param.name, False))
 

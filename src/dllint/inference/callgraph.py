@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 
+from dllint.facts.nodes import Attribute, CallRef, Defined, LambdaRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.callbacks import Passing
 from dllint.inference.edges import NOTHING, Caller, Target, Targets
@@ -26,7 +27,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 MOST_CANDIDATES = 400
@@ -69,18 +70,20 @@ class CallGraph:
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
-        if call.func[0] != "attr" or not any(isinstance(value, Unknown) for value in values):
+        if not isinstance(call.func, Attribute) or not any(isinstance(value, Unknown) for value in values):
             return values
-        names = (call.func[2], *self.world.stored_under(call.func[2]))
+        names = (call.func.attr, *self.world.stored_under(call.func.attr))
         found = [method for name in names for method in self._namesakes.find(name, len(call.args))]
         return (*values, *found) if found and not self._known(call.func, site) else values
 
-    def _known(self, method: Expr, site: Site) -> bool:
+    def _known(self, method: Attribute, site: Site) -> bool:
         """Whether it is known what a method is called on: an attribute that is None at first is what it is set to later
         on, when the method is called."""
-        bases = [base for base in self.world.values.evaluate(method[1], site) if base != NONE]
+        bases = [base for base in self.world.values.evaluate(method.value, site) if base != NONE]
         return bool(bases) and not any(
-            isinstance(value, Unknown) for base in bases for value in self.world.values.attribute(base, method[2], site)
+            isinstance(value, Unknown)
+            for base in bases
+            for value in self.world.values.attribute(base, method.attr, site)
         )
 
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
@@ -140,7 +143,7 @@ class CallGraph:
 
     def _decorating(self, decorator: Function, file: SourceFile, scope: int, site: Site, span: Span) -> Frame:
         """The activation of a decorator that is applied to the definition `scope`."""
-        defined: Expr = ["defined", scope]
+        defined: Expr = Defined(scope)
         actuals = Actuals([Actual(defined, site, span)])
         return self.world.intern(("decorator", file.path, scope, decorator), actuals, decorator, None)
 
@@ -173,9 +176,9 @@ class CallGraph:
             return
         site = self.world.call_site(file, index, frame)
         for argument in file.calls[index].args:
-            if argument.keyword in ("*", "**") or argument.value[0] not in ("name", "attr", "lambda"):
+            if argument.keyword in ("*", "**") or not isinstance(argument.value, (Name, Attribute, LambdaRef)):
                 continue
-            if argument.value[0] == "name" and not self.world.may_be_function(argument.value[1]):
+            if isinstance(argument.value, Name) and not self.world.may_be_function(argument.value.id):
                 continue
             for one in self.world.values.evaluate(argument.value, site):
                 if isinstance(one, Function):
@@ -287,8 +290,8 @@ class CallGraph:
                 if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
                     for index in cls.file.calls_of(method):
                         func = cls.file.calls[index].func
-                        if func[0] == "attr" and func[1] == ["name", scope.params[0].name]:
-                            found.setdefault(func[2], []).append((cls.file, index))
+                        if isinstance(func, Attribute) and func.value == Name(scope.params[0].name):
+                            found.setdefault(func.attr, []).append((cls.file, index))
         return found
 
     def _names_of(self, function: Function) -> dict[str, None]:
@@ -355,8 +358,8 @@ class CallGraph:
                     around = file.enclosing_class(file.calls[index].scope)
                     place = (file.path, around) if around is not None else ("", None)
                     self._constructions.setdefault(place, []).append((file, index))
-                    if func[0] == "attr" and func[1][0] in ("name", "attr"):
-                        self._constructions.setdefault(("named", func[1][-1]), []).append((file, index))
+                    if isinstance(func, Attribute) and isinstance(func.value, (Name, Attribute)):
+                        self._constructions.setdefault(("named", last_name(func.value)), []).append((file, index))
             self._constructions.setdefault(("", None), []).sort(key=lambda one: one[0].path)
         for cls in (owner, *self.world.hierarchy.subclasses(owner)):
             yield from self._constructions.get(cls.key, ())
@@ -376,13 +379,13 @@ class CallGraph:
                 kept: dict[int, set[str]] = {}
                 for event in file.scopes[scope].events:
                     value, target = event.value, event.target
-                    if event.kind == "assign" and value and value[0] == "call" and target and target[0] == "name":
-                        kept.setdefault(value[1], set()).add(target[1])
+                    if event.kind == "assign" and isinstance(value, CallRef) and isinstance(target, Name):
+                        kept.setdefault(value.index, set()).add(target.id)
                 for index in indices:
                     variables = kept.get(index, ())
                     for other in file.calls_of(scope):
                         func = file.calls[other].func
-                        if func == ["call", index] or (func[0] == "name" and func[1] in variables):
+                        if func == CallRef(index) or (isinstance(func, Name) and func.id in variables):
                             self._by_getattr.append((file, other))
         return self._by_getattr
 

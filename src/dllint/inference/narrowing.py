@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Event, Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values
@@ -17,7 +18,7 @@ def not_functions(values: Values) -> Values:
 
 def tests_callable(expr: Expr | None, file: SourceFile) -> Expr | None:
     """What an expression asks `callable` about: the argument in `callable(rows)`."""
-    if expr is None or expr[0] != "call" or file.calls[expr[1]].func != ["name", "callable"]:
+    if expr is None or expr[0] != "call" or file.calls[expr[1]].func != Name("callable"):
         return None
     args = file.calls[expr[1]].args
     return args[0].value if len(args) == 1 and args[0].keyword is None else None
@@ -84,11 +85,11 @@ def _tests(name: str, file: SourceFile, scope: int, region: int) -> Iterator[tup
             test, holds = test[1], not holds
         for part in test[1] if test[0] == ("and" if holds else "or") else [test]:
             call = file.calls[part[1]] if part[0] == "call" else None
-            if call is None or call.func != ["name", "isinstance"] or len(call.args) != 2:
+            if call is None or call.func != Name("isinstance") or len(call.args) != 2:
                 continue
             at = (call.span.line, call.span.column)
             late = any(one.event is not None and (one.event.span.line, one.event.span.column) > at for one in bindings)
-            if call.args[0].value == ["name", name] and not late:
+            if call.args[0].value == Name(name) and not late:
                 yield call.args[1].value, holds, entry.parent, at
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Optional, Union
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
 from dllint.linking.source import SourceFile
 from dllint.span import Span
@@ -239,7 +240,7 @@ class Written:
     def __init__(self, expr: Expr, site: Site) -> None:
         self.expr = expr
         self.site = site
-        text = ("call", expr[1]) if expr[0] == "call" else ("at", id(expr))
+        text = ("call", expr.index) if isinstance(expr, CallRef) else ("at", id(expr))
         self._identity = (*text, site.file.path, id(site.frame))
         self._hash = hash(self._identity)
 

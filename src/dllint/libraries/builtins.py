@@ -8,6 +8,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import (
     UNKNOWN,
@@ -61,7 +62,7 @@ SAME_ITEMS = frozenset({"torch.utils.data.random_split"})
 
 
 def _mapping(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    return (Mapping(Written(["call", index], site)),)
+    return (Mapping(Written(CallRef(index), site)),)
 
 
 def _partial(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -84,7 +85,7 @@ _NUMBERS: dict[str, Callable[[Any], object]] = {
 def _number(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     values = first_argument(world, file, index, site)
-    convert = _NUMBERS.get(call.func[1]) if call.func[0] == "name" else None
+    convert = _NUMBERS.get(call.func.id) if isinstance(call.func, Name) else None
     if values is None or convert is None:
         return None
     found: list[Value] = []
@@ -103,7 +104,7 @@ def _number(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
 
 def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func not in (["name", "min"], ["name", "max"]) or any(a.keyword for a in call.args) or len(call.args) < 2:
+    if call.func not in (Name("min"), Name("max")) or any(a.keyword for a in call.args) or len(call.args) < 2:
         return None
     choose = min if call.func[1] == "min" else max
     operands = [world.values.evaluate(argument.value, site) for argument in call.args]
@@ -119,7 +120,7 @@ def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
 
 def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "attr" or not call.args or call.args[0].keyword:
+    if not isinstance(call.func, Attribute) or not call.args or call.args[0].keyword:
         return None
     default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
     groups: list[Value] = []
@@ -131,7 +132,7 @@ def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | No
                 if found.absent:
                     groups += default
                 continue
-        for value in world.values.evaluate(call.func[1], site):
+        for value in world.values.evaluate(call.func.value, site):
             groups += world.mappings.item(value, key)
         groups += default
     return tuple(dict.fromkeys(groups)) or None
@@ -165,7 +166,7 @@ def _option(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
 
 def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
-    return world.values.evaluate(func[1], site) if func[0] == "attr" else None
+    return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
 
 
 def _super(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -203,9 +204,9 @@ _CONTEXT_CLASSES = {"ForkContext": "fork", "SpawnContext": "spawn", "ForkServerC
 
 def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "attr":
+    if not isinstance(call.func, Attribute):
         return None
-    parsers = world.values.evaluate(call.func[1], site)
+    parsers = world.values.evaluate(call.func.value, site)
     return tuple(Parsed(parser, file, index) for parser in parsers)
 
 
@@ -213,7 +214,7 @@ def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values
     values = first_argument(world, file, index, site)
     if values is None:
         return None
-    if file.calls[index].func == ["name", "iter"]:
+    if file.calls[index].func == Name("iter"):
         return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
     return tuple(_read_up(value) for value in values)
 
@@ -240,11 +241,11 @@ def _next(world: Engine, file: SourceFile, index: int, site: Site) -> Values | N
 def _format(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """`"pkg.{}.{}".format(kind, name)`: the text, or what stands before its first field and after its last."""
     call = file.calls[index]
-    if call.func[0] != "attr":
+    if not isinstance(call.func, Attribute):
         return None
     given = [world.values.evaluate(argument.value, site) for argument in call.args if argument.keyword is None]
     plain = [values[0].value for values in given if len(values) == 1 and isinstance(values[0], Const)]
-    texts = world.values.evaluate(call.func[1], site)
+    texts = world.values.evaluate(call.func.value, site)
     return tuple(dict.fromkeys(_filled(text, plain, len(call.args)) for text in texts)) or None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Call
 from dllint.inference.interface import Engine
 from dllint.inference.values import NONE, UNKNOWN, Function, Site, Values, const
@@ -37,7 +38,7 @@ def _given(world: Engine, call: Call, site: Site) -> Values:
     by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
     default = by_name.get("default")
     values = world.values.evaluate(default, site) if default is not None else (NONE,)
-    if by_name.get("is_flag") == ["const", True] or "/" in _flags(call)[0]:
+    if by_name.get("is_flag") == Constant(True) or "/" in _flags(call)[0]:
         return (const(False), const(True))
     return tuple(dict.fromkeys((*values, UNKNOWN)))
 

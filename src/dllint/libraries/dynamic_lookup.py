@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Class, Const, External, Module, Pattern, Site, Value, Values
@@ -62,9 +63,9 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
             continue
         expr: Expr | None = None
         for part in parts:
-            expr = ["name", part] if expr is None else ["attr", expr, part]
+            expr = Name(part) if expr is None else Attribute(expr, part)
         if isinstance(text, Const):
-            found += world.values.evaluate(["name", last] if expr is None else ["attr", expr, last], site)
+            found += world.values.evaluate(Name(last) if expr is None else Attribute(expr, last), site)
         elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
             for base in world.values.evaluate(expr, site):
                 members = world.members_like(base, Pattern(last, text.suffix, text.inner))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Call, Expr
 from dllint.inference.values import (
     Class,
@@ -105,7 +106,7 @@ def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
         if event.value is not None:
             yield from walk(event.value, file)
     for index in file.calls_of(scope):
-        yield from walk(["call", index], file)
+        yield from walk(CallRef(index), file)
 
 
 class Handles:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Caller, Target
 from dllint.inference.packed_arguments import add_handed
@@ -212,7 +213,7 @@ def _holders(world: World) -> Iterator[str]:
     for name in (*makers, *_aliases(world, makers)):
         for file, index in world.called(name):
             for event in file.scopes[file.calls[index].scope].events:
-                if event.kind != "assign" or event.value != ["call", index] or event.target is None:
+                if event.kind != "assign" or event.value != CallRef(index) or event.target is None:
                     continue
                 if event.target[0] in ("name", "attr"):
                     yield event.target[-1]

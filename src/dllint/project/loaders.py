@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Opaque
 from dllint.facts.schema import Expr
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.values import (
@@ -171,7 +172,7 @@ class Loader:
 
     def _called_on(self, caller: Caller) -> Values:
         """The objects on which a call calls the method that makes the loader."""
-        func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else ["unknown"]
+        func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else Opaque()
         if func[0] != "attr":
             return (UNKNOWN,)
         return self.world.values.evaluate(func[1], self.world.call_site(caller.file, caller.call, None))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Frame, Instance, Site
 from dllint.libraries.torch import canonical
@@ -110,10 +111,10 @@ class Starting:
         if launch.daemonic:
             return not self._own_context(launch)
         given = self.world.actuals(launch.file, launch.call, launch.frame).keywords.get("daemon")
-        if given is not None and given.expr == ["const", True]:
+        if given is not None and given.expr == Constant(True):
             return True
         for file, store in self.world.objects.outside_stores("daemon"):
-            if store.value == ["const", True]:
+            if store.value == Constant(True):
                 at = (store.event.span.line, store.event.span.column)
                 site = Site(file, store.scope, store.event.region, at, None)
                 if any(

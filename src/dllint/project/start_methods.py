@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Constant
 from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.contents import flattened
@@ -190,7 +191,7 @@ class StartMethods:
                         for value in self.world.values.evaluate(method.expr, method.site)
                         if isinstance(value, Const) and value.value in METHODS
                     )
-                    forced = force is not None and force.expr == ["const", True]
+                    forced = force is not None and force.expr == Constant(True)
                     self._sets.append(SetCall(file, index, methods, forced))
         return self._sets
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
@@ -163,12 +164,12 @@ class Containers:
             given = {argument.keyword: argument.value for argument in call.args if argument.keyword}
             flags = [one.value[1] for one in call.args if one.keyword is None and one.value[0] == "const"]
             flag = next((one for one in flags if str(one).startswith("--")), flags[0] if flags else name)
-            action = given.get("action", ["const", "store"])[-1]
+            action = given.get("action", Constant("store"))[-1]
             if action in ("store_true", "store_false"):
                 yield Source(repr(action == "store_false"), f"without {flag}", file.path, call.span)
                 yield Source(repr(action == "store_true"), f"with {flag}", file.path, call.span)
                 continue
             there = Here(file, call.span, f"default of {flag}", "the command line may change it")
             yield from self._origins.follow(
-                given.get("default", ["const", None]), self.world.call_site(file, index, None), there, left
+                given.get("default", Constant(None)), self.world.call_site(file, index, None), there, left
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.arguments import bind
 from dllint.inference.edges import Caller
@@ -144,9 +145,7 @@ class CudaForks:
             return False
         if expr[0] == "call":
             func = site.file.calls[expr[1]].func
-            asks = (
-                func[0] == "attr" and func[1] == ["attr", ["name", "torch"], "cuda"] and not func[2].endswith("Tensor")
-            )
+            asks = func[0] == "attr" and func[1] == Attribute(Name("torch"), "cuda") and not func[2].endswith("Tensor")
             judged = self.cuda.judge(site.file, expr[1], site.frame)
             return judged.fails and not asks and self.cuda.wanted(site.file, expr[1], site.frame)
         if expr[0] == "ifexp":

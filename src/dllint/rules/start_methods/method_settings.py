@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Constant
 from dllint.inference.values import External, Function
 from dllint.libraries.torch import FIXES_DEFAULT, canonical
 from dllint.linking.conditions import path_atoms, render
@@ -128,7 +129,7 @@ class MethodSettings:
             if name == "multiprocessing.get_start_method":
                 return not call.args
             if name == "multiprocessing.get_context":
-                return not call.args or call.args[0].value == ["const", None]
+                return not call.args or call.args[0].value == Constant(None)
         return False
 
     # Imported again
