@@ -19,6 +19,7 @@ from dllint.inference.interface import Engine, Knowledge, Processes
 from dllint.inference.mappings import Mappings
 from dllint.inference.memo import Memory
 from dllint.inference.objects import Objects
+from dllint.inference.parameters import Parameters
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import (
     Actual,
@@ -28,6 +29,7 @@ from dllint.inference.values import (
     Function,
     Instance,
     Module,
+    Partial,
     Pattern,
     Site,
     Value,
@@ -83,6 +85,7 @@ class World:
         self.symbols = Symbols(self.files, self.index)
         self.imports = Imports(self)
         self.values = Evaluator(self)
+        self.parameters = Parameters(self)
         self.hierarchy = Hierarchy(self)
         self.objects = Objects(self)
         self.mappings = Mappings(self)
@@ -200,11 +203,9 @@ class World:
             site = self.call_site(file, index, frame)
             found = Actuals()
             for argument in file.calls[index].args:
-                actual = Actual(argument.value, site, argument.span)
-                if argument.keyword is None:
-                    (found.positional if not found.stars else []).append(actual)
-                elif argument.keyword == "*":
-                    found.stars.append(actual)
+                actual = Actual(argument.value, site, argument.span, argument.keyword == "*")
+                if argument.keyword in (None, "*"):
+                    found.add(actual)
                 elif argument.keyword == "**":
                     found.mappings.append(actual)
                 else:
@@ -212,6 +213,15 @@ class World:
             self._actuals[key] = found
             found = self._actuals[key] = self.knowledge.configured(found, file, index, frame)
         return found
+
+    def made_with(self, value: Instance | Partial) -> Actuals:
+        """The arguments with which an object was made; of a partial, those that it binds."""
+        if isinstance(value, Partial):
+            found = self.actuals(value.file, value.call, value.frame).without_first()
+            return self.made_with(value.function).then(found) if isinstance(value.function, Partial) else found
+        assert value.file is not None
+        found = self.actuals(value.file, value.call, value.frame)
+        return found if value.by is None else self.made_with(value.by).then(found)
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
         """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
@@ -259,6 +269,8 @@ class World:
         """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
         there are: what one object was given says nothing of another."""
         assert value.file is not None
+        if value.by is not None:
+            return self.intern(("partial", value), self.made_with(value), init, self.remembered(value.frame))
         frame = self.frame(value.file, value.call, value.frame, init)
         if frame not in self._forgetful:
             return frame

@@ -72,26 +72,58 @@ class Site(NamedTuple):
 
 class Actual(NamedTuple):
     """An argument as written, with the site at which it is evaluated. `expr` is null for one that the callee's
-    caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first."""
+    caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first. `starred`: it is a
+    sequence that is unpacked."""
 
     expr: Expr | None
     site: Site | None
     span: Span | None
+    starred: bool = False
 
 
 @dataclass
 class Actuals:
-    """The arguments of one call. `open` says that an unpacked sequence of unknown length stands among the
-    positional ones, after `positional`."""
+    """The arguments of one call.
+
+    Attributes:
+        positional: those before the first unpacked sequence.
+        rest: the first unpacked sequence, and all positional arguments after it, in order.
+        under: arguments that hold where these say nothing: those that a partial binds.
+    """
 
     positional: list[Actual] = field(default_factory=list)
     keywords: dict[str, Actual] = field(default_factory=dict)
-    stars: list[Actual] = field(default_factory=list)
+    rest: list[Actual] = field(default_factory=list)
     mappings: list[Actual] = field(default_factory=list)
+    under: Actuals | None = None
 
     @property
-    def open(self) -> bool:
-        return bool(self.stars)
+    def stars(self) -> list[Actual]:
+        """The unpacked sequences."""
+        return [actual for actual in self.rest if actual.starred]
+
+    def add(self, actual: Actual) -> None:
+        """One more positional argument, or unpacked sequence."""
+        (self.rest if self.rest or actual.starred else self.positional).append(actual)
+
+    def without_first(self) -> Actuals:
+        """The arguments after the first positional one."""
+        return Actuals(self.positional[1:], self.keywords, self.rest, self.mappings, self.under)
+
+    def then(self, late: Actuals) -> Actuals:
+        """The arguments of a call through a partial that binds these: positional ones come first, and keywords are
+        overridden by those of the call (functools documentation, "partial")."""
+        positional, rest = [*self.positional, *late.positional], late.rest
+        if self.rest:
+            positional, rest = self.positional, [*self.rest, *late.positional, *late.rest]
+        if not late.mappings:
+            return Actuals(positional, {**self.keywords, **late.keywords}, rest, self.mappings, self.under)
+        under = Actuals([], self.keywords, [], self.mappings, self.under)
+        return Actuals(positional, late.keywords, rest, late.mappings, under if under.names_any() else None)
+
+    def names_any(self) -> bool:
+        """Whether any argument is given by its name, or may be."""
+        return bool(self.keywords or self.mappings or self.under)
 
 
 @dataclass(frozen=True)
@@ -151,6 +183,10 @@ class Function:
             vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
         return found
 
+    def bound_to(self, receiver: Value) -> Function:
+        """The method of an object, or of a class."""
+        return Function(self.file, self.scope, receiver, self.frame)
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class Class:
@@ -192,22 +228,29 @@ class External:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance:
-    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None."""
+    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None.
+    `by` is the partial through which the call makes it."""
 
     of: Class | External
     file: SourceFile | None
     call: int
     frame: Frame | None
+    by: Partial | None
 
     def __new__(
-        cls, of: Class | External, file: SourceFile | None = None, call: int = -1, frame: Frame | None = None
+        cls,
+        of: Class | External,
+        file: SourceFile | None = None,
+        call: int = -1,
+        frame: Frame | None = None,
+        by: Partial | None = None,
     ) -> Instance:
         """The one Instance of these parts."""
-        parts = (Instance, of, call, frame)
+        parts = (Instance, of, call, frame, by)
         found: Instance | None = of.plain if file is None else file.interned.get(parts)
         if found is None:
             found = object.__new__(cls)
-            vars(found).update(of=of, file=file, call=call, frame=frame)
+            vars(found).update(of=of, file=file, call=call, frame=frame, by=by)
             if file is None:
                 vars(of)["plain"] = found
             else:
@@ -226,10 +269,17 @@ class Super:
 
 @dataclass(frozen=True)
 class Partial:
+    """What `functools.partial(function, …)` gives."""
+
     function: Value
     file: SourceFile
     call: int
     frame: Frame | None
+
+    @property
+    def plain(self) -> Value:
+        """The function that partials of partials bind arguments of."""
+        return self.function.plain if isinstance(self.function, Partial) else self.function
 
 
 class Written:

@@ -9,9 +9,11 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.inference.edges import Given
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import (
     UNKNOWN,
+    Actuals,
     Class,
     Const,
     Display,
@@ -146,7 +148,9 @@ def _field(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
         if argument.keyword in ("default_factory", "factory"):
             found: list[Value] = []
             for value in world.values.evaluate(argument.value, site):
-                found += world.values.result(value, index, site) if isinstance(value, (Class, Function)) else (UNKNOWN,)
+                called = isinstance(value, (Class, Function))
+                given = Given(file, index, site.frame, Actuals(), ("factory",))
+                found += world.values.result(value, given) if called else (UNKNOWN,)
             return tuple(dict.fromkeys(found))
     return (UNKNOWN,)
 

@@ -84,7 +84,7 @@ class Arrays:
     def _is_archive(self, value: Instance) -> bool:
         """Whether `np.load` opens an archive, which reads an array when it is asked for it (numpy, `NpzFile`)."""
         assert value.file is not None
-        actuals = self.world.actuals(value.file, value.call, value.frame)
+        actuals = self.world.made_with(value)
         path = actuals.positional[0] if actuals.positional else actuals.keywords.get("file")
         if path is None or path.site is None:
             return False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
-from dllint.inference.edges import Caller, Target
+from dllint.inference.edges import Caller, Given, Target
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
     Actual,
@@ -358,7 +358,7 @@ def _from_receiver(
         if context in METHODS and context is not None:
             found.append(context)
             continue
-        made = world.actuals(value.file, value.call, value.frame)
+        made = world.made_with(value)
         for name in names:
             if name in made.keywords:
                 found += _known(world, made.keywords[name])
@@ -372,7 +372,7 @@ def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Ac
     """The arguments with which the object was made that the call calls."""
     for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, frame)):
         if isinstance(value, Instance) and isinstance(value.of, External) and value.file and value.call >= 0:
-            return world.actuals(value.file, value.call, value.frame)
+            return world.made_with(value)
     return Actuals()
 
 
@@ -382,10 +382,10 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
         if not api.params:
             inner = _made(world, file, index, frame)
             target = inner.keywords.get(api.target) or (inner.positional[1] if len(inner.positional) > 1 else None)
-            passed = Actuals(actuals.positional, actuals.keywords, actuals.stars, actuals.mappings)
+            passed = actuals
         else:
             target = _argument(world, api, actuals, api.target)
-            passed = Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+            passed = actuals.without_first()
     else:
         target = _argument(world, api, actuals, api.target)
         passed = _launch_actuals(world, api, actuals, frame)
@@ -393,35 +393,13 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
         return ()
     found: list[Target] = []
     for value in world.values.evaluate(target.expr, target.site):
-        found += _run(world, value, passed, file, index, frame)
+        if isinstance(value, (Function, Class, Instance, Partial)) and not _outside(value):
+            found += world.calls.run_by(value, Given(file, index, frame, passed, ("launch",)))
     return tuple(found)
 
 
-def _run(
-    world: World, value: Value, passed: Actuals, file: SourceFile, index: int, frame: Frame | None
-) -> Iterator[Target]:
-    key = ("launch", file.path, index, frame)
-    if isinstance(value, Function):
-        yield Target(value, world.intern((*key, value), passed, value, None))
-    elif isinstance(value, Class):
-        method = world.hierarchy.method(value, "__init__")
-        if method is not None:
-            bound = Function(method.file, method.scope, Instance(value))
-            yield Target(bound, world.intern((*key, bound), passed, bound, None))
-    elif isinstance(value, Instance) and isinstance(value.of, Class):
-        method = world.hierarchy.method(value.of, "__call__")
-        if method is not None:
-            bound = Function(method.file, method.scope, value)
-            yield Target(bound, world.intern((*key, bound), passed, bound, None))
-    elif isinstance(value, Partial):
-        early = world.actuals(value.file, value.call, value.frame)
-        both = Actuals(
-            early.positional[1:] + passed.positional,
-            {**early.keywords, **passed.keywords},
-            early.stars + passed.stars,
-            early.mappings + passed.mappings,
-        )
-        yield from _run(world, value.function, both, file, index, frame)
+def _outside(value: Value) -> bool:
+    return isinstance(value, Instance) and isinstance(value.of, External)
 
 
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
@@ -429,7 +407,7 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
     made = Actuals([Actual(None, None, None)] * api.lead)
     args = _argument(world, api, actuals, api.args)
     if api.args == "each":
-        made.stars.append(Actual(None, None, None))
+        made.add(Actual(None, None, None, starred=True))
         args = None
     return add_handed(world, made, args, _argument(world, api, actuals, api.kwargs))
 

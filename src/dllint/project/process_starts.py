@@ -130,7 +130,7 @@ class Starting:
         site = self.world.call_site(launch.file, launch.call, launch.frame)
         for value in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
             if isinstance(value, Instance) and value.file is not None and value.call >= 0:
-                context = self.world.actuals(value.file, value.call, value.frame).keywords.get("context")
+                context = self.world.made_with(value).keywords.get("context")
                 if context is not None and context.expr is not None and context.site is not None:
                     values = self.world.values.evaluate(context.expr, context.site)
                     return not all(isinstance(one, External) for one in values)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Optional
 
 from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
-from dllint.inference.arguments import bind
 from dllint.inference.values import Instance
 from dllint.libraries.records import OF_STRING, PATH_CONSUMERS, PATH_FUNCTIONS, SPLITTING
 from dllint.linking.source import SourceFile, last_name
@@ -166,7 +165,7 @@ class _Function:
                 for param in params[skip:]
                 if target.frame is not None
                 and target.frame.actuals is not None
-                and (actual := bind(target.frame.actuals, params, param.name, skip).actual) is not None
+                and (actual := self.world.parameters.bound(function, param.name, target.frame).actual) is not None
                 and actual.expr == value
             ]
             if not names:

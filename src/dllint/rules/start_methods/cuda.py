@@ -166,7 +166,7 @@ class Cuda:
 
     def _named_by(self, value: Instance, depth: int) -> Iterator[str]:
         assert value.file is not None
-        actuals = self.world.actuals(value.file, value.call, value.frame)
+        actuals = self.world.made_with(value)
         named = actuals.positional[0] if actuals.positional else actuals.keywords.get("type")
         if named is None or named.expr is None or named.site is None:
             yield "unknown"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import bind
 from dllint.inference.edges import Caller
 from dllint.inference.values import Actual, Frame, Function, Instance, Site
 from dllint.linking.conditions import Atom, contradict, render
@@ -166,11 +165,9 @@ class CudaForks:
 
     def _given(self, function: Function, name: str, frame: Frame | None) -> list[Actual]:
         """The arguments that fill a parameter, in one activation or in all calls."""
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        params = function.file.scopes[function.scope].params
         frames = [frame] if frame is not None and frame.actuals is not None else []
         frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
-        bound = [bind(one.actuals, params, name, skip) for one in frames if one.actuals is not None]
+        bound = [self.world.parameters.bound(function, name, one) for one in frames if one.actuals is not None]
         return [one.actual for one in bound if one.actual is not None and one.case == "actual"]
 
     # The parent
