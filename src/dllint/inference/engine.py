@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
+from dllint.facts.nodes import BoolOp, Compare, Constant, Name, Not
 from dllint.facts.schema import Expr, FileFacts
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
@@ -325,15 +326,15 @@ class World:
 
     def _given(self, expr: Expr, site: Site) -> bool:
         """Whether the names in a test hold constants, or what the call gives: parameters."""
-        tag = expr[0]
-        if tag == "name":
+        if isinstance(expr, Name):
             return all(
-                binding.kind in ("param", "import") or (binding.expr is not None and binding.expr[0] == "const")
-                for binding, _ in self.symbols.lookup(expr[1], site)
+                binding.kind in ("param", "import") or isinstance(binding.expr, Constant)
+                for binding, _ in self.symbols.lookup(expr.id, site)
             )
-        if tag in ("and", "or"):
-            return any(self._given(part, site) for part in expr[1])
-        return tag == "const" or self._given(expr[1], site)
+        if isinstance(expr, BoolOp):
+            return any(self._given(part, site) for part in expr.values)
+        # Of a comparison the left side says it.
+        return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """What the members of a module or class are whose names fit a pattern."""
@@ -355,11 +356,6 @@ class World:
 
 def _over_names(expr: Expr) -> bool:
     """Whether a test is made of names, constants, comparisons and logical operators alone."""
-    tag = expr[0]
-    if tag in ("name", "const"):
+    if isinstance(expr, (Name, Constant)):
         return True
-    if tag == "not":
-        return _over_names(expr[1])
-    if tag in ("and", "or"):
-        return all(_over_names(part) for part in expr[1])
-    return bool(tag == "compare" and _over_names(expr[1]) and all(_over_names(right) for _, right in expr[2]))
+    return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part) for part in expr.children())

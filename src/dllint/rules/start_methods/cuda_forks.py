@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Caller
 from dllint.inference.values import Actual, Frame, Function, Instance, Site
@@ -142,11 +142,11 @@ class CudaForks:
         whose class is not known is moved there as well as any other."""
         if depth > _DEEPEST:
             return False
-        if expr[0] == "call":
-            func = site.file.calls[expr[1]].func
-            asks = func[0] == "attr" and func[1] == Attribute(Name("torch"), "cuda") and not func[2].endswith("Tensor")
-            judged = self.cuda.judge(site.file, expr[1], site.frame)
-            return judged.fails and not asks and self.cuda.wanted(site.file, expr[1], site.frame)
+        if isinstance(expr, CallRef):
+            func = site.file.calls[expr.index].func
+            asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
+            judged = self.cuda.judge(site.file, expr.index, site.frame)
+            return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
         if expr[0] == "ifexp":
             return any(self._on_gpu(part, site, depth + 1) for part in expr[2:4])
         if expr[0] != "name":
@@ -327,9 +327,12 @@ class CudaForks:
         return Poison(file, call.span, f"`{render(call.func, file)}` initialises CUDA here")
 
 
+_TORCH_CUDA = Attribute(Name("torch"), "cuda")
+
+
 def _attributes(expr: Expr) -> Iterator[str]:
     """`a` and `b` of `x.a[0].b`."""
-    while expr[0] in ("attr", "item"):
-        if expr[0] == "attr":
-            yield expr[2]
-        expr = expr[1]
+    while isinstance(expr, (Attribute, Subscript)):
+        if isinstance(expr, Attribute):
+            yield expr.attr
+        expr = expr.value
