@@ -21,11 +21,13 @@ VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted
 
 @dataclass(frozen=True)
 class Place:
-    """A related place: one hop of a trace, or another part of the story, with a few words on its role."""
+    """A related place: one hop of a trace, or another part of the story, with a few words on its role. `guessed`: this
+    hop goes to a method of an unknown object, found by its name alone."""
 
     path: str
     span: Span
     message: str
+    guessed: bool = False
 
 
 @dataclass(frozen=True)

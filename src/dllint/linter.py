@@ -276,12 +276,16 @@ def _findings(run: _Run, project: Project) -> Iterator[Finding]:
 
 
 def _told(finding: Finding, rule: Rule) -> Finding:
-    """The finding with what its rule's page says: name, severity, text, remedy and address."""
+    """The finding with what its rule's page says: name, severity, text, remedy and address. No error rests on a method
+    that is found by its name alone."""
     page = rule.page
+    severity = finding.severity or page.severity
+    if severity == "error" and any(place.guessed for place in finding.trace):
+        severity = "warning"
     return replace(
         finding,
         name=page.name,
-        severity=finding.severity or page.severity,
+        severity=severity,
         text=page.render(finding.message, finding.values),
         help=page.remedy(finding.message, finding.values),
         url=finding.url or Path(page.path).as_uri(),

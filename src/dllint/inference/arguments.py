@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from dllint.facts.nodes import Base, Expr, Starred
 from dllint.facts.schema import Param
-from dllint.inference.values import Actual, Actuals
+from dllint.inference.values import Actual, Actuals, Site, Value
 
 
 class Passed(Base):
@@ -20,6 +20,19 @@ class Passed(Base):
 
     def parts(self) -> list[Any]:
         return [self.tag, self.actual]
+
+
+class Held(Base):
+    """A value, as an expression: the object that a method is called on."""
+
+    __slots__ = ("value",)
+    tag = "held"
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def parts(self) -> list[Any]:
+        return [self.tag, self.value]
 
 
 class Bound(NamedTuple):
@@ -57,6 +70,12 @@ def bind(actuals: Actuals, params: list[Param], name: str, skip: int) -> Bound:
         if actuals.rest and slot >= 0:
             return Bound("star", None, slot - len(actuals.positional))
     return Bound("keywords" if actuals.mappings and kind != "positional" else "default")
+
+
+def made_up(value: Value, site: Site) -> Actual:
+    """A value as an argument that nothing writes."""
+    node: Any = Held(value)
+    return Actual(node, site, None)
 
 
 def passed(actual: Actual) -> Expr:

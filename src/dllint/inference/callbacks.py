@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import CallRef, LambdaRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
-from dllint.inference.values import Class, Function
-from dllint.linking.source import SourceFile, last_name
+from dllint.inference.values import Class, Frame, Function
+from dllint.linking.aliases import aliases_of, lambda_name
+from dllint.linking.source import SourceFile, decorated, last_name
 
 MOST_PARAMETERS = 200
 """Parameters that one function is followed through."""
+MOST_KEPT = 40
+"""Calls of one name that are looked into for what a parameter was given."""
 
 
 class Passing:
@@ -21,36 +24,83 @@ class Passing:
         self.world = world
         self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
 
-    def calls_with(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
-        """Calls that pass the function (or its class), and those of the parameters that it is passed to."""
+    def calls_with(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
+        """Calls that pass the function (or its class), and those of the parameters that it is passed to, in functions
+        inside too: each with its activation if that is known. Decorators are passed what they stand above."""
+        passing = list(self.given(function, closure))
+        seen: set[tuple[object, ...]] = set()
+        while passing and len(seen) < MOST_PARAMETERS:
+            file, index, frame = passing.pop()
+            yield file, index, frame
+            for target, around in self._receivers(file, index, frame):
+                for param in target.file.scopes[target.scope].params:
+                    key = (target.key, around, param.name)
+                    if key in seen or param.kind == "kw":
+                        continue
+                    seen.add(key)
+                    called = target.file.facts.called.get(param.name, ())
+                    inside = dict(self._inside(target, around, param.name))
+                    for inner in called:
+                        call = target.file.calls[inner]
+                        if call.func == Name(param.name) and call.scope in inside:
+                            yield target.file, inner, inside[call.scope]
+                    yield from self._held(target, param.name)
+                    for scope, one in inside.items():
+                        passing += (
+                            (target.file, inner, one) for inner, _ in self._passing(target.file, scope, param.name)
+                        )
+
+    def given(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
+        """The calls that are given the function (or its class) as an argument."""
         name = function.name
         owner = function.file.method_of(function.scope)
         keys = {function.key}
         if name == "__init__" and owner is not None:
             name = function.file.scopes[owner].name
             keys.add((function.file.path, owner))
-        queue = [(file, scope, name, True) for file, scope in self.world.loaded(name)]
-        seen: set[tuple[str, int, str]] = set()
-        while queue and len(seen) < MOST_PARAMETERS:
-            file, scope, wanted, check = queue.pop()
-            for index, parts in self._passing(file, scope, wanted):
-                if check and not any(
-                    self._may_hold(part, function, file, index) and self._is_one_of(part, keys, file, index)
-                    for part in parts
+        yield from self._decorations(function, closure)
+        loaded = self.world.loaded(name)
+        if function.file.scopes[function.scope].kind == "lambda":
+            name = lambda_name(function.file.path, function.scope)
+            loaded = [(function.file, function.file.scopes[function.scope].parent)]
+        for file, scope in loaded:
+            for index, parts in self._passing(file, scope, name):
+                if any(
+                    self._may_hold(one, function, file, index) and self._is_one_of(one, keys, file, index)
+                    for one in parts
                 ):
-                    continue
-                if wanted == name:
-                    yield file, index
-                for target in self._receivers(file, index):
-                    for param in target.file.scopes[target.scope].params:
-                        key = (target.file.path, target.scope, param.name)
-                        if key in seen or param.kind == "kw":
-                            continue
-                        seen.add(key)
-                        for inner in target.file.calls_of(target.scope):
-                            if target.file.calls[inner].func == Name(param.name):
-                                yield target.file, inner
-                        queue.append((target.file, target.scope, param.name, False))
+                    yield file, index, None
+
+    def _held(self, function: Function, name: str) -> Iterator[tuple[SourceFile, int, Frame | None]]:
+        """The calls by other names under which a function keeps what a parameter is given: `self.step = step`, then
+        `self.step()`."""
+        held = {kept for source, kept in aliases_of(function.file, function.scope) if source == name and kept != name}
+        # What a list or dict keeps is called under another name again.
+        for kept in sorted(held.union(*map(self.world.aliases, held))):
+            for file, index in self.world.called(kept)[:MOST_KEPT]:
+                yield file, index, None
+
+    def _decorations(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
+        """The calls of the decorators of a function; of a decorator's wrapper, those of the decorators above it."""
+        file, scope = function.file, function.scope
+        if closure is not None and closure.call is not None:
+            file = self.world.files[closure.call[0]]
+            scope = decorated(file, closure.call[1])
+        for call in file.applied(scope):
+            yield file, call, None
+
+    def _inside(self, function: Function, frame: Frame | None, name: str) -> Iterator[tuple[int, Frame | None]]:
+        """The scope of a function, and those in it that see the same under a name, each with its activation."""
+        todo = [(function.scope, frame)]
+        while todo:
+            scope, known = todo.pop()
+            yield scope, known
+            inside = self.world.enclosed(known) if known is not None else None
+            todo += (
+                (inner, inside)
+                for inner in function.file.children.get(scope, ())
+                if function.file.scopes[inner].kind != "class" and name not in function.file.bindings(inner)
+            )
 
     def _passing(self, file: SourceFile, scope: int, name: str) -> list[tuple[int, list[Expr]]]:
         """The calls in a scope that pass something of that last name, each with the parts of its arguments that are."""
@@ -59,8 +109,11 @@ class Passing:
             passed = self._passed[file.path, scope] = {}
             for index in file.calls_of(scope):
                 for argument in file.calls[index].args:
-                    for part in _parts(argument.value):
-                        passed.setdefault(last_name(part), {}).setdefault(index, []).append(part)
+                    for part in _parts(argument.value, file):
+                        known_as = (
+                            lambda_name(file.path, part.scope) if isinstance(part, LambdaRef) else last_name(part)
+                        )
+                        passed.setdefault(known_as, {}).setdefault(index, []).append(part)
         return list(passed.get(name, {}).items())
 
     def _may_hold(self, part: Expr, function: Function, file: SourceFile, index: int) -> bool:
@@ -78,17 +131,25 @@ class Passing:
         values = self.world.values.evaluate(part, self.world.call_site(file, index, None))
         return any(isinstance(value, (Function, Class)) and value.key in keys for value in values)
 
-    def _receivers(self, file: SourceFile, index: int) -> list[Function]:
-        """The functions whose parameters the arguments of a call (or launch) fill."""
-        found = [target.function for target in self.world.calls.targets(file, index)]
-        return [*found, *self.world.processes.started_at(file, index)]
+    def _receivers(self, file: SourceFile, index: int, frame: Frame | None) -> list[tuple[Function, Frame | None]]:
+        """The functions whose parameters the arguments of a call (or launch) fill, with their activations."""
+        found: list[tuple[Function, Frame | None]] = [
+            (one.function, self.world.told_apart(file, index, one.function, one.frame))
+            for one in self.world.calls.targets(file, index, frame)
+        ]
+        return found + [(one, None) for one in self.world.processes.started_at(file, index)]
 
 
-def _parts(expr: Expr) -> Iterator[Expr]:
+def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
+    """An argument, the elements of a list, and what a partial that is made in place binds arguments of."""
     yield expr
     if expr[0] in ("tuple", "list"):
         for element in expr[1]:
-            yield from _parts(element)
+            yield from _parts(element, file)
+    elif isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        if last_name(call.func) == "partial" and call.args:
+            yield from _parts(call.args[0].value, file)
 
 
 def _hands_on(expr: Expr) -> bool:

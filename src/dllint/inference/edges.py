@@ -21,10 +21,12 @@ class Given(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A function that a call can run, with its activation."""
+    """A function that a call can run, with its activation. `guessed`: a method of an object of which nothing is known,
+    found by its name alone."""
 
     function: Function
     frame: Frame
+    guessed: bool = False
 
 
 class Targets(list[Target]):
@@ -36,11 +38,12 @@ class Targets(list[Target]):
 
 
 class Caller(NamedTuple):
-    """A call (or launch) that can run a function."""
+    """A call (or launch) that can run a function. `guessed` as of a `Target`."""
 
     file: SourceFile
     call: int
     frame: Frame
+    guessed: bool = False
 
 
 NOTHING = Targets()

@@ -36,10 +36,11 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.linking.aliases import aliases_in
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile, aliases_in
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class World:
                 self._loading[name].append(file)
         self._called: dict[str, list[tuple[SourceFile, int]]] = {}
         self._loaded: dict[str, list[tuple[SourceFile, int]]] = {}
-        self._contexts: dict[tuple[tuple[str, int], bool], int] = {}
+        self._contexts: dict[tuple[object, ...], int] = {}
         self._frames: dict[tuple[object, ...], Frame] = {}
         self._activated: dict[tuple[str, int, Frame | None, Function], Frame] = {}
         self._forgetful: set[Frame] = set()
@@ -160,8 +161,7 @@ class World:
             yield from self._decorated.get(name, ())
 
     def aliases(self, name: str) -> Iterable[str]:
-        """Last names to which something of that last name is bound as it is: by an import, an assignment, a default,
-        a keyword argument or a partial."""
+        """Last names to which something of that last name is bound, or that hold it."""
         if self._aliases is None:
             self._aliases = {}
             for file in self.files.values():
@@ -235,15 +235,19 @@ class World:
         return found
 
     def _activation(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
-        if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
+        if index in file.decorating or index in file.making_decorators:
             return self._called_frame(file, index, parent, function)
-        if parent is not None:
-            return self.frame(file, index, None, function)
+        forgotten = self._forgotten(parent)
+        if parent is not forgotten:
+            if self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
+                return self._called_frame(file, index, parent, function)
+            return self.frame(file, index, forgotten, function)
         if self._may_add(function, MOST_CONTEXTS, nested=False):
-            return self._called_frame(file, index, None, function)
+            return self._called_frame(file, index, parent, function)
         of = function.receiver.of if isinstance(function.receiver, Instance) else None
-        known = Function(function.file, function.scope, function.receiver if of is not None else None)
-        forgetful = self.intern(("any", function.key, of), None, known, None)
+        closure = self.decorating(function.frame)
+        known = Function(function.file, function.scope, function.receiver if of is not None else None, closure)
+        forgetful = self.intern(("any", function.key, of, closure), None, known, None)
         self._forgetful.add(forgetful)
         return forgetful
 
@@ -254,7 +258,7 @@ class World:
 
     def _may_add(self, function: Function, most: int, nested: bool) -> bool:
         """Count one more activation of a function, unless it has as many as are told apart."""
-        key = (function.key, nested)
+        key = (function.key, self.decorating(function.frame), nested)
         count = self._contexts.get(key, 0)
         self._contexts[key] = min(count + 1, most)
         return count < most
@@ -281,7 +285,26 @@ class World:
         """The activation, unless it is too deep to be told apart from others."""
         if frame is None or (frame.depth < DEEPEST_CONTEXT and frame.nesting <= DEEPEST_NESTING):
             return frame
-        return None
+        return self._forgotten(frame)
+
+    def decorating(self, frame: Frame | None) -> Frame | None:
+        """The activation, if it is that of a decorator that is given what it decorates."""
+        call = frame.call if frame is not None else None
+        return frame if call is not None and call[1] in self.files[call[0]].decorating else None
+
+    def _forgotten(self, frame: Frame | None) -> Frame | None:
+        """What stays known of an activation that is told apart from no other: of a decorator's wrapper, for what it
+        stands."""
+        closure = self.decorating(frame.closure) if frame is not None else None
+        return self.enclosed(closure) if closure is not None else None
+
+    def enclosed(self, closure: Frame) -> Frame:
+        """An activation of which only that of the function around is known."""
+        key = (("enclosed", closure), False)
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = Frame(None, None, None, closure, False)
+        return found
 
     def forgets(self, frame: Frame) -> bool:
         """Whether an activation stands for many that are not told apart."""

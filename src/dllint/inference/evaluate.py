@@ -40,7 +40,8 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.arguments import Passed
+from dllint.inference.arguments import Held, Passed
+from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
 from dllint.inference.folding import OPERATORS, binary, truth, unary
 from dllint.inference.interface import Engine
@@ -85,7 +86,7 @@ class Evaluator:
         self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._unions: dict[int, Expr] = {}
         self._depth = 0
-        self._table: dict[type[Expr] | type[Passed], Callable[[Any, Site], Values]] = {
+        self._table: dict[type[Expr] | type[Held] | type[Passed], Callable[[Any, Site], Values]] = {
             Constant: lambda expr, site: (const(expr.value),),
             Name: self._name,
             Attribute: self._attr,
@@ -106,7 +107,8 @@ class Evaluator:
             FString: self._fstring,
             Element: self._element,
             Entered: self._entered,
-            Defined: lambda expr, site: self.definition(site, expr.scope),
+            Defined: lambda expr, site: (defined(site, expr.scope),),
+            Held: lambda expr, site: (expr.value,),
             Walrus: lambda expr, site: self.evaluate(expr.value, site),
             Getter: self._getter,
             Passed: lambda expr, site: self.passed(expr.actual),
@@ -188,10 +190,13 @@ class Evaluator:
         )
 
     def definition(self, site: Site, index: int) -> Values:
-        scope = site.file.scopes[index]
-        if scope.kind == "class":
-            return (Class(site.file, index),)
-        return (Function(site.file, index, None, site.frame),)
+        """What the name of a definition holds: what its decorators gave."""
+        call = site.file.decorations.get(index)
+        return (defined(site, index),) if call is None else self.call(call, site)
+
+    def method(self, function: Function, receiver: Value | None) -> Values:
+        """What a method is on an object, or on its class, with what decorators made of it."""
+        return decorated_method(self.world, function, receiver)
 
     # Attributes
 
@@ -297,6 +302,8 @@ class Evaluator:
         if registered:
             return registered
         callees = self.world.calls.callees(site.file, index, site.frame)
+        if index in site.file.decorating:
+            return kept(self.world, union(self.result(value, given) for value in unaltered(callees)), index, here)
         if len(callees) == 1:
             return self.result(callees[0], given)
         return union(self.result(value, given) for value in callees)
@@ -335,6 +342,9 @@ class Evaluator:
             called = f"{knowledge.canonical(callee.of.name)}()"
             if called in knowledge.new_storage:
                 return (Instance(External(called), file, index, frame),)
+            handler = knowledge.results.get(called) if actuals is None else None
+            if handler is not None:
+                return handler(self.world, file, index, here) or (UNKNOWN,)
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:

@@ -95,9 +95,9 @@ class Objects:
     def _of_class(self, cls: Class, name: str) -> Values:
         method = self.world.hierarchy.method(cls, name)
         if method is not None:
-            if self.world.hierarchy.receiver_kind(method) == "class":
-                return (Function(method.file, method.scope, cls),)
-            return (method,)
+            return self.world.values.method(
+                method, cls if self.world.hierarchy.receiver_kind(method) == "class" else None
+            )
         for owner in self.world.hierarchy.line(cls):
             if isinstance(owner, Class) and name in owner.file.bindings(owner.scope):
                 return self.world.values.name(name, Site(owner.file, owner.scope, 0, (0, 0), None))
@@ -111,7 +111,7 @@ class Objects:
         start = receiver.of if isinstance(receiver, Instance) and isinstance(receiver.of, Class) else value.cls
         method = self.world.hierarchy.method(start, name, after=value.cls)
         if method is not None:
-            return (Function(method.file, method.scope, receiver or Instance(value.cls)),)
+            return self.world.values.method(method, receiver or Instance(value.cls))
         outside = self.world.hierarchy.externals(value.cls)
         return tuple(External(f"{base}.{name}") for base in outside[:1]) or (UNKNOWN,)
 
@@ -126,9 +126,9 @@ class Objects:
                 groups.append(self.world.values.returned(method, self.world.receiver_frame(value)))
             elif hierarchy.receiver_kind(method):
                 receiver: Value = value if hierarchy.receiver_kind(method) == "self" else cls
-                groups.append((Function(method.file, method.scope, receiver),))
+                groups.append(self.world.values.method(method, receiver))
             else:
-                groups.append((method,))
+                groups.append(self.world.values.method(method, None))
         groups += self._stored_values(value, name)
         if not methods:
             groups += fields.given(self.world, value, name)
@@ -226,7 +226,7 @@ class Objects:
             step = self._next_init(method, frame, value)
             if step is None:
                 return None
-            method, frame = step
+            method, frame = step.function, step.frame
         return None
 
     def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:

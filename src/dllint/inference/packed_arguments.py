@@ -28,3 +28,14 @@ def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual
     if kwargs is not None:
         made.mappings.append(kwargs)
     return made
+
+
+def laid_out(world: Engine, actuals: Actuals) -> Actuals:
+    """The arguments with those sequences that are unpacked, and whose elements are known, written out."""
+    made = Actuals([*actuals.positional], actuals.keywords, [], actuals.mappings, actuals.under)
+    for actual in actuals.rest:
+        if actual.starred:
+            add_handed(world, made, actual, None)
+        else:
+            made.add(actual)
+    return made

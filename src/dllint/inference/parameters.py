@@ -59,14 +59,13 @@ class Parameters:
         if not self.world.memory.enter():
             return union([self.default(function, name), (UNKNOWN,)])
         try:
-            groups = [
-                self._filled(function, name, caller.frame)
-                for caller in self.world.calls.callers(function)
-                if caller.frame.actuals is not None
-            ]
+            frames = self._activations(function, frame)
+            groups = [(UNKNOWN,) if one.actuals is None else self._filled(function, name, one) for one in frames]
+            if frames and self.world.calls.called_later(function):
+                groups.append((UNKNOWN,))
         finally:
             self.world.memory.leave()
-        if groups:
+        if any(one.actuals is not None for one in frames):
             given = tuple(value for value in union(groups) if not self._foreign(value, function))
             return self._or_annotated(function, name, given)
         return hierarchy.annotation(function, name) or union([self.default(function, name), (UNKNOWN,)])
@@ -88,12 +87,22 @@ class Parameters:
             frames = [frame]
         elif self.world.memory.enter():
             try:
-                frames = [caller.frame for caller in self.world.calls.callers(function)]
+                frames = self._activations(function, frame)
             finally:
                 self.world.memory.leave()
         for one in frames:
             if one.actuals is not None:
                 yield self.bound(function, name, one).actual
+
+    def _activations(self, function: Function, frame: Frame | None) -> list[Frame]:
+        """The activations of a function by all calls that are known, each told apart; of a decorator's wrapper, for
+        the definition that `frame` is for. What is called back from outside has one without arguments."""
+        closure = self.world.decorating(frame.closure if frame is not None else None)
+        function = Function(function.file, function.scope, None, closure)
+        return [
+            self.world.told_apart(caller.file, caller.call, function.bound_to(caller.frame.receiver), caller.frame)
+            for caller in self.world.calls.callers(function)
+        ]
 
     def default(self, function: Function, name: str) -> Values:
         """What a parameter is where a call leaves it out."""
@@ -129,7 +138,10 @@ class Parameters:
             return (Keywords(function, frame),) if kind == "kw" else self._rest(function, bound.offset, frame)
         skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
         found = self.given(frame.actuals, params, name, skip)
-        return union([found.values, self.default(function, name)]) if found.absent else found.values
+        if not found.absent:
+            return found.values
+        # What a call leaves out that has no default, a decorator from outside fills.
+        return union([found.values, self.default(function, name)]) or (UNKNOWN,)
 
     def _rest(self, function: Function, offset: int, frame: Frame) -> Values:
         """What a `*args` parameter holds: the positional arguments from `offset` on."""

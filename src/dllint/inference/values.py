@@ -183,7 +183,7 @@ class Function:
             vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
         return found
 
-    def bound_to(self, receiver: Value) -> Function:
+    def bound_to(self, receiver: Value | None) -> Function:
         """The method of an object, or of a class."""
         return Function(self.file, self.scope, receiver, self.frame)
 

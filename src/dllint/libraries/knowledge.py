@@ -16,6 +16,30 @@ from dllint.libraries.torch import LAUNCHERS, LOADERS
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
 
+KEEPING = frozenset(
+    {
+        *("functools.partial", "functools.partialmethod", "functools.wraps", "functools.update_wrapper"),
+        *("functools.lru_cache", "functools.cache", "staticmethod", "classmethod", "property"),
+        *(
+            "isinstance",
+            "issubclass",
+            "callable",
+            "getattr",
+            "hasattr",
+            "setattr",
+            "id",
+            "type",
+            "print",
+            "str",
+            "repr",
+        ),
+        *("inspect.signature", "inspect.getsource", "inspect.isfunction", "argparse.ArgumentParser().set_defaults"),
+    }
+)
+"""What keeps the functions that it is given, or only looks at them."""
+_CONTAINERS = ("dict().", "list().append", "list().insert", "list().extend", "set().", "str().")
+"""Methods of containers, which call nothing but the key of a sort."""
+
 
 class Libraries:
     """The answers of all library modules for one project."""
@@ -51,8 +75,11 @@ class Libraries:
         return contents.held_by(self.world, value)
 
     def calls_back(self, name: str) -> bool:
-        keeps = name in ("functools.partial", "functools.wraps")
-        return not (keeps or self.is_launcher(name) or self.is_loader_name(name))
+        keeps = name in KEEPING or name.startswith(_CONTAINERS)
+        return not (keeps or self.is_launcher(name) or self.passes_on(name))
+
+    def passes_on(self, name: str) -> bool:
+        return self.is_loader_name(name)
 
     @staticmethod
     def calls_forward(bases: Iterable[str]) -> bool:

@@ -1,4 +1,5 @@
-"""Calls that are written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop.
+"""Calls that are written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop,
+decorating a function or class.
 
 They are added to a file's calls, so that whatever follows calls follows them too. A property is called through the
 expression ["getter", base, name].
@@ -8,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dllint.facts.nodes import Attribute, Getter
-from dllint.facts.schema import Call, Expr
+from dllint.facts.nodes import Attribute, CallRef, Defined, Getter
+from dllint.facts.schema import Argument, Call, Expr
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
+_KINDS = PROPERTY_DECORATORS | {"staticmethod", "classmethod", "setter", "getter", "deleter"}
+"""Decorators that say what kind of method a function is."""
 MOST_READERS = 60
 """Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
 _WITHOUT_ATTRIBUTES = ("name", "const", "call", "lambda")
@@ -35,6 +38,9 @@ def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[Sour
     for file in files:
         for call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
             found.setdefault(call.func[2], []).append((file, file.add_call(call)))
+        for call, index in _decorate(file):
+            if name := last_name(call.func):
+                found.setdefault(name, []).append((file, index))
     return found
 
 
@@ -107,6 +113,23 @@ def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:
             if value[0] in ("name", "attr", "call", "item"):
                 span = event.value_span or event.span
                 yield Call(Attribute(value, method), [], span, number, event.region, event.span)
+
+
+def _decorate(file: SourceFile) -> Iterator[tuple[Call, int]]:
+    """Add the calls of decorators to a file: the lowest is given what the statement defines, each other one what the
+    one below gave."""
+    for scope, entry in enumerate(file.scopes):
+        given: Expr = Defined(scope)
+        for decorator in reversed(entry.decorators):
+            if last_name(decorator.expr) not in _KINDS:
+                argument = Argument(None, given, decorator.span, decorator.span)
+                call = Call(decorator.expr, [argument], decorator.span, entry.parent, entry.region, decorator.span)
+                index = file.decorations[scope] = file.add_call(call)
+                file.decorating.add(index)
+                if isinstance(decorator.expr, CallRef):
+                    file.making_decorators.add(decorator.expr.index)
+                given = CallRef(index)
+                yield call, index
 
 
 def _iterated(expr: Expr, file: SourceFile) -> Expr:

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 from dllint.facts.nodes import (
     Attribute,
     BinOp,
-    BoolOp,
     CallRef,
     Comprehension,
     Constant,
+    Defined,
     Element,
     Entered,
-    IfExp,
     List,
     Name,
     Opaque,
@@ -58,6 +57,12 @@ class SourceFile:
         self.scopes: list[Scope] = facts.scopes
         self.calls: list[Call] = list(facts.calls)
         self.children: dict[int, list[int]] = {}
+        self.decorations: dict[int, int] = {}
+        """The call of the uppermost decorator of a scope, of those that may put something in its place."""
+        self.decorating: set[int] = set()
+        """The calls of decorators."""
+        self.making_decorators: set[int] = set()
+        """The calls that give them: `repeat(3)` of `@repeat(3)`."""
         for index, scope in enumerate(facts.scopes):
             self.children.setdefault(scope.parent, []).append(index)
         self.interned: dict[Hashable, Any] = {}
@@ -88,6 +93,14 @@ class SourceFile:
             for index, call in enumerate(self.calls):
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
+
+    def applied(self, scope: int) -> Iterator[int]:
+        """The calls of the decorators of a scope, the uppermost first."""
+        call = self.decorations.get(scope)
+        while call is not None:
+            yield call
+            given = self.calls[call].args[0].value
+            call = given.index if isinstance(given, CallRef) else None
 
     def add_call(self, call: Call) -> int:
         """Put a call that is written without parentheses beside the others; gives its index."""
@@ -243,6 +256,15 @@ _BINDING = frozenset({"assign", "for", "with"})
 _NAMING = _BINDING | {"import", "def", "class", "except"}
 
 
+def decorated(file: SourceFile, call: int) -> int:
+    """The definition that the call of a decorator stands above."""
+    given = file.calls[call].args[0].value
+    while isinstance(given, CallRef):
+        given = file.calls[given.index].args[0].value
+    assert isinstance(given, Defined)
+    return given.scope
+
+
 def last_name(expr: Expr) -> str:
     """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
     return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
@@ -336,44 +358,3 @@ def _set(call: Call) -> Store | None:
     target = Attribute(base.value, key.value.value)
     event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
     return Store(call.scope, event, base.value, key.value.value, value.value)
-
-
-def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
-    """Pairs of last names, of which the second may be bound to what the first names."""
-    for scope in file.scopes:
-        for event in scope.events:
-            value, target = event.value, event.target
-            if event.kind == "assign" and value is not None and target is not None:
-                if isinstance(value, _ALIASED) and isinstance(target, _NAMED):
-                    name = last_name(target)
-                    for source in _sources(value, file):
-                        yield source, name
-            elif event.kind == "import" and event.detail[1] and event.detail[2]:
-                yield event.detail[1], event.detail[2]
-        for param in scope.params:
-            if isinstance(param.default, _NAMED):
-                yield last_name(param.default), param.name
-    for call in file.calls:
-        for argument in call.args:
-            keyword = argument.keyword
-            if keyword is not None and isinstance(argument.value, _NAMED) and keyword not in ("*", "**"):
-                yield last_name(argument.value), keyword
-
-
-_NAMED = (Name, Attribute)
-_ALIASED = (Name, Attribute, IfExp, BoolOp, CallRef)
-
-
-def _sources(expr: Expr, file: SourceFile) -> Iterator[str]:
-    if isinstance(expr, _NAMED):
-        yield last_name(expr)
-    elif isinstance(expr, IfExp):
-        yield from _sources(expr.body, file)
-        yield from _sources(expr.orelse, file)
-    elif isinstance(expr, BoolOp):
-        for part in expr.values:
-            yield from _sources(part, file)
-    elif isinstance(expr, CallRef):
-        call = file.calls[expr.index]
-        if last_name(call.func) == "partial" and call.args and call.args[0].keyword is None:
-            yield from _sources(call.args[0].value, file)

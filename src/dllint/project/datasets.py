@@ -279,7 +279,7 @@ class Datasets:
                 for target in self.world.calls.targets(function.file, index, frame):
                     if target.function.key not in found and len(hops) < DEEPEST:
                         call = function.file.calls[index]
-                        hop = Hop(function.file, call.span, f"calls {target.function.name}")
+                        hop = Hop(function.file, call.span, f"calls {target.function.name}", target.guessed)
                         found[target.function.key] = (*hops, hop)
                         queue.append((target.function, (*hops, hop)))
         return found

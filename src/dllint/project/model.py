@@ -121,7 +121,7 @@ class Project:
         return f"{self.shown(file.path)}:{span.line}"
 
     def place(self, hop: Hop) -> Place:
-        return Place(hop.file.path, hop.span, hop.text)
+        return Place(hop.file.path, hop.span, hop.text, hop.guessed)
 
     def trace(self, hops: Iterable[Hop]) -> tuple[Place, ...]:
         return tuple(self.place(hop) for hop in hops)

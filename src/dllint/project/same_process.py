@@ -23,18 +23,19 @@ _PARENT_ONLY = ("__name__", "current_process", "parent_process")
 
 @dataclass(frozen=True)
 class Reached:
-    """A function that runs, in the activation by which it was first reached, and the calls that lead to it."""
+    """A function that runs, in the activation by which it was first reached, and the calls that lead to it, each with
+    whether it is guessed what that runs."""
 
     file: SourceFile
     scope: int
     frame: Frame | None
-    calls: tuple[tuple[SourceFile, int], ...] = ()
+    calls: tuple[tuple[SourceFile, int, bool], ...] = ()
 
     def hops(self) -> tuple[Hop, ...]:
         """The calls that lead here, in words."""
         return tuple(
-            Hop(file, file.calls[index].span, f"calls {render(file.calls[index].func, file)}")
-            for file, index in self.calls
+            Hop(file, file.calls[index].span, f"calls {render(file.calls[index].func, file)}", guessed)
+            for file, index, guessed in self.calls
         )
 
 
@@ -61,13 +62,13 @@ def reach(
                 continue
             for target in world.calls.targets(here.file, index, here.frame):
                 if seen.may_add(target.function):
-                    frame = world.told_apart(here.file, index, *target)
-                    queue.append(stepped(here, index, Target(target.function, frame)))
+                    frame = world.told_apart(here.file, index, target.function, target.frame)
+                    queue.append(stepped(here, index, target._replace(frame=frame)))
 
 
 def stepped(here: Reached, index: int, target: Target) -> Reached:
     """A function that a call of another one runs."""
-    calls = (*here.calls, (here.file, index))
+    calls = (*here.calls, (here.file, index, target.guessed))
     return Reached(target.function.file, target.function.scope, target.frame, calls)
 
 

@@ -37,11 +37,13 @@ does not run after the function."""
 
 
 class Hop(NamedTuple):
-    """One step of a chain: a call site, and what happens there."""
+    """One step of a chain: a call site, and what happens there. `guessed`: to a method that is found by its name
+    alone."""
 
     file: SourceFile
     span: Span
     text: str
+    guessed: bool = False
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,7 @@ class StartMethods:
         call = launch.file.calls[launch.call]
         text = f"{render(call.func, launch.file)}(…) starts {{}} by {method}"
         through = tuple(
-            Hop(c.file, c.file.calls[c.call].span, f"calls {render(c.file.calls[c.call].func, c.file)}")
+            Hop(c.file, c.file.calls[c.call].span, f"calls {render(c.file.calls[c.call].func, c.file)}", c.guessed)
             for c in launch.through
         )
         for target in launch.targets:
@@ -307,7 +309,8 @@ class StartMethods:
                     more = self.world.symbols.atoms(caller.file, outer.scope, outer.region)
                     if contradict(conditions, more):
                         continue
-                    hop = Hop(caller.file, outer.span, f"calls {render(outer.func, caller.file)}, which runs")
+                    calls = f"calls {render(outer.func, caller.file)}, which runs"
+                    hop = Hop(caller.file, outer.span, calls, caller.guessed)
                     end = (outer.statement.end_line, outer.statement.end_column)
                     todo.append((caller.file, outer.scope, end, conditions + more, (hop, *through), None))
 
@@ -407,7 +410,8 @@ class StartMethods:
         for target in self.world.calls.targets(file, index, self._needed(arrival, index)):
             conditions = [*arrival.conditions, *here] if here else arrival.conditions
             target = self._chained(target, arrival, index)
-            yield self._arrival(arrival.origin, target, arrival, hop, conditions, arrival.depth + 1)
+            step = hop._replace(guessed=target.guessed)
+            yield self._arrival(arrival.origin, target, arrival, step, conditions, arrival.depth + 1)
 
     def _needed(self, arrival: Arrival, index: int) -> Frame | None:
         """What of the activation decides what a call runs: nothing where the callee is named at the top of a module,
@@ -432,7 +436,7 @@ class StartMethods:
         if actuals is not None and actuals is self.world.actuals(file, index, target.frame.parent):
             actuals = self.world.actuals(file, index, arrival.frame)
         key = ("chain", file.path, index, arrival.frame, target.function)
-        return Target(target.function, self.world.intern(key, actuals, target.function, arrival.frame, chain=True))
+        return target._replace(frame=self.world.intern(key, actuals, target.function, arrival.frame, chain=True))
 
 
 def _receiver(arrival: Arrival) -> object:

@@ -140,8 +140,9 @@ class WorkerCode:
             if call.region and self.world.impossible(self.world.call_site(run.file, index, run.frame)):
                 continue
             for target in self.world.calls.targets(run.file, index, run.frame):
-                told_apart = Target(target.function, self.world.told_apart(run.file, index, *target))
-                yield told_apart, Hop(run.file, call.span, f"calls {render(call.func, run.file)}")
+                frame = self.world.told_apart(run.file, index, target.function, target.frame)
+                hop = Hop(run.file, call.span, f"calls {render(call.func, run.file)}", target.guessed)
+                yield target._replace(frame=frame), hop
 
     def _subscripted(self, run: WorkerRun) -> Iterator[tuple[Target, Hop]]:
         """What `self.reader[key]` runs. A dataset inside another one is asked for on its own."""

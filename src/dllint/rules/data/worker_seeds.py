@@ -67,7 +67,7 @@ class WorkerSeeds:
         for value in self.project.callables(loader, "worker_init_fn"):
             started = self._started(value)
             if started is not None:
-                yield list(self._seedings(*started, (), started[0], set()))
+                yield list(self._seedings(started.function, started.frame, (), started.function, set()))
 
     def seeds_itself(self, loader: Loader) -> str | None:
         """The name of a seeding function that is the `worker_init_fn` itself: the worker's number is the seed."""
@@ -101,7 +101,7 @@ class WorkerSeeds:
             elif len(hops) < DEEPEST:
                 for target in self.world.calls.targets(file, index, frame):
                     if target.function.key not in seen:
-                        hop = Hop(file, call.span, f"calls {target.function.name}")
+                        hop = Hop(file, call.span, f"calls {target.function.name}", target.guessed)
                         yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
 
     def _plain(self, expr: Expr, site: Site) -> bool:

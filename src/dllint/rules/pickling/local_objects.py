@@ -10,7 +10,7 @@ from dllint.inference.values import Class, External, Function, Instance, Partial
 from dllint.libraries.pickling import NAMED_AS_WRAPPED
 from dllint.libraries.torch import canonical
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, decorated, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.functions import Unpicklable, functions_in, is_lambda, is_local
@@ -76,7 +76,8 @@ def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
     for argument in ("collate_fn", "worker_init_fn"):
         for given in project.callables(loader, argument):
             for function in functions_in(project.world, given):
-                if function.receiver is None and (is_lambda(function) or is_local(function)):
+                named = _named_as_wrapped(project.world, function)
+                if function.receiver is None and (is_lambda(function) or is_local(function)) and not named:
                     yield Unpicklable("DLL204", function.file, function.scope, argument, None)
             for one in _by_name(project.world, given):
                 if one.key not in seen and (isinstance(one, Class) or is_guarded(one.file, one.scope)):
@@ -95,8 +96,6 @@ def _by_name(world: World, value: Value) -> Iterator[Function | Class]:
     if isinstance(value, Function):
         if is_lambda(value) or (value.receiver is None and _is_lost(world, value)):
             yield value
-        else:
-            yield from _wrappers(world, value)
     elif isinstance(value, Class) or (isinstance(value, Instance) and isinstance(value.of, Class)):
         cls = value if isinstance(value, Class) else value.of
         if isinstance(cls, Class) and _is_lost(world, cls):
@@ -113,6 +112,8 @@ def _is_lost(world: World, one: Function | Class) -> bool:
         return False
     if is_guarded(file, scope):
         return True
+    if isinstance(one, Function) and _named_as_wrapped(world, one):
+        return False
     if isinstance(one, Function) and not all(_keeps_name(world, one, decorator.expr) for decorator in entry.decorators):
         return False
     return is_local(one) and not any(
@@ -129,23 +130,16 @@ def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
     return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)
 
 
-def _wrappers(world: World, function: Function) -> Iterator[Function]:
-    """The local function that a decorator without `functools.wraps` puts in the place of a function."""
-    file, entry = function.file, function.file.scopes[function.scope]
-    if function.receiver is not None or len(entry.decorators) != 1:
-        return
-    site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
-    for decorator in world.values.evaluate(entry.decorators[0].expr, site):
-        if not isinstance(decorator, Function) or any(
-            call.func[-1] == "update_wrapper"
-            for call in map(decorator.file.calls.__getitem__, decorator.file.calls_of(decorator.scope))
-        ):
-            return
-        for inner in world.values.returned(decorator, None):
-            if not isinstance(inner, Function) or is_lambda(inner) or inner.file.scopes[inner.scope].decorators:
-                return
-            if is_local(inner):
-                yield inner
+def _named_as_wrapped(world: World, function: Function) -> bool:
+    """Whether it is a decorator's wrapper that `functools.wraps` gave the name of the function in whose place it is, so
+    that pickle finds it there."""
+    closure = world.decorating(function.frame)
+    if closure is None or closure.call is None:
+        return False
+    file, maker = world.files[closure.call[0]], function.file.scopes[function.scope].parent
+    wrapped = file.scopes[decorated(file, closure.call[1])].parent == 0
+    calls = map(function.file.calls.__getitem__, function.file.calls_of(maker))
+    return wrapped and any(last_name(call.func) in ("wraps", "update_wrapper") for call in calls)
 
 
 def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[Unpicklable]:

@@ -57,13 +57,19 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         if not runs_when_imported(file, call.region) or _hands_to_an_object(project, file, index):
             continue
         starts = [
-            stepped(module, index, target._replace(frame=project.world.told_apart(file, index, *target)))
+            stepped(
+                module,
+                index,
+                target._replace(frame=project.world.told_apart(file, index, target.function, target.frame)),
+            )
             for target in project.world.calls.targets(file, index)
         ]
         text = f"`{render(call.func, file)}`"
         for reached in reach(project.world, starts):
             for start in _here(project, reached):
-                hops = (*reached.hops()[1:], Hop(start.file, start.span, f"{start.text} starts processes"))
+                first, *others = reached.hops()
+                starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
+                hops = (*others, starts_here)
                 found.append(
                     TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
                 )

@@ -1,0 +1,78 @@
+"""What something from outside the project calls when it is called: the functions that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.nodes import Attribute, CallRef, LambdaRef, Name
+from dllint.facts.schema import Expr
+from dllint.inference.edges import Target
+from dllint.inference.interface import Engine
+from dllint.inference.packed_arguments import add_handed
+from dllint.inference.values import Actuals, Class, External, Frame, Function, Instance, Partial, Value
+from dllint.linking.source import SourceFile, last_name
+
+
+def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
+    """Functions of the project handed to a call of something from outside, which calls them here and now
+    (a thread's target, `map`, `fire.Fire`, a trainer's callback) or hands over what a container calls."""
+    of = value.of if isinstance(value, Instance) else value
+    if not isinstance(of, External):
+        return
+    name = world.knowledge.canonical(of.name)
+    if isinstance(value, Instance):
+        yield from _contained(world, value)
+        return
+    if not world.knowledge.calls_back(name):
+        return
+    site = world.call_site(file, index, frame)
+    for argument in file.calls[index].args:
+        if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
+            continue
+        if isinstance(argument.value, Name) and not world.may_be_function(argument.value.id):
+            continue
+        for one in world.values.evaluate(argument.value, site):
+            if isinstance(one, Function):
+                yield Target(one, _back_frame(world, name, one, file, index, frame))
+            elif isinstance(one, Partial) and isinstance(one.plain, Function):
+                yield Target(one.plain, _back_frame(world, name, one, file, index, frame))
+
+
+def _back_frame(
+    world: Engine, caller: str, called: Function | Partial, file: SourceFile, index: int, frame: Frame | None
+) -> Frame:
+    """The activation of a function that something from outside calls back: a thread says with which arguments."""
+    given = world.actuals(file, index, frame)
+    function = called.plain if isinstance(called, Partial) else called
+    assert isinstance(function, Function)
+    if caller != "threading.Thread" or given.stars or given.mappings:
+        return world.intern(("back", function, frame), None, function, frame)
+    listed = (given.keywords.get(name) for name in ("args", "kwargs"))
+    actuals = add_handed(world, Actuals(), *listed)
+    if isinstance(called, Partial):
+        actuals = world.made_with(called).then(actuals)
+    return world.intern(("back", file.path, index, called, frame), actuals, function, frame)
+
+
+def _contained(world: Engine, value: Instance, depth: int = 0) -> Iterator[Target]:
+    """What calling a composed transform from outside the project calls in turn."""
+    if value.file is None or value.call < 0 or depth > 3:
+        return
+    for held in world.knowledge.held_by(value):
+        if isinstance(held, Function):
+            yield Target(held, world.intern(("held", held), None, held, None))
+        elif isinstance(held, Instance) and isinstance(held.of, Class):
+            for name in ("__call__", "forward", "apply"):
+                method = world.hierarchy.method(held.of, name)
+                if method is not None:
+                    bound = Function(method.file, method.scope, held)
+                    yield Target(bound, world.intern(("held", bound), None, bound, None))
+        elif isinstance(held, Instance):
+            yield from _contained(world, held, depth + 1)
+
+
+def _may_be_called(argument: Expr, file: SourceFile) -> bool:
+    """Whether an argument is worth asking whether it is a function: a name, a lambda, or a partial."""
+    if isinstance(argument, CallRef):
+        return last_name(file.calls[argument.index].func) == "partial"
+    return isinstance(argument, (Name, Attribute, LambdaRef))

@@ -1,0 +1,58 @@
+"""The names under which functions are looked for where they are called."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from dllint.inference.interface import Engine
+from dllint.inference.values import Class, Frame, Function
+from dllint.linking.aliases import lambda_name, result_name
+from dllint.linking.source import decorated
+
+MOST_NAMES = 60
+"""Names under which one function is looked for, as aliases lead to them."""
+CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_OF_OBJECTS = ("__call__", "forward")
+"""Methods that are run by calling the object."""
+ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)
+"""Names by which constructors of all classes are called."""
+
+
+def names_of(world: Engine, function: Function, closure: Frame | None = None) -> dict[str, None]:
+    """The last names under which the function may be called, its own first."""
+    name = function.name
+    names = {name: None}
+    owner = function.file.method_of(function.scope)
+    if owner is not None and name in (*CONSTRUCTORS, *_OF_OBJECTS):
+        cls = Class(function.file, owner)
+        classes = [cls.name, *(below.name for below in world.hierarchy.subclasses(cls))]
+        if name in CONSTRUCTORS:
+            names = dict.fromkeys([name, "cls", "__class__", *classes])
+        else:
+            names = dict.fromkeys([name, *map(result_name, classes), *_receivers(function)])
+    if function.file.scopes[function.scope].kind == "lambda":
+        names[lambda_name(function.file.path, function.scope)] = None
+    around = function.file.scopes[function.scope].parent
+    if closure is not None:
+        assert closure.call is not None
+        file = world.files[closure.call[0]]
+        names = {file.scopes[decorated(file, closure.call[1])].name: None}
+    elif around > 0 and function.file.scopes[around].kind == "function":
+        makers = (function.file.scopes[around].name, function.file.scopes[function.file.scopes[around].parent].name)
+        names.update((file.scopes[scope].name, None) for file, scope in world.decorated(dict.fromkeys(makers)))
+    todo = deque(names)
+    while todo and len(names) < MOST_NAMES:
+        for alias in world.aliases(todo.popleft()):
+            if alias not in names:
+                names[alias] = None
+                todo.append(alias)
+    return names
+
+
+def _receivers(method: Function) -> Iterator[str]:
+    """What the methods beside a method call their object."""
+    owner = method.file.scopes[method.scope].parent
+    for scope in method.file.children.get(owner, ()):
+        if params := method.file.scopes[scope].params:
+            yield params[0].name
