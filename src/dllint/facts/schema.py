@@ -52,7 +52,7 @@ from dllint.facts.nodes import Expr as Expr
 from dllint.facts.nodes import from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Raised whenever what is extracted, or how it is written down, changes."""
 
 
@@ -132,6 +132,7 @@ class Scope:
         span: from the first decorator (or `def`/`class`/`lambda`) to the end of the body.
         header: from `def`/`async def`/`class`/`lambda` to the name's end (a lambda: the whole expression).
         bases: arguments of a class statement (`metaclass=` among them).
+        end: of a function: the region in which it comes to the end of its body; -1 where it never does.
     """
 
     kind: str
@@ -145,6 +146,7 @@ class Scope:
     bases: list[Argument] = field(default_factory=list)
     is_async: bool = False
     is_generator: bool = False
+    end: int = -1
     events: list[Event] = field(default_factory=list)
 
     if not TYPE_CHECKING:

@@ -45,7 +45,15 @@ from dllint.inference.decorations import decorated_method, defined, kept, unalte
 from dllint.inference.edges import Given
 from dllint.inference.folding import OPERATORS, binary, truth, unary
 from dllint.inference.interface import Engine
-from dllint.inference.narrowing import called_before, not_functions, of_tested_classes, tests_callable
+from dllint.inference.narrowing import (
+    called_before,
+    not_functions,
+    of_tests,
+    passes,
+    passing,
+    replaced_by_test,
+    tests_callable,
+)
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -159,10 +167,18 @@ class Evaluator:
         if len(found) == 1:
             values = self.binding(name, *found[0])
         else:
-            values = union(self.binding(name, binding, where) for binding, where in found)
+            others = [binding for binding, _ in found] if meaning.own == len(found) and not meaning.closures else []
+            values = union(self._surviving(name, *one, others, site) for one in found)
         if site.region and len(values) > 1:
-            values = of_tested_classes(self.world, name, site, values)
+            values = of_tests(self.world, Name(name), site, values)
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
+
+    def _surviving(self, name: str, binding: Binding, where: Site, others: list[Binding], site: Site) -> Values:
+        """The values that one of several bindings gives its name, without those that another one has replaced."""
+        values = self.binding(name, binding, where)
+        for test, holds in replaced_by_test(binding, others, name, site) if others else ():
+            values = tuple(value for value in values if passes(self.world, value, Name(name), test, holds, site))
+        return values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -357,12 +373,17 @@ class Evaluator:
 
     def _returned(self, function: Function, frame: Frame | None) -> Values:
         groups: list[Values] = []
-        for event in function.file.scopes[function.scope].events:
+        entry = function.file.scopes[function.scope]
+        for event in entry.events:
             if event.kind == "return":
                 site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
                 if frame is None or not self.world.impossible(site):
                     groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
-        return union(groups) if groups else (NONE,)
+        if entry.end >= 0:
+            end = (entry.span.end_line, entry.span.end_column)
+            if frame is None or not self.world.impossible(Site(function.file, function.scope, entry.end, end, frame)):
+                groups.append((NONE,))
+        return union(groups)
 
     # Operators
 
@@ -378,7 +399,8 @@ class Evaluator:
         decided = truth(self.evaluate(expr.test, site))
         if decided is not None:
             return self.evaluate(expr.body if decided else expr.orelse, site)
-        chosen, other = self.evaluate(expr.body, site), self.evaluate(expr.orelse, site)
+        chosen = passing(self.world, expr.body, expr.test, True, site, self.evaluate(expr.body, site))
+        other = passing(self.world, expr.orelse, expr.test, False, site, self.evaluate(expr.orelse, site))
         return union([chosen, not_functions(other) if tests_callable(expr.test, site.file) == expr.orelse else other])
 
     def _boolean(self, expr: BoolOp, site: Site) -> Values:

@@ -1,14 +1,19 @@
-"""What tests by `callable` and `isinstance` leave of the values of a name or attribute."""
+"""What tests leave of the values of a name or attribute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not
 from dllint.facts.schema import Event, Expr
+from dllint.inference.folding import binary, truth
 from dllint.inference.interface import Engine
-from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values
-from dllint.linking.source import SourceFile
+from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values, const
+from dllint.linking.conditions import may_change, render
+from dllint.linking.source import Binding, SourceFile
+from dllint.span import Span
+
+_LOOPS = ("for", "while")
 
 
 def not_functions(values: Values) -> Values:
@@ -55,42 +60,100 @@ def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
     return found
 
 
-def of_tested_classes(world: Engine, name: str, site: Site, values: Values) -> Values:
-    """The values without the objects that an `isinstance` around the place excludes: what follows
-    `if isinstance(rows, Stream): return rows` gets none of that class."""
+def of_tests(world: Engine, subject: Expr, site: Site, values: Values) -> Values:
+    """The values of a name or attribute without those that the tests around the place exclude: what follows
+    `if rows is None: return` gets no None, and what follows `if isinstance(rows, Stream): return rows` none of that
+    class."""
     file = site.file
-    if not site.region or len(values) < 2 or not file.facts.called.get("isinstance"):
+    if not site.region or len(values) < 2:
         return values
-    key = (site.scope, site.region, name)
-    tests = file.tested_classes.get(key)
+    key = (site.scope, site.region, subject)
+    tests = file.tests.get(key)
     if tests is None:
-        tests = file.tested_classes[key] = list(_tests(name, file, site.scope, site.region))
+        tests = file.tests[key] = list(_tests(subject, file, site.region))
     left = values
-    for classes, holds, region, at in tests:
-        wanted = _listed(world, classes, Site(file, site.scope, region, at, site.frame))
-        left = tuple(value for value in left if _is_one(world, value, wanted) is not (not holds))
+    for test, holds, region in tests:
+        start = file.facts.regions[region].span
+        if not may_change(render(subject, file), file, site.scope, _between(start, site)):
+            where = Site(file, site.scope, region, (start.line, start.column), site.frame)
+            left = tuple(value for value in left if passes(world, value, subject, test, holds, where))
     return left or values
 
 
-def _tests(name: str, file: SourceFile, scope: int, region: int) -> Iterator[tuple[Expr, bool, int, tuple[int, int]]]:
-    """The classes of each `isinstance(name, …)` in force in a region, whether it holds, and where it stands; without
-    tests after which the function binds the name again."""
-    bindings = file.bindings(scope).get(name, ())
-    for index in file.regions(region) if bindings else ():
-        entry = file.facts.regions[index]
-        if entry.kind != "if" or entry.expr is None:
+def passing(world: Engine, subject: Expr, test: Expr, holds: bool, site: Site, values: Values) -> Values:
+    """The values of a name or attribute with which a test comes out as it `holds`; all where none does."""
+    return tuple(value for value in values if passes(world, value, subject, test, holds, site)) or values
+
+
+def replaced_by_test(binding: Binding, others: Sequence[Binding], name: str, site: Site) -> Iterator[tuple[Expr, bool]]:
+    """The tests that what a binding gives has failed at a place, since each replaces what meets it: of the first 0,
+    `size is None` in `if size is None: size = 8`."""
+    file = site.file
+    start = (binding.event.span.line, binding.event.span.column) if binding.event is not None else (0, 0)
+    for other in others:
+        event = other.event
+        if event is None or event is binding.event or not event.region:
             continue
-        test, holds = entry.expr, entry.holds
-        while test[0] == "not":
-            test, holds = test[1], not holds
-        for part in test[1] if test[0] == ("and" if holds else "or") else [test]:
-            call = file.calls[part[1]] if part[0] == "call" else None
-            if call is None or call.func != Name("isinstance") or len(call.args) != 2:
-                continue
-            at = (call.span.line, call.span.column)
-            late = any(one.event is not None and (one.event.span.line, one.event.span.column) > at for one in bindings)
-            if call.args[0].value == Name(name) and not late:
-                yield call.args[1].value, holds, entry.parent, at
+        entry = file.facts.regions[event.region]
+        passed = start < (entry.span.line, entry.span.column) and (event.span.line, event.span.column) < site.at
+        around = file.encloses(entry.parent, site.region) and not file.encloses(event.region, site.region)
+        if entry.kind == "if" and entry.expr is not None and passed and around and _about(entry.expr, Name(name), file):
+            yield entry.expr, not entry.holds
+
+
+def _between(test: Span, site: Site) -> Callable[[Event], bool]:
+    """Which statements may run after a test and before the place that it is around."""
+    loops = {index for index in site.file.regions(site.region) if site.file.facts.regions[index].kind in _LOOPS}
+
+    def passed(event: Event) -> bool:
+        at = (event.span.line, event.span.column)
+        if at <= (test.line, test.column):
+            return False
+        return not site.at > (0, 0) or at < site.at or not loops.isdisjoint(site.file.regions(event.region))
+
+    return passed
+
+
+def _tests(subject: Expr, file: SourceFile, region: int) -> Iterator[tuple[Expr, bool, int]]:
+    """The tests of a name or attribute that are in force in a region, whether they hold, and the region behind each."""
+    for index in file.regions(region):
+        entry = file.facts.regions[index]
+        if entry.kind == "if" and entry.expr is not None and _about(entry.expr, subject, file):
+            yield entry.expr, entry.holds, index
+
+
+def _about(test: Expr, subject: Expr, file: SourceFile) -> bool:
+    """Whether a test says something about what a name or attribute is."""
+    if isinstance(test, Not):
+        return _about(test.operand, subject, file)
+    if isinstance(test, BoolOp):
+        return any(_about(part, subject, file) for part in test.values)
+    if isinstance(test, Compare):
+        return test.left == subject and len(test.comparisons) == 1
+    if isinstance(test, CallRef):
+        call = file.calls[test.index]
+        return call.func == Name("isinstance") and len(call.args) == 2 and call.args[0].value == subject
+    return test == subject
+
+
+def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, site: Site) -> bool:
+    """Whether a test of a name or attribute may come out as it `holds` with this value."""
+    found: bool | None = None
+    if isinstance(test, Not):
+        return passes(world, value, subject, test.operand, not holds, site)
+    if isinstance(test, BoolOp):
+        decided = holds == (test.op == "and")
+        return not decided or all(passes(world, value, subject, part, holds, site) for part in test.values)
+    if isinstance(test, Compare) and test.left == subject and len(test.comparisons) == 1:
+        op, right = test.comparisons[0]
+        if isinstance(right, Constant):
+            found = truth(binary(op, (value,), (const(right.value),)))
+    elif isinstance(test, CallRef) and _about(test, subject, site.file):
+        wanted = _listed(world, site.file.calls[test.index].args[1].value, site)
+        found = _is_one(world, value, wanted)
+    elif test == subject:
+        found = truth((value,))
+    return found is None or found is holds
 
 
 def _listed(world: Engine, classes: Expr, site: Site) -> Values:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Frame, Site
-from dllint.linking.conditions import Atom, contradict, path_atoms
+from dllint.linking.conditions import Atom, contradictions, may_change, path_atoms
 from dllint.linking.source import Binding, SourceFile
 from dllint.modules import ModuleIndex
 
@@ -153,7 +153,7 @@ class Symbols:
                 if self._share_loop(file, event.region, region):
                     found.append(binding)
                 continue
-            if here and event.region and contradict(here, self.atoms(file, scope, event.region)):
+            if here and event.region and self._excludes(file, scope, event, region, at, here):
                 continue
             found.append(binding)
             if file.encloses(event.region, region):
@@ -162,6 +162,22 @@ class Symbols:
                 break
         found.reverse()
         return found or bindings
+
+    def _excludes(
+        self, file: SourceFile, scope: int, event: Event, region: int, at: tuple[int, int], here: list[Atom]
+    ) -> bool:
+        """Whether what holds at a place is never met where a statement before it runs: not where something between the
+        two tests changes what they read."""
+        told = list(contradictions(here, self.atoms(file, scope, event.region)))
+        if not told:
+            return False
+        tested = file.facts.regions[event.region].span
+        first = (tested.line, tested.column)
+        again = self._share_loop(file, event.region, region)
+        return any(
+            not may_change(text, file, scope, lambda one: again or first < (one.span.line, one.span.column) < at)
+            for text in told
+        )
 
     def _share_loop(self, file: SourceFile, left: int, right: int) -> bool:
         around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}

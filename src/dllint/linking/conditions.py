@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from dllint.facts.nodes import (
@@ -26,10 +27,14 @@ from dllint.facts.nodes import (
     Tuple,
     UnaryOp,
 )
-from dllint.facts.schema import Expr, Region
-from dllint.linking.source import SourceFile
+from dllint.facts.schema import Event, Expr, Region
+from dllint.linking.source import SourceFile, last_name
 
 _SEVERAL = " > 1"
+_FALSE = ("None", "0", "False", "''")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_CHANGING = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "empty", "is_set", "is_alive"})
+"""Last names of tests of what the statements between two of them commonly change: files, queues, events."""
 
 
 class Atom(NamedTuple):
@@ -174,26 +179,53 @@ def path_atoms(file: SourceFile, scope: int, region: int) -> list[Atom]:
 
 
 def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
-    """Whether no run can satisfy both. Conditions of different scopes are compared only where they read an
-    attribute or an item, since a bare name means something else in another function."""
+    """Whether no run can satisfy both, as long as nothing that they read changes in between."""
+    return next(contradictions(left, right), None) is not None
+
+
+def contradictions(left: Iterable[Atom], right: Iterable[Atom]) -> Iterator[str]:
+    """What conditions that no run can satisfy together are about, as written. Conditions of different scopes are
+    compared only where they read an attribute or an item, since a bare name means something else in another
+    function."""
     table: dict[str, list[Atom]] = {}
     for atom in left:
         table.setdefault(atom.text, []).append(atom)
     for atom in right:
         if _counted(atom, table):
-            return True
+            yield atom.text
         for other in table.get(atom.text, ()):
             if atom.scope != other.scope and not ("." in atom.text or "[" in atom.text):
                 continue
-            if atom.equals == other.equals and atom.holds != other.holds:
-                return True
-            if atom.equals != other.equals and atom.equals and other.equals and atom.holds and other.holds:
-                return True
-            if not atom.equals and other.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
-                return True
-            if not other.equals and atom.equals in ("None", "0", "False", "''") and atom.holds == other.holds:
-                return True
-    return False
+            if (
+                (atom.equals == other.equals and atom.holds != other.holds)
+                or (atom.equals != other.equals and atom.equals and other.equals and atom.holds and other.holds)
+                or (not atom.equals and other.equals in _FALSE and atom.holds == other.holds)
+                or (not other.equals and atom.equals in _FALSE and atom.holds == other.holds)
+            ):
+                yield atom.text
+
+
+def may_change(text: str, file: SourceFile, scope: int, passed: Callable[[Event], bool]) -> bool:
+    """Whether what a condition reads may come to something else by one of the statements of a scope that are
+    `passed`."""
+    names = set(_IDENTIFIER.findall(text))
+    if not names.isdisjoint(_CHANGING):
+        return True
+    return any(
+        event.target is not None and passed(event) and not names.isdisjoint(_set_names(event.target))
+        for event in file.scopes[scope].events
+    )
+
+
+def _set_names(target: Expr) -> Iterator[str]:
+    """The names and attributes that an assignment sets."""
+    if isinstance(target, (Tuple, List)):
+        for element in target.elements:
+            yield from _set_names(element)
+    elif isinstance(target, (Starred, Subscript)):
+        yield from _set_names(target.value)
+    elif isinstance(target, (Name, Attribute)):
+        yield last_name(target)
 
 
 def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:

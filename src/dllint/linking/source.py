@@ -68,7 +68,7 @@ class SourceFile:
         self.interned: dict[Hashable, Any] = {}
         """Where the interpreter keeps its one object for equal parts, as long as the file itself is kept."""
         self.asks_callable = bool(facts.called.get("callable"))
-        self.tested_classes: dict[tuple[int, int, str], list[tuple[Expr, bool, int, tuple[int, int]]]] = {}
+        self.tests: dict[tuple[int, int, Expr], list[tuple[Expr, bool, int]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}

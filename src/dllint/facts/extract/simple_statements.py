@@ -82,11 +82,13 @@ class SimpleStatements(Expressions):
             self.expr(node.cause.item)
         return True
 
-    def _assert(self, node: cst.Assert) -> None:
+    def _assert(self, node: cst.Assert) -> bool:
         self._valued("assert", node.test)
+        never = isinstance(node.test, (cst.Name, cst.Integer)) and node.test.value in ("False", "0")
         if node.msg is not None:
             self.step(",")
             self.expr(node.msg)
+        return never
 
     def _delete(self, node: cst.Del) -> None:
         self.step("del")
@@ -96,6 +98,7 @@ class SimpleStatements(Expressions):
 
     def _leave(self, node: Any) -> bool:
         self.at += 1
+        self.breaks += type(node) is cst.Break
         return True
 
     def _pass(self, node: cst.Pass) -> None:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from dllint.facts.extract.simple_statements import SimpleStatements
 from dllint.facts.extract.walk import ABSENT, OutOfStep
-from dllint.facts.nodes import Name, Opaque
+from dllint.facts.nodes import Constant, Name, Opaque
 from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
@@ -44,9 +44,12 @@ class Statements(SimpleStatements):
     def suite(self, node: Any, region: int) -> bool:
         """Walks the body of a compound statement in `region`."""
         outer, self.region = self.region, region
-        leaves = self.simple(node.body) if type(node) is cst.SimpleStatementSuite else self.statements(node.body)
+        leaves = self.body(node)
         self.region = outer
         return leaves
+
+    def body(self, node: Any) -> bool:
+        return self.simple(node.body) if type(node) is cst.SimpleStatementSuite else self.statements(node.body)
 
     def header(self, first: int) -> Span:
         """Ends the header that began with the token `first`, at its colon."""
@@ -95,7 +98,10 @@ class Statements(SimpleStatements):
         self.add_event(word, None, None, number, None)
         self.header(begin)
         around, self.scope = self.scope, number
-        self.suite(node.body, 0)
+        outer, self.region = self.region, 0
+        if not self.body(node.body) and word == "def":
+            scope.end = self.region
+        self.region = outer
         self.scope = around
         scope.span = self.tokens.span(first, self.at - 1)
         return False
@@ -149,7 +155,9 @@ class Statements(SimpleStatements):
         iterable, span = self.spanned(node.iter)
         self.add_event("for", target, iterable, None if node.asynchronous is None else "async", span)
         header = self.header(first)
+        around = self.breaks
         self.suite(node.body, self.add_region(self.region, "for", iterable, True, header))
+        self.breaks = around
         self._branch(node.orelse, "loopelse")
         return False
 
@@ -158,9 +166,12 @@ class Statements(SimpleStatements):
         self.step("while")
         test = self.expr(node.test)
         header = self.header(first)
+        around, self.breaks = self.breaks, 0
         self.suite(node.body, self.add_region(self.region, "while", test, True, header))
+        endless = isinstance(test, Constant) and bool(test.value) and not self.breaks
+        self.breaks = around
         self._branch(node.orelse, "loopelse")
-        return False
+        return endless
 
     def _with(self, node: cst.With) -> bool:
         first = self.at
@@ -222,6 +233,7 @@ class Statements(SimpleStatements):
         subject = self.expr(node.subject)
         self.header(first)
         outer = self.region
+        leaves, irrefutable = True, False
         for case in node.cases:
             first = self.at
             self.step("case")
@@ -239,9 +251,10 @@ class Statements(SimpleStatements):
                 self.region = self.add_region(region, "if", guard, True, span)
             span = self.header(first)
             self.regions[region] = Region(outer, "case", subject, True, span)
-            self.suite(case.body, self.region)
+            leaves &= self.suite(case.body, self.region)
+            irrefutable |= isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and not case.guard
             self.region = outer
-        return False
+        return leaves and irrefutable
 
     def _pattern(self, node: Any) -> None:
         """Notes the names that a pattern binds and reads; its tokens are not taken."""

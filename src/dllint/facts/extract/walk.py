@@ -28,6 +28,7 @@ class Walk:
         handlers: how each kind of expression is walked, without the parentheses around it.
         at: the next token.
         scope, region: those in force.
+        breaks: how many leave the loop that is being walked.
         calls: an entry is (scope, region) until the statement is over, then a `Call`.
         inside: the span of the f-string that is being walked: it is a single token.
     """
@@ -40,6 +41,7 @@ class Walk:
         self.at = 0
         self.scope = 0
         self.region = 0
+        self.breaks = 0
         self.scopes: list[Scope] = []
         self.calls: list[Any] = []
         self.regions: list[Any] = [Region(0, "", None, True, Span(1, 1, 1, 1))]
