@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dllint.runtime import versions
-from dllint.runtime.limits import Limits, forkserver_storages, measure
+from dllint.runtime.limits import DEFAULT_MAX_MAP_COUNT, Limits, forkserver_storages, measure
 from dllint.runtime.predict import size
 
 PATIENCE = 120.0
@@ -206,7 +206,9 @@ def _counts(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]
             "memory maps a process",
             f"{limits.max_map_count:,}",
             f"about {about:,} separate tensors can be sent with the file_system strategy",
-            "below the kernel's default of 65,530: sysctl vm.max_map_count" if limits.max_map_count < 65530 else "",
+            f"below the kernel's default of {DEFAULT_MAX_MAP_COUNT:,}: sysctl vm.max_map_count"
+            if limits.max_map_count < DEFAULT_MAX_MAP_COUNT
+            else "",
         )
     if limits.processes is not None and limits.processes < 1024:
         yield Finding(

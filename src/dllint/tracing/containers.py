@@ -164,8 +164,3 @@ class Containers:
             yield from self.provenance.follow(
                 given.get("default", ["const", None]), self.world.call_site(file, index, None), there, left
             )
-
-
-def _as_dict(actuals: Actuals) -> Actuals:
-    """The arguments of a call that makes a dict: positional ones are dicts that it takes over."""
-    return Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional)

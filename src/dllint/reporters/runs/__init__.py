@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Literal, get_args
+from typing import Literal
 
 from dllint.reporters import Style
 from dllint.run_report import RunReport
 
 RunFormat = Literal["text", "json"]
-RUN_FORMATS: tuple[RunFormat, ...] = get_args(RunFormat)
 
 
 def render(name: RunFormat, report: RunReport, style: Style) -> str:
