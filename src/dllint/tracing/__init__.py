@@ -11,7 +11,6 @@ from dllint.tracing.places import (
     parse_place,
     trace_file,
     trace_line,
-    with_doubts,
 )
 from dllint.tracing.sources import Source
 
@@ -29,5 +28,4 @@ __all__ = [
     "parse_place",
     "trace_file",
     "trace_line",
-    "with_doubts",
 ]
