@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Fix
 from dllint.reporters import Style
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import located
+from dllint.reporters.source import judged, located
 
 if TYPE_CHECKING:
     from dllint.linter import Report
@@ -19,13 +19,7 @@ def render(report: Report, style: Style) -> str:
 
 
 def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
-    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story.
-
-    What a run said of it, `verdict`, `evidence` and `origin`, is there where there was a run.
-    """
-    judged: dict[str, Any] = {}
-    if finding.verdict is not None:
-        judged = {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
+    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -41,7 +35,7 @@ def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
         ],
         "fixes": [_fix(fix, report) for fix in finding.fixes],
         "url": finding.url or None,
-        **judged,
+        **judged(finding),
     }
 
 

@@ -44,6 +44,13 @@ def placed(place: Place | None) -> dict[str, Any] | None:
     return None if place is None else located(place.path, place.span)
 
 
+def judged(finding: Finding) -> dict[str, Any]:
+    """What a run said of a finding, as JSON has it; nothing without a run."""
+    if finding.verdict is None:
+        return {}
+    return {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
+
+
 def told_by_run(finding: Finding) -> list[str]:
     """What a run showed of a finding, in one line; nothing without a run."""
     if finding.verdict is None:
