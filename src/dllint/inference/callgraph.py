@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, CallRef, Defined, LambdaRef, Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals
 from dllint.inference.callbacks import Passing
+from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
+from dllint.inference.interface import Engine
 from dllint.inference.memo import DEEPEST_RESOLVING
 from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
     NONE,
+    Actual,
+    Actuals,
     Class,
     External,
     Frame,
@@ -25,13 +27,8 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.hooks import ENTRIES, called_hooks
-from dllint.libraries.torch import canonical
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_CANDIDATES = 400
 """Calls of one name that are looked into for callers of one function."""
@@ -42,30 +39,6 @@ _ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)
 """Names by which constructors of all classes are called."""
 
 
-class Target(NamedTuple):
-    """A function that a call can run, with its activation."""
-
-    function: Function
-    frame: Frame
-
-
-class Targets(list[Target]):
-    """The functions that a call can run, in order. `keys` are theirs, for those who ask after one function."""
-
-    @cached_property
-    def keys(self) -> frozenset[tuple[str, int]]:
-        return frozenset(target.function.key for target in self)
-
-
-class Caller(NamedTuple):
-    """A call (or launch) that can run a function."""
-
-    file: SourceFile
-    call: int
-    frame: Frame
-
-
-NOTHING = Targets()
 CallsByFunction = dict[tuple[str, int], list[Caller]]
 """Callers by the function that they can run."""
 DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
@@ -75,7 +48,7 @@ DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
 class CallGraph:
     """Edges between functions, each with its call site."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
         self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
@@ -97,18 +70,20 @@ class CallGraph:
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
-        if call.func[0] != "attr" or not any(isinstance(value, Unknown) for value in values):
+        if not isinstance(call.func, Attribute) or not any(isinstance(value, Unknown) for value in values):
             return values
-        names = (call.func[2], *self.world.stored_under(call.func[2]))
+        names = (call.func.attr, *self.world.stored_under(call.func.attr))
         found = [method for name in names for method in self._namesakes.find(name, len(call.args))]
         return (*values, *found) if found and not self._known(call.func, site) else values
 
-    def _known(self, method: Expr, site: Site) -> bool:
+    def _known(self, method: Attribute, site: Site) -> bool:
         """Whether it is known what a method is called on: an attribute that is None at first is what it is set to later
         on, when the method is called."""
-        bases = [base for base in self.world.values.evaluate(method[1], site) if base != NONE]
+        bases = [base for base in self.world.values.evaluate(method.value, site) if base != NONE]
         return bool(bases) and not any(
-            isinstance(value, Unknown) for base in bases for value in self.world.values.attribute(base, method[2], site)
+            isinstance(value, Unknown)
+            for base in bases
+            for value in self.world.values.attribute(base, method.attr, site)
         )
 
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
@@ -119,38 +94,65 @@ class CallGraph:
     def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> Targets:
         collected: dict[tuple[object, ...], Target] = {}
         for value in self.callees(file, index, frame):
-            for target in self.run_by(value, file, index, frame):
+            for target in self.run_by(value, Given(file, index, frame)):
                 collected.setdefault((target.function.key, target.frame), target)
         return Targets(collected.values())
 
-    def run_by(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
-        """The functions that calling `value` in that call runs."""
+    def run_by(self, value: Value, given: Given) -> Iterator[Target]:
+        """The functions that calling `value` runs."""
+        hierarchy = self.world.hierarchy
         if isinstance(value, Function):
-            yield Target(value, self.world.frame(file, index, frame, value))
+            yield from self.applied(value, given)
             for wrapper in self._wrappers(value):
-                yield Target(wrapper, self.world.frame(file, index, frame, wrapper))
+                yield self._target(wrapper, given)
         elif isinstance(value, Class):
-            instance = Instance(value, file, index, frame)
+            instance = Instance(value, given.file, given.call, given.frame)
             for name in ("__init__", "__post_init__", "__new__"):
-                method = self.world.hierarchy.method(value, name)
+                method = hierarchy.method(value, name)
                 if method is not None:
-                    bound = Function(method.file, method.scope, instance if name != "__new__" else value)
-                    yield Target(bound, self.world.frame(file, index, frame, bound))
+                    yield self._target(method.bound_to(instance if name != "__new__" else value), given)
         elif isinstance(value, Instance) and isinstance(value.of, Class):
             names = ("__call__", "forward") if self._is_module(value.of) else ("__call__",)
             for name in names:
-                method = self.world.hierarchy.method(value.of, name)
+                method = hierarchy.method(value.of, name)
                 if method is not None:
-                    bound = Function(method.file, method.scope, value)
-                    yield Target(bound, self.world.frame(file, index, frame, bound))
+                    yield self._target(method.bound_to(value), given)
         elif isinstance(value, Partial):
-            for target in self.run_by(value.function, file, index, frame):
-                yield Target(target.function, self.partial_frame(value, target, file, index, frame))
+            late = given.actuals or self.world.actuals(given.file, given.call, given.frame)
+            actuals = self.world.made_with(value).then(late)
+            yield from self.run_by(value.plain, given._replace(actuals=actuals, key=("partial", value, *given.key)))
         elif isinstance(value, (External, Instance)):
+            file, index, frame = given.file, given.call, given.frame
             yield from self._called_back(value, file, index, frame)
             if isinstance(value, External):
-                for method, receiver in called_hooks(self.world, value.name, file, index, frame):
+                for method, receiver in self.world.knowledge.called_hooks(value.name, file, index, frame):
                     yield Target(method, self.world.receiver_frame(receiver))
+
+    def _target(self, function: Function, given: Given) -> Target:
+        """The activation of a function that a call makes."""
+        file, index, frame, actuals, key = given
+        if actuals is None:
+            return Target(function, self.world.frame(file, index, frame, function))
+        return Target(function, self.world.intern((*key, file.path, index, frame, function), actuals, function, frame))
+
+    def applied(self, function: Function, given: Given) -> Iterator[Target]:
+        """The activations of a function: of a method that is taken from its class, `Base.__init__(self, rows)`, one for
+        each object that the first argument can be."""
+        actuals = given.actuals or self.world.actuals(given.file, given.call, given.frame)
+        owner = function.file.method_of(function.scope)
+        if function.receiver is not None or owner is None or not actuals.positional:
+            yield self._target(function, given)
+            return
+        first = actuals.positional[0]
+        if self.world.hierarchy.receiver_kind(function) != "self" or first.expr is None or first.site is None:
+            yield self._target(function, given)
+            return
+        cls = Class(function.file, owner)
+        values = self.world.values.evaluate(first.expr, first.site)
+        known = [one for one in values if isinstance(one, Instance) and isinstance(one.of, Class)]
+        rest = given._replace(actuals=actuals.without_first(), key=("unbound", *given.key))
+        for one in known or [Instance(cls)]:
+            yield self._target(function.bound_to(one), rest)
 
     def _wrappers(self, function: Function) -> Iterator[Function]:
         """The functions that decorators of the project put in the place of a function."""
@@ -168,27 +170,12 @@ class CallGraph:
 
     def _decorating(self, decorator: Function, file: SourceFile, scope: int, site: Site, span: Span) -> Frame:
         """The activation of a decorator that is applied to the definition `scope`."""
-        defined: Expr = ["defined", scope]
+        defined: Expr = Defined(scope)
         actuals = Actuals([Actual(defined, site, span)])
         return self.world.intern(("decorator", file.path, scope, decorator), actuals, decorator, None)
 
     def _is_module(self, cls: Class) -> bool:
-        return any(
-            name.startswith(("torch.nn.", "lightning")) or name.endswith("Module")
-            for name in self.world.hierarchy.externals(cls)
-        )
-
-    def partial_frame(self, value: Partial, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Frame:
-        """The activation of a function called through a partial: the partial's arguments come first."""
-        early = self.world.actuals(value.file, value.call, value.frame)
-        late = self.world.actuals(file, index, frame)
-        actuals = Actuals(
-            early.positional[1:] + late.positional,
-            {**early.keywords, **late.keywords},
-            early.stars + late.stars,
-            early.mappings + late.mappings,
-        )
-        return self.world.intern(("partial", file.path, index, frame, value), actuals, target.function, frame)
+        return self.world.knowledge.calls_forward(self.world.hierarchy.externals(cls))
 
     def _called_back(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
         """Functions of the project handed to a call of something from outside, which calls them here and now
@@ -196,21 +183,17 @@ class CallGraph:
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             return
-        name = canonical(of.name)
+        name = self.world.knowledge.canonical(of.name)
         if isinstance(value, Instance):
             yield from self._contained(value)
             return
-        if (
-            self.world.is_launcher(name)
-            or self.world.is_loader_name(name)
-            or name in ("functools.partial", "functools.wraps")
-        ):
+        if not self.world.knowledge.calls_back(name):
             return
         site = self.world.call_site(file, index, frame)
         for argument in file.calls[index].args:
-            if argument.keyword in ("*", "**") or argument.value[0] not in ("name", "attr", "lambda"):
+            if argument.keyword in ("*", "**") or not isinstance(argument.value, (Name, Attribute, LambdaRef)):
                 continue
-            if argument.value[0] == "name" and not self.world.may_be_function(argument.value[1]):
+            if isinstance(argument.value, Name) and not self.world.may_be_function(argument.value.id):
                 continue
             for one in self.world.values.evaluate(argument.value, site):
                 if isinstance(one, Function):
@@ -229,7 +212,7 @@ class CallGraph:
         """What calling a composed transform from outside the project calls in turn."""
         if value.file is None or value.call < 0 or depth > 3:
             return
-        for held in self.world.held_by(value):
+        for held in self.world.knowledge.held_by(value):
             if isinstance(held, Function):
                 yield Target(held, self.world.intern(("held", held), None, held, None))
             elif isinstance(held, Instance) and isinstance(held.of, Class):
@@ -253,7 +236,7 @@ class CallGraph:
 
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
-        names = [*self._names_of(function), *sorted(ENTRIES.get(function.name, ()))]
+        names = [*self._names_of(function), *self.world.knowledge.hook_callers(function.name)]
         heirs = dict(self._heirs(function, names))
         makes = function.name in CONSTRUCTORS and function.file.method_of(function.scope) is not None
         for name in names if not makes else [name for name in names if name not in _ANY_CLASS]:
@@ -266,7 +249,7 @@ class CallGraph:
                     if target.function.key == function.key:
                         collected[file.path, index] = Caller(file, index, target.frame)
                         break
-        for caller in self.world.launched(function):
+        for caller in self.world.processes.launched(function):
             collected.setdefault((caller.file.path, caller.call, caller.frame), caller)
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
@@ -322,8 +305,8 @@ class CallGraph:
                 if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
                     for index in cls.file.calls_of(method):
                         func = cls.file.calls[index].func
-                        if func[0] == "attr" and func[1] == ["name", scope.params[0].name]:
-                            found.setdefault(func[2], []).append((cls.file, index))
+                        if isinstance(func, Attribute) and func.value == Name(scope.params[0].name):
+                            found.setdefault(func.attr, []).append((cls.file, index))
         return found
 
     def _names_of(self, function: Function) -> dict[str, None]:
@@ -390,8 +373,8 @@ class CallGraph:
                     around = file.enclosing_class(file.calls[index].scope)
                     place = (file.path, around) if around is not None else ("", None)
                     self._constructions.setdefault(place, []).append((file, index))
-                    if func[0] == "attr" and func[1][0] in ("name", "attr"):
-                        self._constructions.setdefault(("named", func[1][-1]), []).append((file, index))
+                    if isinstance(func, Attribute) and isinstance(func.value, (Name, Attribute)):
+                        self._constructions.setdefault(("named", last_name(func.value)), []).append((file, index))
             self._constructions.setdefault(("", None), []).sort(key=lambda one: one[0].path)
         for cls in (owner, *self.world.hierarchy.subclasses(owner)):
             yield from self._constructions.get(cls.key, ())
@@ -411,13 +394,13 @@ class CallGraph:
                 kept: dict[int, set[str]] = {}
                 for event in file.scopes[scope].events:
                     value, target = event.value, event.target
-                    if event.kind == "assign" and value and value[0] == "call" and target and target[0] == "name":
-                        kept.setdefault(value[1], set()).add(target[1])
+                    if event.kind == "assign" and isinstance(value, CallRef) and isinstance(target, Name):
+                        kept.setdefault(value.index, set()).add(target.id)
                 for index in indices:
                     variables = kept.get(index, ())
                     for other in file.calls_of(scope):
                         func = file.calls[other].func
-                        if func == ["call", index] or (func[0] == "name" and func[1] in variables):
+                        if func == CallRef(index) or (isinstance(func, Name) and func.id in variables):
                             self._by_getattr.append((file, other))
         return self._by_getattr
 

@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
+from dllint.facts.nodes import BoolOp, Compare, Constant, Name, Not
 from dllint.facts.schema import Expr, FileFacts
 from dllint.inference.activations import Activations
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.callgraph import Caller, CallGraph
-from dllint.inference.contents import held_by
+from dllint.inference.callgraph import CallGraph
+from dllint.inference.edges import Caller
 from dllint.inference.evaluate import Evaluator
 from dllint.inference.folding import truth
 from dllint.inference.hierarchy import Hierarchy
 from dllint.inference.imports import Imports
+from dllint.inference.interface import Engine, Knowledge, Processes
 from dllint.inference.mappings import Mappings
 from dllint.inference.memo import Memory
 from dllint.inference.objects import Objects
+from dllint.inference.parameters import Parameters
 from dllint.inference.symbols import Symbols
-from dllint.inference.values import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
-from dllint.libraries.argparse import Parsers
-from dllint.libraries.registries import BUILDING, Registries, configured
-from dllint.libraries.torch import LAUNCHERS, LOADERS, canonical
-from dllint.libraries.yaml_json import DataFiles
+from dllint.inference.values import (
+    Actual,
+    Actuals,
+    Class,
+    Frame,
+    Function,
+    Instance,
+    Module,
+    Partial,
+    Pattern,
+    Site,
+    Value,
+    Values,
+)
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile, aliases_in, last_name
+from dllint.linking.source import SourceFile, aliases_in
 from dllint.modules import ModuleIndex
-from dllint.project.launches import Launch, find_launches, possible_launches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,16 +52,32 @@ MOST_CONTEXTS = 12
 ways through it."""
 MOST_NESTED_CONTEXTS = 12
 """Activations of one function that are told apart by what called their caller too."""
-MOST_ROUNDS = 3
 DEEPEST_NESTING = 2
 """Objects made by objects whose making is told apart."""
+
+
+class NoProcesses:
+    """No call is known to start a process."""
+
+    def launched(self, function: Function) -> list[Caller]:
+        return []
+
+    def started_at(self, file: SourceFile, index: int) -> Iterable[Function]:
+        return ()
 
 
 class World:
     """All that is linked. Its parts answer on demand and keep what they found; nothing changes once it is made."""
 
-    def __init__(self, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> None:
-        """`paths` are all files of the project, among them those that were found not to matter and have no facts."""
+    def __init__(
+        self,
+        facts: Mapping[str, FileFacts],
+        settings: Settings,
+        knowledge: Callable[[Engine], Knowledge],
+        paths: Iterable[str] | None = None,
+    ) -> None:
+        """`paths` are all files of the project, among them those that were found not to matter and have no facts.
+        `knowledge` makes what is known of libraries."""
         self.settings = settings
         self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
         self.index = ModuleIndex(paths if paths is not None else self.files)
@@ -60,12 +86,12 @@ class World:
         self.symbols = Symbols(self.files, self.index)
         self.imports = Imports(self)
         self.values = Evaluator(self)
+        self.parameters = Parameters(self)
         self.hierarchy = Hierarchy(self)
         self.objects = Objects(self)
         self.mappings = Mappings(self)
-        self.parsers = Parsers(self)
-        self.data = DataFiles(self)
-        self.registries = Registries(self)
+        self.knowledge = knowledge(self)
+        self.processes: Processes = NoProcesses()
         self.calls = CallGraph(self)
         self.activations = Activations(self)
         self._implicit = add_implicit_calls(self.files.values())
@@ -83,10 +109,6 @@ class World:
         self._activated: dict[tuple[str, int, Frame | None, Function], Frame] = {}
         self._forgetful: set[Frame] = set()
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
-        self._launches: list[Launch] | None = None
-        self._blind_launches: list[Launch] = []
-        self._launches_at: dict[tuple[str, int], list[Launch]] = {}
-        self._launched: dict[tuple[str, str, int], list[Caller]] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._aliases: dict[str, dict[str, None]] | None = None
         self._stored_under: dict[str, dict[str, None]] | None = None
@@ -182,20 +204,25 @@ class World:
             site = self.call_site(file, index, frame)
             found = Actuals()
             for argument in file.calls[index].args:
-                actual = Actual(argument.value, site, argument.span)
-                if argument.keyword is None:
-                    (found.positional if not found.stars else []).append(actual)
-                elif argument.keyword == "*":
-                    found.stars.append(actual)
+                actual = Actual(argument.value, site, argument.span, argument.keyword == "*")
+                if argument.keyword in (None, "*"):
+                    found.add(actual)
                 elif argument.keyword == "**":
                     found.mappings.append(actual)
                 else:
                     found.keywords[argument.keyword] = actual
             self._actuals[key] = found
-            name = last_name(file.calls[index].func)
-            if name in BUILDING and self.registries.built(file, index, frame):
-                found = self._actuals[key] = configured(found, name)
+            found = self._actuals[key] = self.knowledge.configured(found, file, index, frame)
         return found
+
+    def made_with(self, value: Instance | Partial) -> Actuals:
+        """The arguments with which an object was made; of a partial, those that it binds."""
+        if isinstance(value, Partial):
+            found = self.actuals(value.file, value.call, value.frame).without_first()
+            return self.made_with(value.function).then(found) if isinstance(value.function, Partial) else found
+        assert value.file is not None
+        found = self.actuals(value.file, value.call, value.frame)
+        return found if value.by is None else self.made_with(value.by).then(found)
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
         """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
@@ -243,6 +270,8 @@ class World:
         """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
         there are: what one object was given says nothing of another."""
         assert value.file is not None
+        if value.by is not None:
+            return self.intern(("partial", value), self.made_with(value), init, self.remembered(value.frame))
         frame = self.frame(value.file, value.call, value.frame, init)
         if frame not in self._forgetful:
             return frame
@@ -297,15 +326,15 @@ class World:
 
     def _given(self, expr: Expr, site: Site) -> bool:
         """Whether the names in a test hold constants, or what the call gives: parameters."""
-        tag = expr[0]
-        if tag == "name":
+        if isinstance(expr, Name):
             return all(
-                binding.kind in ("param", "import") or (binding.expr is not None and binding.expr[0] == "const")
-                for binding, _ in self.symbols.lookup(expr[1], site)
+                binding.kind in ("param", "import") or isinstance(binding.expr, Constant)
+                for binding, _ in self.symbols.lookup(expr.id, site)
             )
-        if tag in ("and", "or"):
-            return any(self._given(part, site) for part in expr[1])
-        return tag == "const" or self._given(expr[1], site)
+        if isinstance(expr, BoolOp):
+            return any(self._given(part, site) for part in expr.values)
+        # Of a comparison the left side says it.
+        return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """What the members of a module or class are whose names fit a pattern."""
@@ -324,88 +353,9 @@ class World:
                             found += self.values.attribute(base, name)
         return tuple(dict.fromkeys(found))
 
-    # Processes
-
-    def launches(self) -> list[Launch]:
-        """All calls that start a process which runs a function of the project.
-
-        A launch hands arguments to what it starts, so that launches found make others known: they are looked for again
-        with those of the round before, until nothing changes.
-        """
-        if self._launches is None:
-            self._launches = []
-            candidates = possible_launches(self)
-            for _ in range(MOST_ROUNDS):
-                everything = list(find_launches(self, candidates))
-                found = [launch for launch in everything if launch.targets]
-                settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
-                self._launches = found
-                self._blind_launches = [launch for launch in everything if not launch.targets]
-                changed = self._link_launches()
-                # What was asked while the registries were being filled saw a part of them.
-                self.memory.revise(changed if settled else [*changed, self.registries])
-                if settled:
-                    break
-            self.memory.settle()
-        return self._launches
-
-    def _link_launches(self) -> list[Hashable]:
-        """Index the launches found. Gives the premises that have changed, as `launches_at` and `launched` name them."""
-        before = self._premises()
-        self._launches_at = {}
-        self._launched = {}
-        for launch in self._launches or ():
-            self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
-            for target in launch.targets:
-                caller = Caller(launch.file, launch.call, target.frame)
-                self._launched.setdefault(("function", *target.function.key), []).append(caller)
-        now = self._premises()
-        return [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
-
-    def _premises(self) -> dict[Hashable, object]:
-        return dict((*self._launches_at.items(), *self._launched.items()))
-
-    def blind_launches(self) -> list[Launch]:
-        """All calls that start a process of which it is not known what function of the project it runs, if any."""
-        self.launches()
-        return self._blind_launches
-
-    def launches_at(self, file: SourceFile, index: int) -> list[Launch]:
-        self.launches()
-        key = (file.path, index)
-        self.memory.rest_on(key)
-        return self._launches_at.get(key, [])
-
-    def launched(self, function: Function) -> list[Caller]:
-        """The launches that start a process which runs the function."""
-        self.launches()
-        key = ("function", *function.key)
-        self.memory.rest_on(key)
-        return self._launched.get(key, [])
-
-    def is_launcher(self, name: str) -> bool:
-        return canonical(name) in LAUNCHERS or name in self.settings.launchers
-
-    def is_loader_name(self, name: str) -> bool:
-        return canonical(name) in LOADERS or name in self.settings.loaders
-
-    def held_by(self, value: Instance) -> Values:
-        """What an object from outside the project keeps of the arguments it was made with."""
-        return held_by(self, value)
-
-
-def _summary(launch: Launch) -> tuple[object, ...]:
-    through = tuple((caller.file.path, caller.call) for caller in launch.through)
-    return launch.file.path, launch.call, launch.methods, tuple(one.function.key for one in launch.targets), through
-
 
 def _over_names(expr: Expr) -> bool:
     """Whether a test is made of names, constants, comparisons and logical operators alone."""
-    tag = expr[0]
-    if tag in ("name", "const"):
+    if isinstance(expr, (Name, Constant)):
         return True
-    if tag == "not":
-        return _over_names(expr[1])
-    if tag in ("and", "or"):
-        return all(_over_names(part) for part in expr[1])
-    return bool(tag == "compare" and _over_names(expr[1]) and all(_over_names(right) for _, right in expr[2]))
+    return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part) for part in expr.children())

@@ -3,16 +3,12 @@ thread."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.values import Display
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
+from dllint.facts.nodes import Starred
+from dllint.inference.interface import Engine
+from dllint.inference.values import Actual, Actuals, Display
 
 
-def add_handed(world: World, made: Actuals, args: Actual | None, kwargs: Actual | None) -> Actuals:
+def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual | None) -> Actuals:
     """`made` with the elements of a tuple or list of arguments, and of a dict of keyword arguments."""
     if args is not None and args.expr is not None and args.site is not None:
         sequences = [
@@ -23,12 +19,12 @@ def add_handed(world: World, made: Actuals, args: Actual | None, kwargs: Actual 
         if len(sequences) == 1 and sequences[0].written.expr[0] in ("tuple", "list"):
             written = sequences[0].written
             for element in written.expr[1]:
-                if element[0] == "star":
-                    made.stars.append(Actual(element[1], written.site, None))
-                elif not made.stars:
-                    made.positional.append(Actual(element, written.site, args.span))
+                if isinstance(element, Starred):
+                    made.add(Actual(element.value, written.site, None, starred=True))
+                else:
+                    made.add(Actual(element, written.site, args.span))
         else:
-            made.stars.append(Actual(args.expr, args.site, args.span))
+            made.add(Actual(args.expr, args.site, args.span, starred=True))
     if kwargs is not None:
         made.mappings.append(kwargs)
     return made

@@ -19,13 +19,12 @@ Unknown          nothing is known; what depends on it stays silent
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, Union
+from typing import Any, ClassVar, NamedTuple, Optional, Union
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
-
-if TYPE_CHECKING:
-    from dllint.inference.arguments import Actuals
-    from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile
+from dllint.span import Span
 
 
 class Frame:
@@ -69,6 +68,62 @@ class Site(NamedTuple):
     region: int
     at: tuple[int, int]
     frame: Optional[Frame]
+
+
+class Actual(NamedTuple):
+    """An argument as written, with the site at which it is evaluated. `expr` is null for one that the callee's
+    caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first. `starred`: it is a
+    sequence that is unpacked."""
+
+    expr: Expr | None
+    site: Site | None
+    span: Span | None
+    starred: bool = False
+
+
+@dataclass
+class Actuals:
+    """The arguments of one call.
+
+    Attributes:
+        positional: those before the first unpacked sequence.
+        rest: the first unpacked sequence, and all positional arguments after it, in order.
+        under: arguments that hold where these say nothing: those that a partial binds.
+    """
+
+    positional: list[Actual] = field(default_factory=list)
+    keywords: dict[str, Actual] = field(default_factory=dict)
+    rest: list[Actual] = field(default_factory=list)
+    mappings: list[Actual] = field(default_factory=list)
+    under: Actuals | None = None
+
+    @property
+    def stars(self) -> list[Actual]:
+        """The unpacked sequences."""
+        return [actual for actual in self.rest if actual.starred]
+
+    def add(self, actual: Actual) -> None:
+        """One more positional argument, or unpacked sequence."""
+        (self.rest if self.rest or actual.starred else self.positional).append(actual)
+
+    def without_first(self) -> Actuals:
+        """The arguments after the first positional one."""
+        return Actuals(self.positional[1:], self.keywords, self.rest, self.mappings, self.under)
+
+    def then(self, late: Actuals) -> Actuals:
+        """The arguments of a call through a partial that binds these: positional ones come first, and keywords are
+        overridden by those of the call (functools documentation, "partial")."""
+        positional, rest = [*self.positional, *late.positional], late.rest
+        if self.rest:
+            positional, rest = self.positional, [*self.rest, *late.positional, *late.rest]
+        if not late.mappings:
+            return Actuals(positional, {**self.keywords, **late.keywords}, rest, self.mappings, self.under)
+        under = Actuals([], self.keywords, [], self.mappings, self.under)
+        return Actuals(positional, late.keywords, rest, late.mappings, under if under.names_any() else None)
+
+    def names_any(self) -> bool:
+        """Whether any argument is given by its name, or may be."""
+        return bool(self.keywords or self.mappings or self.under)
 
 
 @dataclass(frozen=True)
@@ -120,13 +175,17 @@ class Function:
         cls, file: SourceFile, scope: int, receiver: Value | None = None, frame: Frame | None = None
     ) -> Function:
         """The one Function of these parts."""
-        parts = (scope, receiver, frame)
-        found = file.functions.get(parts)
+        parts = (Function, scope, receiver, frame)
+        found: Function | None = file.interned.get(parts)
         if found is None:
-            found = file.functions[parts] = object.__new__(cls)
+            found = file.interned[parts] = object.__new__(cls)
             name, key = file.scopes[scope].name, (file.path, scope)
             vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
         return found
+
+    def bound_to(self, receiver: Value) -> Function:
+        """The method of an object, or of a class."""
+        return Function(self.file, self.scope, receiver, self.frame)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -139,9 +198,9 @@ class Class:
 
     def __new__(cls, file: SourceFile, scope: int) -> Class:
         """The one Class of a definition."""
-        found = file.classes.get(scope)
+        found: Class | None = file.interned.get((Class, scope))
         if found is None:
-            found = file.classes[scope] = object.__new__(cls)
+            found = file.interned[Class, scope] = object.__new__(cls)
             vars(found).update(file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
         return found
 
@@ -169,26 +228,33 @@ class External:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance:
-    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None."""
+    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None.
+    `by` is the partial through which the call makes it."""
 
     of: Class | External
     file: SourceFile | None
     call: int
     frame: Frame | None
+    by: Partial | None
 
     def __new__(
-        cls, of: Class | External, file: SourceFile | None = None, call: int = -1, frame: Frame | None = None
+        cls,
+        of: Class | External,
+        file: SourceFile | None = None,
+        call: int = -1,
+        frame: Frame | None = None,
+        by: Partial | None = None,
     ) -> Instance:
         """The one Instance of these parts."""
-        parts = (of, call, frame)
-        found = of.plain if file is None else file.instances.get(parts)
+        parts = (Instance, of, call, frame, by)
+        found: Instance | None = of.plain if file is None else file.interned.get(parts)
         if found is None:
             found = object.__new__(cls)
-            vars(found).update(of=of, file=file, call=call, frame=frame)
+            vars(found).update(of=of, file=file, call=call, frame=frame, by=by)
             if file is None:
                 vars(of)["plain"] = found
             else:
-                file.instances[parts] = found
+                file.interned[parts] = found
         return found
 
 
@@ -203,10 +269,17 @@ class Super:
 
 @dataclass(frozen=True)
 class Partial:
+    """What `functools.partial(function, …)` gives."""
+
     function: Value
     file: SourceFile
     call: int
     frame: Frame | None
+
+    @property
+    def plain(self) -> Value:
+        """The function that partials of partials bind arguments of."""
+        return self.function.plain if isinstance(self.function, Partial) else self.function
 
 
 class Written:
@@ -217,7 +290,7 @@ class Written:
     def __init__(self, expr: Expr, site: Site) -> None:
         self.expr = expr
         self.site = site
-        text = ("call", expr[1]) if expr[0] == "call" else ("at", id(expr))
+        text = ("call", expr.index) if isinstance(expr, CallRef) else ("at", id(expr))
         self._identity = (*text, site.file.path, id(site.frame))
         self._hash = hash(self._identity)
 

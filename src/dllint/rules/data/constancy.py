@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, bind
-from dllint.inference.mappings import Found
-from dllint.inference.values import Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
+from dllint.inference.entries import Found
+from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
 from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
 from dllint.libraries.torch import canonical
 from dllint.linking.expressions import walk
@@ -70,7 +70,7 @@ class Constants:
         if binding.kind == "param":
             return self._parameter(name, where, left)
         if binding.kind == "import":
-            return self._folded(["name", name], where)
+            return self._folded(Name(name), where)
         if binding.kind != "value" or binding.event is None or binding.event.kind != "assign":
             return "varies"
         if where.scope != asked.scope and _in_loop(where.file, binding.event.region):
@@ -89,9 +89,7 @@ class Constants:
     def _filled(self, function: Function, name: str, frame: Frame, left: int) -> Constancy:
         if frame.actuals is None:
             return "varies"
-        params = function.file.scopes[function.scope].params
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        bound = bind(frame.actuals, params, name, skip)
+        bound = self.world.parameters.bound(function, name, frame)
         if bound.case == "actual" and bound.actual is not None:
             return self.of_actual(bound.actual, left)
         if bound.case == "default":

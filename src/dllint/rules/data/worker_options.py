@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.arguments import bind
 from dllint.inference.values import (
     Class,
     Const,
@@ -200,7 +200,7 @@ class WorkerOptions:
         if left <= 0:
             return None
         for change in self.world.mappings.changes(site.file, render(expr, site.file, 200)):
-            written_key = change.key[1] if isinstance(change.key, list) and change.key[0] == "const" else change.key
+            written_key = change.key.value if isinstance(change.key, Constant) else change.key
             if change.scope == site.scope and written_key == key and change.value is not None:
                 found = self._zero_origin(
                     change.value, Site(site.file, change.scope, change.region, change.at, site.frame), left - 1
@@ -297,13 +297,12 @@ class WorkerOptions:
         function = Function(where.file, where.scope)
         frames = [where.frame] if where.frame is not None and where.frame.actuals is not None else []
         frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
         params = where.file.scopes[where.scope].params
         defaulted = not frames
         for frame in frames:
             if frame is None or frame.actuals is None:
                 continue
-            bound = bind(frame.actuals, params, name, skip)
+            bound = self.world.parameters.bound(function, name, frame)
             defaulted = defaulted or bound.case == "default"
             actual = bound.actual if bound.case == "actual" else None
             if actual is not None and actual.expr is not None and actual.site is not None:
@@ -332,7 +331,7 @@ class WorkerOptions:
         return None
 
     def _of_option(self, value: Parsed, key: str) -> tuple[str, Place] | None:
-        for file, index in self.world.parsers.nearest(value, key):
+        for file, index in self.world.knowledge.options(value, key):
             call = file.calls[index]
             for argument in call.args:
                 site = self.world.call_site(file, index, None)
@@ -385,5 +384,5 @@ def leaves(expr: Expr, file: SourceFile) -> set[str]:
     if tag in ("and", "or", "tuple", "list"):
         return set().union(*(leaves(part, file) for part in expr[1]))
     if tag in ("not", "binop", "unary", "ifexp"):
-        return set().union(*(leaves(part, file) for part in expr[1:] if isinstance(part, list)))
+        return set().union(*(leaves(part, file) for part in expr.children()))
     return set()

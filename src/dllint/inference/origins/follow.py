@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals, bind
+from dllint.inference.edges import Given
 from dllint.inference.folding import truth
+from dllint.inference.interface import Engine
+from dllint.inference.origins.containers import Containers
+from dllint.inference.origins.sources import Here, Source, at_run_time, either, known, line_at, unknown
 from dllint.inference.values import (
     UNKNOWN,
+    Actual,
     Class,
     Const,
     Data,
@@ -30,11 +34,6 @@ from dllint.inference.values import (
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import Binding
-from dllint.tracing.containers import Containers
-from dllint.tracing.sources import Here, Source, at_run_time, either, known, line_at, unknown
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 DEEPEST = 14
 """Steps that are followed from one expression."""
@@ -44,10 +43,10 @@ MOST_STEPS = 4000
 """Steps that one question may take."""
 
 
-class Provenance:
+class Origins:
     """Answers where values come from in a linked project."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self.containers = Containers(self)
         self._followed: dict[tuple[int, Site, Here, int], tuple[Source, ...]] = {}
@@ -88,7 +87,7 @@ class Provenance:
             yield unknown(here, "no value is written there")
         elif tag == "name":
             yield from self._name(expr, site, here, left - 1)
-        elif tag == "attr":
+        elif tag == "attr" and isinstance(expr, Attribute):
             yield from self._attribute(expr, site, here, left - 1)
         elif tag == "item" and expr[2][0] == "const":
             yield from self.containers.key(expr[1], site, expr[2][1], here, left - 1)
@@ -157,16 +156,16 @@ class Provenance:
         world = self.world
         params = function.file.scopes[function.scope].params
         if world.hierarchy.receiver_kind(function) and params[0].name == name:
-            for value in world.values.parameter(function, name, frame):
+            for value in world.parameters.values(function, name, frame):
                 yield known(value, here)
             return
         if frame is not None and frame.actuals is not None:
-            yield from self._filled(function, name, frame.actuals, left)
+            yield from self._filled(function, name, frame, left)
             return
-        calls = [caller.frame.actuals for caller in world.calls.callers(function) if caller.frame.actuals is not None]
-        for actuals in calls:
-            yield from self._filled(function, name, actuals, left)
-        if not calls:
+        frames = [caller.frame for caller in world.calls.callers(function) if caller.frame.actuals is not None]
+        for one in frames:
+            yield from self._filled(function, name, one, left)
+        if not frames:
             yield from self._default(function, name, left)
             called = function.file.qualified_name(function.scope)
             span = next((param.span for param in params if param.name == name), here.span)
@@ -178,31 +177,34 @@ class Provenance:
                 known=False,
             )
 
-    def _filled(self, function: Function, name: str, actuals: Actuals, left: int) -> Iterator[Source]:
-        params = function.file.scopes[function.scope].params
-        bound = bind(actuals, params, name, 1 if self.world.hierarchy.receiver_kind(function) else 0)
+    def _filled(self, function: Function, name: str, frame: Frame, left: int) -> Iterator[Source]:
+        actuals = frame.actuals
+        assert actuals is not None
+        bound = self.world.parameters.bound(function, name, frame)
         called = function.file.qualified_name(function.scope)
         if bound.case == "actual" and bound.actual is not None:
             if bound.actual.expr is None:
                 yield unknown(self._entry(function), f"the launcher fills `{name}` of {called}")
             else:
                 yield from self.actual(bound.actual, left)
-        elif bound.case == "keywords":
-            for mapping in actuals.mappings:
-                if mapping.expr is not None and mapping.site is not None:
-                    here = Here(mapping.site.file, mapping.span or line_at(mapping.site.at))
-                    yield from self.containers.key(mapping.expr, mapping.site, name, here, left)
+        elif bound.case in ("keywords", "star"):
+            for star in actuals.stars if bound.case == "star" else ():
+                yield from self._unpacked(star, bound.offset, f"`{name}` of {called}")
+            yield from self.containers.in_actuals(actuals, name, left)
             yield from self._default(function, name, left)
-        elif bound.case == "star" and bound.actual is not None and bound.actual.site is not None:
-            here = Here(bound.actual.site.file, bound.actual.span or line_at(bound.actual.site.at))
-            text = render(bound.actual.expr, bound.actual.site.file)
-            for value in self.world.values.evaluate(bound.actual.expr, bound.actual.site):
-                for item in self.world.values.item_of(value, Const(bound.offset, "int")):
-                    yield either(item, here, f"`{name}` of {called} comes out of `*{text}`, which is not known")
         elif bound.case == "rest":
             yield Source(f"what calls of {called} pass", "", function.file.path, self._entry(function).span)
         else:
             yield from self._default(function, name, left)
+
+    def _unpacked(self, star: Actual, offset: int, what: str) -> Iterator[Source]:
+        if star.expr is None or star.site is None:
+            return
+        here = Here(star.site.file, star.span or line_at(star.site.at))
+        text = render(star.expr, star.site.file)
+        for value in self.world.values.evaluate(star.expr, star.site):
+            for item in self.world.values.item_of(value, Const(offset, "int")):
+                yield either(item, here, f"{what} comes out of `*{text}`, which is not known")
 
     def _entry(self, function: Function) -> Here:
         return Here(function.file, function.file.scopes[function.scope].header)
@@ -222,19 +224,19 @@ class Provenance:
 
     # Attributes
 
-    def _attribute(self, expr: Expr, site: Site, here: Here, left: int) -> Iterator[Source]:
-        name: str = expr[2]
+    def _attribute(self, expr: Attribute, site: Site, here: Here, left: int) -> Iterator[Source]:
+        name = expr.attr
         if self.world.objects.reassigned(expr, site) is not None:
             for store in reversed(site.file.stores(site.scope)):
                 at = (store.event.span.line, store.event.span.column)
-                if store.key == name and store.base == expr[1] and at < site.at:
+                if store.key == name and store.base == expr.value and at < site.at:
                     where = Site(site.file, site.scope, store.event.region, at, site.frame)
                     span = store.event.value_span or store.event.span
                     yield from self.follow(store.value, where, Here(site.file, span), left)
                     return
-        values = self.world.values.evaluate(expr[1], site)
+        values = self.world.values.evaluate(expr.value, site)
         if not values:
-            yield from self.unknown_base(expr[1], site, here, left)
+            yield from self.unknown_base(expr.value, site, here, left)
         for value in values:
             if isinstance(value, (Parsed, Data, Keywords, Mapping)):
                 yield from self.containers.contained(value, name, here, left)
@@ -246,7 +248,7 @@ class Provenance:
                     where = self.world.symbols.binding_site(one, target, 0)
                     yield from self._binding(name, one, where, here, left)
             elif isinstance(value, Unknown):
-                yield from self.unknown_base(expr[1], site, here, left)
+                yield from self.unknown_base(expr.value, site, here, left)
             else:
                 for gives in self.world.values.attribute(value, name, site):
                     yield either(gives, here, at_run_time(expr, site.file))
@@ -295,8 +297,7 @@ class Provenance:
                 text = render(file.calls[index].func, file)
                 yield unknown(here, f"what `{text}` calls is not known")
             else:
-                here_site = self.world.call_site(file, index, site.frame)
-                for value in self.world.values.result(callee, index, here_site):
+                for value in self.world.values.result(callee, Given(file, index, site.frame)):
                     why = f"what `{render(expr, file)}` gives is known only when the program runs"
                     yield either(value, here, why)
 
