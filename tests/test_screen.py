@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dllint.modules import ModuleIndex
-from dllint.screen import WORDS, can_matter, imports, select
+from dllint.screen import WORDS, imports, select
 
 
 def selected(**files: str) -> set[str]:
@@ -55,7 +55,7 @@ def test_imports(code: str, expected: list[tuple[str, int, tuple[str, ...]]]) ->
     ],
 )
 def test_what_can_matter_by_itself(code: str, expected: bool) -> None:
-    assert can_matter(code.encode()) is expected
+    assert bool(selected(file=code)) is expected
 
 
 def test_nothing_matters_where_nothing_is_loaded_or_launched() -> None:

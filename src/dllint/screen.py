@@ -93,11 +93,6 @@ class Import(NamedTuple):
     names: tuple[str, ...]
 
 
-def can_matter(data: bytes) -> bool:
-    """Whether a file names an API that the rules know."""
-    return _holds(data, _LAUNCHING) or _holds(data, _LOADING) or _holds(data, _IN_WORKERS)
-
-
 def imports(data: bytes) -> list[Import]:
     """The imports of a file, at any depth; a text that only looks like an import may be among them."""
     if b"\\" in data:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 HOLDS = "holds"
 RELEASES = "releases"
-NEW = "new"
 
 
 @dataclass(frozen=True)

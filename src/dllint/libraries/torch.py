@@ -137,7 +137,6 @@ class LauncherApi:
     fallback: str = "default"
     lead: int = 0
     daemonic: bool = False
-    via: str = ""
 
 
 _PROCESS = LauncherApi("target", ("group", "target", "name", "args", "kwargs"))

@@ -23,9 +23,6 @@ _LOCAL_REMOVE = (
     ((3, 0), "AttributeError: Can't pickle local object 'WeakValueDictionary.__init__.<locals>.remove'"),
     ((3, 13), "AttributeError: Can't get local object 'WeakValueDictionary.__init__.<locals>.remove'"),
 )
-_AWS_CLIENT = always(
-    "PicklingError: Can't pickle <class 'botocore.client.…'>: attribute lookup … on botocore.client failed"
-)
 _AWS_RESOURCE = always(
     "PicklingError: Can't pickle <class 'boto3.resources.factory.…'>: "
     "attribute lookup … on boto3.resources.factory failed"

@@ -106,10 +106,6 @@ def failed_trials(runs: Iterable[LoaderRun]) -> list[Trial]:
     return [trial for run in runs for trial in run.trials if trial.outcome == "failed"]
 
 
-def passed_trials(runs: Iterable[LoaderRun]) -> list[Trial]:
-    return [trial for run in runs for trial in run.trials if trial.outcome == "started"]
-
-
 def listed(words: Iterable[str]) -> str:
     """`fork, spawn and forkserver`."""
     each = list(dict.fromkeys(words))

@@ -1,38 +1,13 @@
-"""The reports of `dllint trace`: text for people, and JSON.
-
-JSON is one object. Rows and columns count from 1, columns in code points, ends are exclusive. A place is
-`{filename, location, end_location}`, a hop of a chain a place with a `message`.
-
-    filename, line              what was asked for; `line` is null for a whole file
-    statement, function         the statement that was looked at (a place) and the function around it; null for a file
-    start_methods[]             in force at the statement:
-        method                  "fork", "spawn" or "forkserver"
-        source                  "explicit", "inherited", "program" (set_start_method) or "default"
-        targets                 of a default, the targets that have it; else null
-        chain[]                 hops from the launching call on, the shortest chain; empty for "explicit" and "default"
-        other_chains            number of other chains; 99 stands for as many or more
-        workers                 of a loader, its worker count along the chain, where it is one number; else null
-    excluded[]                  chains that lead there and do not count: method, reason, chain[]
-    way_in                      where no launcher leads there: filename and function where the calls begin ("<module>"
-                                is the top level; else a function of which no call is known), chain[]; else null
-    loaders[]                   class, function, a place, workers ("none", "some", "unknown", "opaque"), verdict,
-                                start_methods[], excluded[], way_in, and
-        arguments[]             name, given, written, place (or null), values[] (text, how, caveat, known and a place)
-        datasets[]              name, in_project, place (or null), kept[] (name, text, note,
-                                constant, dropped and a place)
-    launches[]                  call, function, a place, methods[], runs[], note
-    doubts[]                    hops: what could not be followed and may matter
-"""
+"""A trace for people: the start methods at a place, and what a loader's arguments come to."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from dllint.finding import Place
 from dllint.reporters import Style
 from dllint.reporters.frame import Paint
+from dllint.reporters.limits import limit_lines
 from dllint.reporters.source import counted, shown_path
 from dllint.span import WHOLE_FILE, Span
 from dllint.tracing import Argument, DatasetTrace, Excluded, InForce, LaunchTrace, LoaderTrace, Source, Trace, WayIn
@@ -51,12 +26,8 @@ MOST_KEPT = 12
 """Attributes of one dataset that the text shows."""
 
 
-def render_text(trace: Trace, style: Style) -> str:
+def render(trace: Trace, style: Style) -> str:
     return "".join(f"{line}\n" for line in _Text(trace, style).lines())
-
-
-def render_json(trace: Trace) -> str:
-    return json.dumps(_trace_object(trace), indent=2, ensure_ascii=False) + "\n"
 
 
 class _Text:
@@ -85,6 +56,10 @@ class _Text:
             yield from self._hops(trace.doubts[:MOST_DOUBTS], "  ")
             if len(trace.doubts) > MOST_DOUBTS:
                 yield f"  and {len(trace.doubts) - MOST_DOUBTS} more"
+        if told := limit_lines(trace.limits):
+            yield ""
+            yield self.paint.bold("Limits of the analysis that were met")
+            yield from (f"  {line}" for line in told)
         if trace.line is None and blocks:
             yield ""
             launches = "1 launch" if len(trace.launches) == 1 else f"{len(trace.launches)} launches"
@@ -245,125 +220,3 @@ def _within(function: str) -> str:
 
 def _count(workers: str) -> str:
     return "" if not workers else ", 1 worker" if workers == "1" else f", {workers} workers"
-
-
-# JSON
-
-
-def _trace_object(trace: Trace) -> dict[str, Any]:
-    return {
-        "filename": trace.path,
-        "line": trace.line,
-        "statement": None if trace.statement is None else _located(trace.path, trace.statement),
-        "function": trace.function or None,
-        "start_methods": [_in_force_object(one) for one in trace.in_force],
-        "excluded": [_excluded_object(one) for one in trace.excluded],
-        "way_in": _way_in_object(trace.way_in),
-        "loaders": [_loader_object(one) for one in trace.loaders],
-        "launches": [
-            {
-                "call": one.call,
-                "function": one.function,
-                **_located(one.place.path, one.place.span),
-                "methods": list(one.methods),
-                "runs": list(one.runs),
-                "note": one.note or None,
-            }
-            for one in trace.launches
-        ],
-        "doubts": _chain_object(trace.doubts),
-    }
-
-
-def _located(path: str, span: Span) -> dict[str, Any]:
-    return {
-        "filename": path,
-        "location": {"row": span.line, "column": span.column},
-        "end_location": {"row": span.end_line, "column": span.end_column},
-    }
-
-
-def _place_object(place: Place | None) -> dict[str, Any] | None:
-    return None if place is None else _located(place.path, place.span)
-
-
-def _chain_object(hops: Iterable[Place]) -> list[dict[str, Any]]:
-    return [{"message": one.message, **_located(one.path, one.span)} for one in hops]
-
-
-def _in_force_object(one: InForce) -> dict[str, Any]:
-    return {
-        "method": one.method,
-        "source": one.source,
-        "targets": one.where or None,
-        "chain": _chain_object(one.chain),
-        "other_chains": one.others,
-        "workers": one.workers or None,
-    }
-
-
-def _excluded_object(one: Excluded) -> dict[str, Any]:
-    return {"method": one.method, "reason": one.reason, "chain": _chain_object(one.chain)}
-
-
-def _way_in_object(way_in: WayIn | None) -> dict[str, Any] | None:
-    if way_in is None:
-        return None
-    return {
-        "filename": way_in.path or None,
-        "function": way_in.function or None,
-        "chain": _chain_object(way_in.hops),
-    }
-
-
-def _loader_object(loader: LoaderTrace) -> dict[str, Any]:
-    return {
-        "class": loader.name,
-        "function": loader.function,
-        **_located(loader.place.path, loader.place.span),
-        "workers": loader.workers,
-        "verdict": loader.verdict,
-        "start_methods": [_in_force_object(one) for one in loader.in_force],
-        "excluded": [_excluded_object(one) for one in loader.excluded],
-        "way_in": _way_in_object(loader.way_in),
-        "arguments": [
-            {
-                "name": one.name,
-                "given": one.given,
-                "written": one.written or None,
-                "place": _place_object(one.place),
-                "values": [_source_object(source) for source in one.sources],
-            }
-            for one in loader.arguments
-        ],
-        "datasets": [_dataset_object(one) for one in loader.datasets],
-    }
-
-
-def _source_object(source: Source) -> dict[str, Any]:
-    return {
-        "text": source.text,
-        "how": source.how or None,
-        "caveat": source.caveat or None,
-        "known": source.known,
-        **_located(source.path, source.span),
-    }
-
-
-def _dataset_object(dataset: DatasetTrace) -> dict[str, Any]:
-    return {
-        "name": dataset.name,
-        "in_project": dataset.project,
-        "place": _place_object(dataset.place),
-        "kept": [
-            {
-                "name": one.name,
-                "text": one.text,
-                "note": one.note or None,
-                "constant": one.constant,
-                "dropped": one.dropped,
-                **_located(one.place.path, one.place.span),
-            }
-            for one in dataset.kept
-        ],
-    }
