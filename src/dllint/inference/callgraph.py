@@ -26,7 +26,7 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.hooks import ENTRIES, called_hooks
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import canonical
 from dllint.linking.source import SourceFile
 from dllint.span import Span
 

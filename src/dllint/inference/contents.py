@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.inference.arguments import Actual
 from dllint.inference.evaluate import summands
 from dllint.inference.values import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
-from dllint.libraries.torch import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
+from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World

@@ -22,8 +22,8 @@ from dllint.inference.objects import Objects
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
 from dllint.libraries.argparse import Parsers
+from dllint.libraries.index import LAUNCHERS, LOADERS, canonical
 from dllint.libraries.registries import BUILDING, Registries, configured
-from dllint.libraries.torch import LAUNCHERS, LOADERS, canonical
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls

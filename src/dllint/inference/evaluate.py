@@ -41,9 +41,7 @@ from dllint.inference.values import (
 from dllint.libraries import builtins as known
 from dllint.libraries import registries
 from dllint.libraries.click import from_command_line
-from dllint.libraries.pickling import RUN_TIME_CLASSES
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import NEW_STORAGE, RUN_TIME_CLASSES, canonical
 from dllint.linking.source import Binding, last_name
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Event
 from dllint.inference.values import UNKNOWN, External, Module, Pattern, Site, Values
-from dllint.libraries import torch as torch_api
+from dllint.libraries.index import exports
 from dllint.linking.source import Binding, SourceFile
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Imports:
                 if values:
                     found = values
                     break
-            elif level == 0 and torch_api.exports(module, name):
+            elif level == 0 and exports(module, name):
                 found = (External(f"{module}.{name}"),)
                 break
         self._star[key] = found

@@ -28,8 +28,7 @@ from dllint.inference.values import (
     const,
 )
 from dllint.libraries import builtins as known
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import NEW_STORAGE, canonical
 from dllint.linking.conditions import contradict, render
 from dllint.linking.source import SourceFile
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import canonical
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dllint.inference.values import Class, Frame, Function, Instance, Value
-from dllint.libraries.torch import HOOKS, canonical
+from dllint.libraries.index import HOOKS, canonical
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
-from dllint.libraries.tensors import HOLDS, METHODS, NEW_STORAGE
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
 from dllint.linking.source import SourceFile, Store
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept

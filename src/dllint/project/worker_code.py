@@ -12,7 +12,7 @@ from dllint.inference.activations import Seen
 from dllint.inference.callgraph import Target
 from dllint.inference.contents import flattened
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
-from dllint.libraries.torch import DATASET_BASES
+from dllint.libraries.index import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions

@@ -10,8 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.inference.arguments import Actual, bind
 from dllint.inference.mappings import Found
 from dllint.inference.values import Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
-from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import Binding, SourceFile
 

@@ -1,0 +1,24 @@
+"""Readers of scientific file formats: netCDF4, PyTables, rasterio, soundfile, plyvel, SciPy, nibabel, pycocotools."""
+
+from dllint.libraries.facets import Library, Maker
+from dllint.libraries.pickling import Refusal, always, instance, local
+
+_READ = Maker("numpy", "file")
+
+
+def _unconverted(attributes: str) -> str:
+    return f"TypeError: {attributes} cannot be converted to a Python object for pickling"
+
+
+LIBRARY = Library(
+    refusals={
+        "netCDF4.Dataset": Refusal("an open netCDF file", always("NotImplementedError: Dataset is not picklable")),
+        "tables.open_file": Refusal("an open PyTables file", local("WeakValueDictionary.__init__.<locals>.remove")),
+        "rasterio.open": Refusal("an open rasterio dataset", always(_unconverted("self._hds"))),
+        "plyvel.DB": Refusal("a LevelDB", always(_unconverted("self._db,self.options"))),
+        "soundfile.SoundFile": Refusal("an open sound file", instance("_cffi_backend.__CDataOwn")),
+    },
+    # pycocotools 2.0: `COCO` keeps every annotation as a dict
+    readers={"pycocotools.coco.COCO": "table"},
+    arrays=dict.fromkeys(("scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ),
+)
