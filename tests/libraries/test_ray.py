@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_the_train_loop_is_the_target_of_a_launch_that_inherits_nothing(project: Project) -> None:
-    (launch,) = project.world.launches()
+    (launch,) = project.launches.all()
     (target,) = launch.targets
     assert target.function.file.scopes[target.function.scope].name == "train_loop"
     assert launch.methods == ("fresh",)
@@ -66,7 +66,7 @@ def test_the_start_method_is_the_default_of_the_target_and_not_what_the_program_
 
 
 def test_the_config_is_the_argument_of_the_train_loop(project: Project) -> None:
-    (launch,) = project.world.launches()
+    (launch,) = project.launches.all()
     (loader,) = project.loaders
     assert loader.workers(launch.targets[0].frame).count == 4
     assert Const(4, "int") in loader.argument("num_workers", launch.targets[0].frame).values

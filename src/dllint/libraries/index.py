@@ -18,15 +18,13 @@ from dllint.libraries.pickling import Mode
 from dllint.screen import Words
 
 T = TypeVar("T")
-_READING = frozenset(
-    {"argparse", "builtins", "click", "dynamic_lookup", "hooks", "lightning", "records", "registries", "yaml_json"}
-)
-"""Modules that stand beside the libraries and read these tables themselves, so that they cannot be read from here."""
+_READERS = frozenset({"builtins", "contents", "hooks", "index", "knowledge", "lightning", "records"})
+"""Modules beside the libraries that read these tables themselves, so that they cannot be read from here."""
 
 
 def _libraries() -> Iterator[Library]:
     for module in iter_modules(dllint.libraries.__path__):
-        if module.name not in _READING and f"dllint.libraries.{module.name}" != __name__:
+        if module.name not in _READERS:
             library = getattr(import_module(f"dllint.libraries.{module.name}"), "LIBRARY", None)
             if library is not None:
                 yield library

@@ -6,13 +6,14 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.numpy import ITEM_BYTES
+from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.libraries.torch import CASTS
-from dllint.libraries.torch import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.linking.source import SourceFile
 from dllint.project.counting import whole_number
 from dllint.span import Span
@@ -129,13 +130,9 @@ class Arrays:
             argument.keyword: argument.value for argument in call.args if argument.keyword
         }
         plain = [argument.value for argument in call.args if argument.keyword is None]
-        if (
-            maker.mapped
-            and maker.mapped in by_name
-            and by_name[maker.mapped] not in (["const", None], ["const", False])
-        ):
+        if maker.mapped and maker.mapped in by_name and by_name[maker.mapped] not in (Constant(None), Constant(False)):
             return None
-        if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != ["const", None]:
+        if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != Constant(None):
             return None
         if maker.shape == "file":
             return Array(maker.library, self._file_size(plain, by_name, site), "file", file, index)

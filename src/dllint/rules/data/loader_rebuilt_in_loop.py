@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -31,7 +32,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             restart.file.path,
             call.span,
             message,
-            {"call": render(["call", restart.call], restart.file), "name": loader.name},
+            {"call": render(CallRef(restart.call), restart.file), "name": loader.name},
             severity="info" if message == "epoch" else None,
             related=tuple(related),
             statement=call.statement,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -28,7 +29,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             bare.run.file.path,
             call.span,
             "main",
-            {"call": render(["call", bare.call], bare.run.file), "where": project.where(file, span)},
+            {"call": render(CallRef(bare.call), bare.run.file), "where": project.where(file, span)},
             trace=project.trace(bare.run.hops),
             related=(
                 Place(file.path, span, "this iterator comes to an end"),
