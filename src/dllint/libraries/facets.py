@@ -2,13 +2,15 @@
 
 Names of APIs are canonical ones (`libraries.index.canonical`). `()` stands for a call, so that "lmdb.open().begin" is a
 method of what `lmdb.open` returned, `[]` for an item and `[:]` for a slice.
+
+The rows are named tuples, as making a frozen dataclass takes five times as long and every check makes all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from dllint.libraries.pickling import Mode, Refusal
 from dllint.screen import Words
@@ -18,12 +20,11 @@ ReaderKind = Literal["records", "lines", "opaque", "handle", "text", "table", "f
 """What a call gives: nested Python objects ("records"), strings ("lines"), whatever was pickled ("opaque"), an open
 file ("handle"), all of its text as one string ("text"), an object that holds records and gives them by methods
 ("table"), a pandas table, a part or a column of one ("frame"), or its rows as Python objects ("rows")."""
-NO_WORDS = Words()
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 Elements = Literal["same", "indexed", "zipped", "some", "other", "endless"]
 
 
-@dataclass(frozen=True)
-class LoaderApi:
+class LoaderApi(NamedTuple):
     """A class (or factory) that makes a DataLoader.
 
     Attributes:
@@ -34,11 +35,10 @@ class LoaderApi:
 
     params: tuple[str, ...]
     dataset: str = "dataset"
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = NOTHING
 
 
-@dataclass(frozen=True)
-class LauncherApi:
+class LauncherApi(NamedTuple):
     """A call that starts a process which runs a function.
 
     Attributes:
@@ -67,8 +67,7 @@ class LauncherApi:
     daemonic: bool = False
 
 
-@dataclass(frozen=True)
-class PoolApi:
+class PoolApi(NamedTuple):
     """A class of process pools.
 
     Attributes:
@@ -81,8 +80,7 @@ class PoolApi:
     initargs_at: int
 
 
-@dataclass(frozen=True)
-class Hooks:
+class Hooks(NamedTuple):
     """`entries` are methods of a framework's class that call `methods` of the project's objects.
 
     `iterates` says whether the entries iterate the loaders that they are given.
@@ -93,8 +91,7 @@ class Hooks:
     iterates: bool = False
 
 
-@dataclass(frozen=True)
-class When:
+class When(NamedTuple):
     """What an argument must be for a row to apply.
 
     Attributes:
@@ -109,8 +106,7 @@ class When:
     test: str
 
 
-@dataclass(frozen=True)
-class Opener:
+class Opener(NamedTuple):
     """What a call opens.
 
     Attributes:
@@ -132,8 +128,7 @@ class Opener:
     when: When | None = None
 
 
-@dataclass(frozen=True)
-class FileOpener:
+class FileOpener(NamedTuple):
     """A function that opens a file.
 
     Attributes:
@@ -147,8 +142,7 @@ class FileOpener:
     lines: bool = False
 
 
-@dataclass(frozen=True)
-class Maker:
+class Maker(NamedTuple):
     """A function that makes an array.
 
     Attributes:
@@ -175,8 +169,7 @@ HOLDS = "holds"
 RELEASES = "releases"
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """What an operation does about the storage of its input.
 
     Attributes:
@@ -203,8 +196,7 @@ class CudaApi(NamedTuple):
     fails: bool
 
 
-@dataclass(frozen=True)
-class Seeder:
+class Seeder(NamedTuple):
     """A function that seeds generators of the process it runs in.
 
     Attributes:
@@ -219,8 +211,7 @@ class Seeder:
 SEEDS_ALL = Seeder(("random", "numpy", "torch"))
 
 
-@dataclass(frozen=True)
-class Generator:
+class Generator(NamedTuple):
     """A class (or factory) of generator objects.
 
     Attributes:
@@ -234,8 +225,7 @@ class Generator:
     reseeding: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Iterates:
+class Iterates(NamedTuple):
     """A function whose result goes through the elements of arguments.
 
     Attributes:
@@ -253,8 +243,7 @@ class Iterates:
 FIRST, SECOND, ALL, FROM_SECOND = slice(0, 1), slice(1, 2), slice(0, None), slice(1, None)
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(NamedTuple):
     """What is known of one library. A module of `dllint.libraries` gives it as `LIBRARY`.
 
     Attributes:
@@ -303,11 +292,11 @@ class Library:
         words: what the byte screen looks for, besides what the other facets give.
     """
 
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = NOTHING
+    renamed: Mapping[str, str] = NOTHING
     kept: tuple[str, ...] = ()
     exports: frozenset[str] = frozenset()
-    loaders: Mapping[str, LoaderApi] = field(default_factory=dict)
+    loaders: Mapping[str, LoaderApi] = NOTHING
     gives_argument: frozenset[str] = frozenset()
     datasets: frozenset[str] = frozenset()
     iterable_datasets: frozenset[str] = frozenset()
@@ -315,39 +304,39 @@ class Library:
     dataset_wrappers: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     keeps_arguments: frozenset[str] = frozenset()
-    launchers: Mapping[str, LauncherApi] = field(default_factory=dict)
-    pools: Mapping[str, PoolApi] = field(default_factory=dict)
-    hooks: Mapping[str, Hooks] = field(default_factory=dict)
+    launchers: Mapping[str, LauncherApi] = NOTHING
+    pools: Mapping[str, PoolApi] = NOTHING
+    hooks: Mapping[str, Hooks] = NOTHING
     thread_executors: frozenset[str] = frozenset()
     thread_pools: frozenset[str] = frozenset()
     locks: frozenset[str] = frozenset()
-    files: Mapping[str, FileOpener] = field(default_factory=dict)
-    openers: Mapping[str, tuple[Opener, ...]] = field(default_factory=dict)
-    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    files: Mapping[str, FileOpener] = NOTHING
+    openers: Mapping[str, tuple[Opener, ...]] = NOTHING
+    refusals: Mapping[str, Refusal] = NOTHING
     run_time_classes: frozenset[str] = frozenset()
     named_as_wrapped: frozenset[str] = frozenset()
     pickles_by_value: frozenset[str] = frozenset()
     replaces_pickle: frozenset[str] = frozenset()
-    readers: Mapping[str, ReaderKind] = field(default_factory=dict)
+    readers: Mapping[str, ReaderKind] = NOTHING
     path_functions: frozenset[str] = frozenset()
-    arrays: Mapping[str, Maker] = field(default_factory=dict)
+    arrays: Mapping[str, Maker] = NOTHING
     size_keeping: frozenset[str] = frozenset()
-    tensor_methods: Mapping[str, Operation] = field(default_factory=dict)
-    tensor_functions: Mapping[str, Operation] = field(default_factory=dict)
+    tensor_methods: Mapping[str, Operation] = NOTHING
+    tensor_functions: Mapping[str, Operation] = NOTHING
     tensor_attributes: frozenset[str] = frozenset()
     new_tensors: frozenset[str] = frozenset()
-    cuda_calls: Mapping[str, CudaApi] = field(default_factory=dict)
-    cuda_device_arguments: Mapping[str, tuple[str, CudaApi]] = field(default_factory=dict)
+    cuda_calls: Mapping[str, CudaApi] = NOTHING
+    cuda_device_arguments: Mapping[str, tuple[str, CudaApi]] = NOTHING
     makes_on_device: frozenset[str] = frozenset()
-    seeders: Mapping[str, Seeder] = field(default_factory=dict)
+    seeders: Mapping[str, Seeder] = NOTHING
     seed_free: frozenset[str] = frozenset()
     of_the_process: frozenset[str] = frozenset()
     rank_functions: frozenset[str] = frozenset()
-    generators: Mapping[str, Generator] = field(default_factory=dict)
+    generators: Mapping[str, Generator] = NOTHING
     undrawing: frozenset[str] = frozenset()
     drawing: tuple[str, ...] = ()
     reordering: frozenset[str] = frozenset()
     worker_info: frozenset[str] = frozenset()
     unsplit_packages: frozenset[str] = frozenset()
-    iterates: Mapping[str, Iterates] = field(default_factory=dict)
-    words: Words = NO_WORDS
+    iterates: Mapping[str, Iterates] = NOTHING
+    words: Words = Words()

@@ -10,14 +10,13 @@ generator makes their bindings).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Errors = tuple[tuple[tuple[int, int], str], ...]
 """What the exception says, class first, by the first Python that says so; `…` stands for what differs by case."""
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """What cannot be pickled.
 
     Attributes:
@@ -37,8 +36,7 @@ class Refusal:
         return [text for since, text in self.errors if since <= python][-1]
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(NamedTuple):
     """Where an opener takes its mode, what it is by default, and whether a missing letter means text."""
 
     position: int

@@ -1,10 +1,11 @@
-"""threading and queue (docs.python.org)."""
+"""threading and queue (docs.python.org), and the locks of filelock 4.2."""
 
 from dllint.libraries.facets import Library
 from dllint.libraries.pickling import LOCK, RLOCK, Refusal, instance, since
 from dllint.screen import Words
 
 _LOCK = Refusal("a lock", LOCK, "lock")
+_FILE_LOCK = Refusal("a file lock", RLOCK, "lock")
 _QUEUE = Refusal("a queue", LOCK, "lock")
 _THREAD = Refusal(
     "a thread",
@@ -27,6 +28,7 @@ LIBRARY = Library(
         **dict.fromkeys(("threading.Thread", "threading.Timer"), _THREAD),
         "threading.local": Refusal("a thread-local object", instance("_thread._local"), "lock"),
         **dict.fromkeys(("queue.Queue", "queue.LifoQueue", "queue.PriorityQueue"), _QUEUE),
+        **dict.fromkeys(("filelock.FileLock", "filelock.SoftFileLock", "filelock.UnixFileLock"), _FILE_LOCK),
         "queue.SimpleQueue": Refusal("a queue", instance("_queue.SimpleQueue"), "lock"),
     },
     words=Words(nearby=(b"Thread", b"Lock(", b"Queue(")),

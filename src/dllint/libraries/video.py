@@ -1,7 +1,8 @@
-"""decord 0.6."""
+"""Readers of video: decord 0.6 and PyAV 18."""
 
 from dllint.libraries.facets import Library, Opener
-from dllint.libraries.pickling import POINTERS, Refusal
+from dllint.libraries.io import READ_BY_POSITION
+from dllint.libraries.pickling import CYTHON, POINTERS, Refusal
 from dllint.screen import Words
 
 LIBRARY = Library(
@@ -9,8 +10,12 @@ LIBRARY = Library(
         "decord.VideoReader": (
             Opener("a decord reader", "error", "reading hangs, or aborts where the parent has read"),
         ),
+        "av.open": (READ_BY_POSITION,),
     },
-    refusals={"decord.VideoReader": Refusal("a decord reader", POINTERS)},
+    refusals={
+        "decord.VideoReader": Refusal("a decord reader", POINTERS),
+        "av.open": Refusal("an av container", CYTHON),
+    },
     path_functions=frozenset({"VideoReader"}),
     words=Words(nearby=(b"decord",)),
 )
