@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
-from dllint.libraries.torch import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
+from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"

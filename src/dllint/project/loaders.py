@@ -26,8 +26,10 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LoaderApi
+from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
-from dllint.libraries.torch import LOADERS, LoaderApi, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE, Span
@@ -149,8 +151,8 @@ class Loader:
         for value in given:
             if isinstance(value, Const):
                 return str(value.value)
-            if isinstance(value, External) and value.name.startswith(("multiprocessing[", "torch.multiprocessing[")):
-                return value.name.partition("[")[2].rstrip("]")
+            if isinstance(value, External) and (method := contexts.method_of(value.name)) is not None:
+                return method
         if found.absent:
             return None
         return "?"
@@ -238,7 +240,7 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that make a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
-    names |= {"Seq2SeqTrainingArguments"}
+    names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
     todo = list(names)

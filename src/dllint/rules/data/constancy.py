@@ -10,8 +10,7 @@ from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
-from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import Binding, SourceFile
 

@@ -24,7 +24,8 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
-from dllint.libraries.torch import WORKER_OPTIONS, canonical
+from dllint.libraries.index import canonical
+from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
