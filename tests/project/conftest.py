@@ -37,6 +37,11 @@ def files_of(text: str) -> dict[str, str]:
     return {name: body for name, body in [("main.py", first), *zip(rest[::2], rest[1::2], strict=True)] if body}
 
 
+def whole(head: str, program: str) -> str:
+    """The program below the head, unless it names its first file."""
+    return program if program.startswith("# ") else head + program
+
+
 def either(found: Iterable[str]) -> str:
     return " | ".join(sorted(set(found))) or "no"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.project.conftest import whole
 
 HEAD = """\
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset, random_split
@@ -929,11 +930,6 @@ class Rows(Dataset):
 DataLoader(Rows([1, 2], lambda row: row), num_workers=2)  # kept: no
 """,
 }
-
-
-def whole(head: str, program: str) -> str:
-    """The program below the head, unless it names its first file."""
-    return program if program.startswith("# ") else head + program
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

@@ -8,70 +8,45 @@ from typing import Any
 import pytest
 
 PROGRAMS: dict[str, str] = {
-    "torch's spawn": """\
-import torch.multiprocessing as mp
-
-def worker(rank, dataset):  # launched: spawn
-    pass
-
-mp.spawn(worker, args=([],), nprocs=2)
-""",
-    "spawn by its own name": """\
-from torch.multiprocessing import spawn as go
-
-def worker(rank):  # launched: spawn
-    pass
-
-go(worker, nprocs=2)
-""",
-    "spawn in full, the target by keyword": """\
+    "torch's launchers": """\
+import argparse
 import torch
-
-def worker(rank):  # launched: spawn
-    pass
-
-torch.multiprocessing.spawn(fn=worker, nprocs=2)
-""",
-    "torch's multiprocessing imported from torch": """\
 from torch import multiprocessing as mp
-
-def worker(rank):  # launched: spawn
-    pass
-
-mp.spawn(worker)
-""",
-    "start_processes by its default": """\
+from torch.multiprocessing import spawn as go
 from torch.multiprocessing.spawn import start_processes
 
-def worker(rank):  # launched: spawn
-    pass
-
-start_processes(worker, nprocs=2)
-""",
-    "start_processes by a method that a constant names": """\
-from torch import multiprocessing as mp
-
 METHOD = "forkserver"
-
-def worker(rank):  # launched: forkserver
-    pass
-
-def forked(rank):  # launched: fork
-    pass
-
-mp.start_processes(worker, nprocs=2, start_method=METHOD)
-mp.start_processes(forked, nprocs=2, start_method="fork")
-""",
-    "start_processes by a method from the command line": """\
-import argparse
-from torch.multiprocessing import start_processes
-
-def worker(rank):  # launched: spawn
-    pass
-
 parser = argparse.ArgumentParser()
 parser.add_argument("--method", default="spawn")
-start_processes(worker, nprocs=2, start_method=parser.parse_args().method)
+
+def one(rank, dataset):  # launched: spawn
+    pass
+
+def two(rank):  # launched: spawn
+    pass
+
+def three(rank):  # launched: spawn
+    pass
+
+def four(rank):  # launched: spawn
+    pass
+
+def five(rank):  # launched: forkserver
+    pass
+
+def six(rank):  # launched: fork
+    pass
+
+def seven(rank):  # launched: spawn
+    pass
+
+mp.spawn(one, args=([],), nprocs=2)
+go(two, nprocs=2)
+torch.multiprocessing.spawn(fn=three, nprocs=2)
+start_processes(four, nprocs=2)
+mp.start_processes(five, nprocs=2, start_method=METHOD)
+mp.start_processes(six, nprocs=2, start_method="fork")
+start_processes(seven, nprocs=2, start_method=parser.parse_args().method)
 """,
     "one function that launches others by different methods": """\
 import torch.multiprocessing as mp
@@ -88,31 +63,73 @@ def launched(target, method):
 launched(measure, "spawn")
 launched(evaluate, "fork")
 """,
-    "a process by the method in force": """\
+    "processes of multiprocessing, of its contexts and by their classes": """\
 import multiprocessing
-
-def worker():  # launched: default
-    pass
-
-multiprocessing.Process(target=worker).start()
-""",
-    "a process of a context in a variable": """\
-import multiprocessing as mp
-
-def worker(dataset):  # launched: spawn
-    pass
-
-ctx = mp.get_context("spawn")
-process = ctx.Process(target=worker, args=([],))
-process.start()
-""",
-    "a process of a context that is not kept, positional": """\
+import os
 from multiprocessing import get_context
+from multiprocessing.context import SpawnContext, SpawnProcess
 
-def worker(dataset):  # launched: spawn
+def context():
+    return get_context(method="spawn")
+
+Process = get_context("spawn").Process
+ctx = get_context("spawn")
+forked = get_context("fork" if multiprocessing.cpu_count() > 1 else None)
+
+class Own(get_context("spawn").Process):
+    def run(self):  # launched: spawn
+        pass
+
+class Spawned(SpawnProcess):
+    def run(self):  # launched: spawn
+        pass
+
+def one():  # launched: default
     pass
 
-get_context("spawn").Process(None, worker, None, ([],)).start()
+def two(dataset):  # launched: spawn
+    pass
+
+def three(dataset):  # launched: spawn
+    pass
+
+def four():  # launched: spawn
+    pass
+
+def five():  # launched: spawn
+    pass
+
+def six():  # launched: fork | spawn
+    pass
+
+def seven():  # launched: default | spawn
+    pass
+
+def eight():  # launched: default | fork
+    pass
+
+def nine():  # launched: spawn
+    pass
+
+def ten():  # launched: spawn
+    pass
+
+def by_name(cache):
+    method = "fork" if cache else "spawn"
+    get_context(method).Process(target=six).start()
+
+multiprocessing.Process(target=one).start()
+process = ctx.Process(target=two, args=([],))
+process.start()
+get_context("spawn").Process(None, three, None, ([],)).start()
+context().Process(target=four).start()
+Process(target=five).start()
+get_context(os.environ.get("START", "spawn")).Process(target=seven).start()
+forked.Process(target=eight).start()
+SpawnProcess(target=nine).start()
+SpawnContext().Process(target=ten).start()
+Own().start()
+Spawned().start()
 """,
     "a context at module level of another file": """\
 # context.py
@@ -140,114 +157,24 @@ class Trainer:
         self.process = self.ctx.Process(target=worker, kwargs={"dataset": []})
         self.process.start()
 """,
-    "a context that a function gives": """\
-import torch.multiprocessing as mp
-
-def context():
-    return mp.get_context("spawn")
-
-def worker():  # launched: spawn
-    pass
-
-context().Process(target=worker).start()
-""",
-    "a context by one of two names": """\
-import torch.multiprocessing as mp
-
-def worker():  # launched: fork | spawn
-    pass
-
-def main(cache):
-    method = "fork" if cache else "spawn"
-    mp.get_context(method).Process(target=worker).start()
-""",
-    "a context by a name from the environment": """\
-import os
-import torch.multiprocessing as mp
-
-def worker():  # launched: default | spawn
-    pass
-
-mp.get_context(os.environ.get("START", "spawn")).Process(target=worker).start()
-""",
-    "a context that is fork or the one in force": """\
-import multiprocessing
-
-def worker():  # launched: default | fork
-    pass
-
-context = multiprocessing.get_context("fork" if multiprocessing.cpu_count() > 1 else None)
-context.Process(target=worker).start()
-""",
-    "the class of processes of a context in a variable": """\
-import torch.multiprocessing as mp
-
-Process = mp.get_context("spawn").Process
-
-def worker():  # launched: spawn
-    pass
-
-Process(target=worker).start()
-""",
-    "SpawnProcess": """\
-from multiprocessing.context import SpawnProcess
-
-def worker():  # launched: spawn
-    pass
-
-SpawnProcess(target=worker).start()
-""",
-    "SpawnContext": """\
-from multiprocessing.context import SpawnContext
-
-def worker():  # launched: spawn
-    pass
-
-SpawnContext().Process(target=worker).start()
-""",
-    "a subclass of a context's Process": """\
-import multiprocessing as mp
-
-class Worker(mp.get_context("spawn").Process):
-    def run(self):  # launched: spawn
-        pass
-
-Worker().start()
-""",
-    "a subclass of SpawnProcess": """\
-from multiprocessing.context import SpawnProcess
-
-class Worker(SpawnProcess):
-    def run(self):  # launched: spawn
-        pass
-
-Worker().start()
-""",
-    "an executor with a context": """\
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
-
-def worker(dataset):  # launched: spawn
-    pass
-
-with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-    pool.submit(worker, [])
-""",
-    "an executor that maps, its context positional": """\
+    "executors and threads": """\
 import concurrent.futures
 import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-def worker(dataset):  # launched: forkserver
+def one(dataset):  # launched: spawn
     pass
 
-pool = concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("forkserver"))
-list(pool.map(worker, [[], []]))
-""",
-    "an executor that an object keeps": """\
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
+def two(dataset):  # launched: forkserver
+    pass
 
-def worker(dataset):  # launched: spawn
+def three(dataset):  # launched: spawn
+    pass
+
+def four():  # launched: default
+    pass
+
+def five():  # launched: no
     pass
 
 class Sweep:
@@ -255,7 +182,16 @@ class Sweep:
         self.pool = ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))
 
     def run(self):
-        return self.pool.submit(worker, dataset=[])
+        return self.pool.submit(three, dataset=[])
+
+with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+    pool.submit(one, [])
+mapping = concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("forkserver"))
+list(mapping.map(two, [[], []]))
+with ProcessPoolExecutor() as plain:
+    plain.submit(four)
+with ThreadPoolExecutor() as threads:
+    threads.submit(five)
 """,
     "an executor that is handed to a function of another file": """\
 # running.py
@@ -272,49 +208,24 @@ def job():  # launched: spawn
 with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
     run(pool, job)
 """,
-    "an executor without a context": """\
-from concurrent.futures import ProcessPoolExecutor
-
-def worker():  # launched: default
-    pass
-
-with ProcessPoolExecutor() as pool:
-    pool.submit(worker)
-""",
-    "threads": """\
-from concurrent.futures import ThreadPoolExecutor
-
-def worker():  # launched: no
-    pass
-
-with ThreadPoolExecutor() as pool:
-    pool.submit(worker)
-""",
-    "elastic_launch": """\
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
-
-def worker(dataset):  # launched: spawn
-    pass
-
-elastic_launch(LaunchConfig(min_nodes=1, max_nodes=1, nproc_per_node=2), worker)([])
-""",
-    "elastic_launch in two steps, by keyword": """\
+    "torch's elastic launchers": """\
 import torch.distributed.launcher as pet
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch, launch_agent
 
-def worker(dataset):  # launched: forkserver
+def one(dataset):  # launched: spawn
     pass
 
+def two(dataset):  # launched: forkserver
+    pass
+
+def three(dataset):  # launched: spawn
+    pass
+
+elastic_launch(LaunchConfig(min_nodes=1, max_nodes=1, nproc_per_node=2), one)([])
 config = pet.LaunchConfig(min_nodes=1, max_nodes=1, nproc_per_node=2, start_method="forkserver")
-start = pet.elastic_launch(config=config, entrypoint=worker)
+start = pet.elastic_launch(config=config, entrypoint=two)
 start([])
-""",
-    "launch_agent": """\
-from torch.distributed.launcher.api import LaunchConfig, launch_agent
-
-def worker(dataset):  # launched: spawn
-    pass
-
-launch_agent(LaunchConfig(1, 1, 2), worker, [[]])
+launch_agent(LaunchConfig(1, 1, 2), three, [[]])
 """,
     "Lightning's strategy by its name": """\
 import lightning.pytorch as pl
@@ -367,68 +278,90 @@ def train():  # launched: fork
 
 notebook_launcher(train, num_processes=2)
 """,
-    "a method of the object itself": """\
+    "what a launcher is given to run": """\
+import functools
+import multiprocessing
+import sys
 import torch.multiprocessing as mp
-
-class Trainer:
-    def fit(self):
-        mp.spawn(self.train, nprocs=2)
-
-    def train(self, rank):  # launched: spawn
-        pass
-""",
-    "a static method through its class": """\
-import torch.multiprocessing as mp
-
-class Trainer:
-    @staticmethod
-    def train(rank):  # launched: spawn
-        pass
-
-    @classmethod
-    def fit(cls):
-        mp.spawn(cls.train, nprocs=2)
-""",
-    "a class": """\
-import torch.multiprocessing as mp
-
-class Trainer:
-    def __init__(self, rank, dataset):  # launched: spawn
-        pass
-
-mp.spawn(Trainer, args=([],), nprocs=2)
-""",
-    "an object with __call__": """\
-import torch.multiprocessing as mp
+from torch.distributed.elastic.multiprocessing.errors import record
 from torch.utils.data import DataLoader
 
 class Trainer:
     def __init__(self, count):
         self.count = count
 
+    def fit(self):
+        mp.spawn(self.method, nprocs=2)
+
+    @classmethod
+    def start(cls):
+        mp.spawn(cls.static, nprocs=2)
+
+    def method(self, rank):  # launched: spawn
+        pass
+
+    def other(self, rank):  # launched: spawn
+        pass
+
+    @staticmethod
+    def static(rank):  # launched: spawn
+        pass
+
     def __call__(self, rank):  # launched: spawn
         DataLoader([], num_workers=self.count)  # workers: 0 | 4
 
-mp.spawn(Trainer(4), nprocs=2)
-mp.spawn(Trainer(0), nprocs=2)
-""",
-    "a partial": """\
-from functools import partial
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
+class Made:
+    def __init__(self, rank, dataset):  # launched: spawn
+        pass
 
-def worker(rank, dataset, workers):  # launched: spawn
+def partial(rank, dataset, workers):  # launched: spawn
     DataLoader(dataset, num_workers=workers)  # workers: 4
 
-mp.spawn(partial(worker, dataset=[], workers=4), nprocs=2)
-""",
-    "a lambda": """\
-import multiprocessing
-
-def worker(dataset):
+def by_lambda(dataset):
     pass
 
-multiprocessing.get_context("spawn").Process(target=lambda: worker([])).start()  # launched: spawn
+def first(rank):  # launched: spawn
+    pass
+
+def second(rank):  # launched: spawn
+    pass
+
+def third(rank):  # launched: spawn
+    pass
+
+def fourth(rank):  # launched: spawn
+    pass
+
+def logged(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):  # launched: spawn
+        return function(*args, **kwargs)
+    return inner
+
+@logged
+def decorated(rank):
+    pass
+
+@record
+def from_outside(rank):  # launched: spawn
+    pass
+
+def argument():  # launched: no
+    pass
+
+def main(args):
+    mp.spawn(third if args.train else fourth, nprocs=2)
+
+trainer = Trainer(4)
+mp.spawn(trainer.other, nprocs=2)
+mp.spawn(trainer, args=(argument.__name__,), nprocs=2)
+mp.spawn(Trainer(0), nprocs=2)
+mp.spawn(Made, args=([],), nprocs=2)
+mp.spawn(functools.partial(partial, dataset=[], workers=4), nprocs=2)
+multiprocessing.get_context("spawn").Process(target=lambda: by_lambda([])).start()  # launched: spawn
+mp.spawn({"first": first, "second": second}[sys.argv[1]], nprocs=2)
+mp.spawn(decorated, nprocs=2)
+mp.spawn(from_outside, nprocs=2)
 """,
     "a function of another module": """\
 import torch.multiprocessing as mp
@@ -440,52 +373,6 @@ from .train import worker
 # jobs/train.py
 def worker(rank):  # launched: spawn
     pass
-""",
-    "one of a table": """\
-import sys
-import torch.multiprocessing as mp
-
-def train(rank):  # launched: spawn
-    pass
-
-def test(rank):  # launched: spawn
-    pass
-
-mp.spawn({"train": train, "test": test}[sys.argv[1]], nprocs=2)
-""",
-    "one of two by a condition": """\
-import torch.multiprocessing as mp
-
-def train(rank):  # launched: spawn
-    pass
-
-def test(rank):  # launched: spawn
-    pass
-
-def main(args):
-    mp.spawn(train if args.train else test, nprocs=2)
-""",
-    "a function decorated by the project and one decorated from outside": """\
-import functools
-import torch.multiprocessing as mp
-from torch.distributed.elastic.multiprocessing.errors import record
-
-def logged(function):
-    @functools.wraps(function)
-    def inner(*args, **kwargs):  # launched: spawn
-        return function(*args, **kwargs)
-    return inner
-
-@logged
-def train(rank):
-    pass
-
-@record
-def test(rank):  # launched: spawn
-    pass
-
-mp.spawn(train, nprocs=2)
-mp.spawn(test, nprocs=2)
 """,
     "a function of the project that launches what it is given": """\
 # launching.py
@@ -605,17 +492,6 @@ def main(rank):  # launched: no
     pass
 
 spawn(main, nprocs=2)
-""",
-    "an argument of the target": """\
-import torch.multiprocessing as mp
-
-def load():  # launched: no
-    pass
-
-def worker(rank, name):  # launched: spawn
-    print(name)
-
-mp.spawn(worker, args=(load.__name__,), nprocs=2)
 """,
     "a method of a frame that is named like one of pools": """\
 import multiprocessing

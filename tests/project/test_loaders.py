@@ -7,412 +7,250 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.project.conftest import Answers
+from tests.project.conftest import Answers, whole
 
+HEAD = """\
+from torch.utils.data import DataLoader
+
+"""
 PROGRAMS: dict[str, str] = {
-    "by another name": """\
-from torch.utils.data import DataLoader as Loader
-
-Loader([], num_workers=4)  # workers: 4
-""",
-    "by an alias of the module": """\
-import torch.utils.data as D
-
-D.DataLoader([], num_workers=4)  # workers: 4
-""",
-    "by its full name": """\
+    "by other names": """\
 import torch
-
-torch.utils.data.DataLoader([], num_workers=4)  # workers: 4
-""",
-    "by the module that defines it": """\
-from torch.utils.data.dataloader import DataLoader
-
-DataLoader([], num_workers=4)  # workers: 4
-""",
-    "by the package around": """\
+import torch.utils.data as D
 from torch import utils
+from torch.utils.data import DataLoader as Loader
+from torch.utils.data.dataloader import DataLoader as Same
 
-utils.data.DataLoader([], num_workers=4)  # workers: 4
+Kept = torch.utils.data.DataLoader
+Loader([], num_workers=1)  # workers: 1
+D.DataLoader([], num_workers=2)  # workers: 2
+torch.utils.data.DataLoader([], num_workers=3)  # workers: 3
+Same([], num_workers=4)  # workers: 4
+utils.data.DataLoader([], num_workers=5)  # workers: 5
+Kept([], num_workers=6)  # workers: 6
 """,
     "by a star import": """\
+# data.py
 from torch.utils.data import *
 
 DataLoader([], num_workers=4)  # workers: 4
 """,
-    "imported inside a function": """\
-def build():
-    from torch.utils.data import DataLoader
-    return DataLoader([], num_workers=4)  # workers: 4
-""",
-    "imported in a try": """\
+    "imported inside a function and in a try": """\
+# data.py
 try:
     from torch.utils.data import DataLoader
 except ImportError:
     DataLoader = None
 
+def build():
+    from torch.utils.data import DataLoader as Loader
+    return Loader([], num_workers=4)  # workers: 4
+
 DataLoader([], num_workers=4)  # workers: 4
 """,
-    "a subclass that hands its arguments on": """\
-from torch.utils.data import DataLoader
-
-class Loader(DataLoader):
+    "subclasses": """\
+class Handing(DataLoader):
     def __init__(self, dataset, *args, **kwargs):
         super().__init__(dataset, *args, **kwargs)
 
-Loader([], num_workers=4)  # workers: 4
-""",
-    "a subclass that sets the count itself": """\
-from torch.utils.data import DataLoader
-
-class Loader(DataLoader):
+class Setting(DataLoader):
     def __init__(self, dataset):
-        super(Loader, self).__init__(dataset, batch_size=4, num_workers=8)
+        super(Setting, self).__init__(dataset, batch_size=4, num_workers=8)
 
-Loader([])  # workers: 8
-""",
-    "a subclass that reaches the base by its name": """\
-from torch.utils.data import DataLoader
-
-class Loader(DataLoader):
+class Naming(DataLoader):
     def __init__(self, dataset, workers=2):
         DataLoader.__init__(self, dataset, num_workers=workers, multiprocessing_context="fork")
 
-Loader([])  # workers: 2
-Loader([], 3)  # context: fork
-""",
-    "a subclass of a subclass": """\
-import torch.utils.data
+class Context(DataLoader):
+    def __init__(self, dataset, **kwargs):
+        super().__init__(dataset, multiprocessing_context="fork", **kwargs)
 
-class Base(torch.utils.data.DataLoader):
+class Base(DataLoader):
     pass
 
-class Loader(Base):
+class Below(Base):
     def __iter__(self):
         yield from super().__iter__()
 
-Loader([], num_workers=4)  # workers: 4
+Handing([], num_workers=4)  # workers: 4
+Setting([])  # workers: 8
+Naming([])  # workers: 2
+Naming([], 3)  # context: fork
+Context([], num_workers=4)  # context: fork
+Below([], num_workers=4)  # workers: 4
 """,
-    "a class in a variable": """\
-import torch
-
-Loader = torch.utils.data.DataLoader
-Loader([], num_workers=4)  # workers: 4
-""",
-    "one of two classes": """\
-from torch.utils.data import DataLoader
+    "a class that is a value": """\
 from torch_geometric.loader import DataLoader as GraphLoader
-
-def build(graphs):
-    cls = GraphLoader if graphs else DataLoader
-    return cls([], num_workers=4)  # workers: 4
-""",
-    "a class attribute": """\
-from torch.utils.data import DataLoader
 
 class Data:
     loader_class = DataLoader
 
     def load(self):
-        return self.loader_class([], num_workers=4)  # workers: 4
-""",
-    "a parameter's default": """\
-from torch.utils.data import DataLoader
+        return self.loader_class([], num_workers=3)  # workers: 3
 
-def build(cls=DataLoader):
+def one(graphs):
+    cls = GraphLoader if graphs else DataLoader
     return cls([], num_workers=4)  # workers: 4
-""",
-    "a partial": """\
-from functools import partial
-from torch.utils.data import DataLoader
 
-make = partial(DataLoader, batch_size=4, num_workers=4)
+def default(cls=DataLoader):
+    return cls([], num_workers=5)  # workers: 5
+""",
+    "partials": """\
+import functools
+
+make = functools.partial(DataLoader, batch_size=4, num_workers=4)
+forked = functools.partial(DataLoader, multiprocessing_context="fork")
 make([])  # workers: 4
 make([], num_workers=0)  # workers: 0
+forked([], num_workers=4)  # context: fork
 """,
-    "a partial with a context": """\
-import functools
-from torch.utils.data import DataLoader
-
-make = functools.partial(DataLoader, multiprocessing_context="fork")
-make([], num_workers=4)  # context: fork
-""",
-    "a function that hands keywords on": """\
-from torch.utils.data import DataLoader
-
+    "functions that hand keywords on": """\
 def make(dataset, **kwargs):
     return DataLoader(dataset, **kwargs)  # workers: 4
 
-make([], batch_size=4, num_workers=4)
-""",
-    "keywords of a function with a context": """\
-from torch.utils.data import DataLoader
-
-def make(dataset, **kwargs):
+def context(dataset, **kwargs):
     return DataLoader(dataset, **kwargs)  # context: fork
 
-make([], num_workers=4, multiprocessing_context="fork")
-""",
-    "a context that a function adds to its keywords": """\
-from torch.utils.data import DataLoader
-
-def make(dataset, **kwargs):
+def adding(dataset, **kwargs):
     kwargs.setdefault("multiprocessing_context", "fork")
     return DataLoader(dataset, **kwargs)  # context: fork
 
-make([], num_workers=4)
+make([], batch_size=4, num_workers=4)
+context([], num_workers=4, multiprocessing_context="fork")
+adding([], num_workers=4)
 """,
-    "positional arguments": """\
-from torch.utils.data import DataLoader
+    "positional arguments and keyword dicts": """\
+from somewhere import others
 
-DataLoader([], 32, True, None, None, 4)  # workers: 4
-""",
-    "a keyword dict": """\
-from torch.utils.data import DataLoader
-
+BASE = {"pin_memory": True}
 OPTIONS = {"batch_size": 4, "num_workers": 4, "multiprocessing_context": "forkserver"}
+some = {"num_workers": 3, "collate_fn": None}
+some = {name: value for name, value in some.items() if value is not None}
+DataLoader([], 32, True, None, None, 4)  # workers: 4
 DataLoader([], **OPTIONS)  # workers: 4
 DataLoader([1], **OPTIONS)  # context: forkserver
-""",
-    "a keyword dict without a count": """\
-from torch.utils.data import DataLoader
+DataLoader([], **{**BASE, "num_workers": 4})  # workers: 4
+DataLoader([], **BASE)  # workers: 0
+DataLoader([], **some)  # workers: 3
+DataLoader([], **others)  # workers: not followed
 
-options = {"batch_size": 4}
-DataLoader([], **options)  # workers: 0
-""",
-    "a keyword dict that is filled step by step": """\
-from torch.utils.data import DataLoader
-
-def build():
+def filled():
     options = dict(batch_size=4)
     options["num_workers"] = 4
     options.update(pin_memory=True)
     return DataLoader([], **options)  # workers: 4
 """,
-    "a keyword dict in which one key is set on one way": """\
-from torch.utils.data import DataLoader
-
-def build(cuda):
+    "keyword dicts that differ by the way": """\
+def set_on_one(cuda):
     options = {"shuffle": True}
     if cuda:
         options["num_workers"] = 4
     return DataLoader([], **options)  # workers: 4
-""",
-    "one of two keyword dicts": """\
-from torch.utils.data import DataLoader
 
-def build(cuda):
+def one_of_two(cuda):
     options = {"num_workers": 4, "pin_memory": True} if cuda else {}
     return DataLoader([], **options)  # workers: 4
-""",
-    "one of two calls of dict": """\
-from torch.utils.data import DataLoader
 
-def build(args, cuda):
+def one_of_two_calls(args, cuda):
     options = dict(num_workers=args.workers) if cuda else dict()
     return DataLoader([], **options)  # workers: unknown
-""",
-    "a dict that is merged on one way": """\
-from torch.utils.data import DataLoader
 
-def build(args, cuda):
+def merged_on_one(args, cuda):
     options = {}
     if cuda:
         more = {"num_workers": args.workers}
         options.update(more)
     return DataLoader([], **options)  # workers: unknown
-""",
-    "keyword dicts that name no count": """\
-from torch.utils.data import DataLoader
 
-def build(cuda):
+def without(cuda):
     options = {"shuffle": True} if cuda else {}
     return DataLoader([], **options)  # workers: 0
-""",
-    "a keyword dict of which nothing is known on one way": """\
-from torch.utils.data import DataLoader
 
-def build(cuda, more):
+def unknown_on_one(cuda, more):
     options = more if cuda else {}
     return DataLoader([], **options)  # workers: not followed
 """,
-    "options without those that are None": """\
-from torch.utils.data import DataLoader
-
-options = {"num_workers": 4, "collate_fn": None}
-options = {name: value for name, value in options.items() if value is not None}
-DataLoader([], **options)  # workers: 4
-""",
-    "merged dicts": """\
-from torch.utils.data import DataLoader
-
-BASE = {"pin_memory": True}
-DataLoader([], **{**BASE, "num_workers": 4})  # workers: 4
-""",
-    "no count": """\
-from torch.utils.data import DataLoader
-
-DataLoader([])  # workers: 0
-""",
-    "a count that is 0": """\
-from torch.utils.data import DataLoader
-
-DataLoader([], num_workers=0)  # workers: 0
-""",
-    "a count from the command line": """\
+    "counts": """\
 import argparse
-from torch.utils.data import DataLoader
+import os
 
 parser = argparse.ArgumentParser()
 parser.add_argument("-j", "--workers", type=int, default=0)
 args = parser.parse_args()
+DataLoader([])  # workers: 0
+DataLoader([], num_workers=0)  # workers: 0
 DataLoader([], num_workers=args.workers)  # workers: 0 | unknown
-""",
-    "a count of the machine": """\
-import os
-from torch.utils.data import DataLoader
-
 DataLoader([], num_workers=min(os.cpu_count(), 8))  # workers: unknown
-""",
-    "a count of which every caller gives 0": """\
-from torch.utils.data import DataLoader
 
-def make(dataset, workers):
-    return DataLoader(dataset, num_workers=workers)  # workers: 0
+def given(workers):
+    return DataLoader([], num_workers=workers)  # workers: 0
 
-make([], 0)
-make([], workers=0)
-""",
-    "a count that is a parameter's default": """\
-from torch.utils.data import DataLoader
+def default(workers=0):
+    return DataLoader([], num_workers=workers)  # workers: 0
 
-def make(dataset, workers=0):
-    return DataLoader(dataset, num_workers=workers)  # workers: 0
-
-make([])
-""",
-    "one of two counts": """\
-from torch.utils.data import DataLoader
-
-def build(debug):
+def two(debug):
     return DataLoader([], num_workers=0 if debug else 4)  # workers: 0 | 4
-""",
-    "a dict from outside": """\
-from somewhere import options
-from torch.utils.data import DataLoader
 
-DataLoader([], **options)  # workers: not followed
+given(0)
+given(workers=0)
+default()
 """,
-    "made by a lambda": """\
-from torch.utils.data import DataLoader
-
-make = lambda dataset, workers: DataLoader(dataset, num_workers=workers)  # workers: unknown
-make([], 4)
-""",
-    "made in a comprehension": """\
-from torch.utils.data import DataLoader
-
-{name: DataLoader([], num_workers=count) for name, count in (("train", 4), ("test", 4))}  # workers: 4
-""",
-    "made in a yield from": """\
-from torch.utils.data import DataLoader
+    "made by a lambda, in a comprehension and in a yield from": """\
+make = lambda workers: DataLoader([], num_workers=4)  # workers: 4
+{name: DataLoader([], num_workers=3) for name in ("train", "test")}  # workers: 3
 
 def batches():
-    yield from DataLoader([], num_workers=4)  # workers: 4
+    yield from DataLoader([], num_workers=2)  # workers: 2
 """,
-    "a loader of PyG": """\
-from torch_geometric.loader import DataLoader
-
-DataLoader([], batch_size=4, num_workers=4)  # workers: 4
-""",
-    "a loader of MONAI": """\
-import monai
-
-monai.data.DataLoader([], num_workers=4)  # workers: 4
-""",
-    "a loader of WebDataset": """\
-import webdataset as wds
-
-wds.WebLoader([], num_workers=4)  # workers: 4
-""",
-    "the function of a library that makes one": """\
+    "loaders of other libraries": """\
 import flashy
+import monai
+import webdataset as wds
 from dora import distrib
-
-distrib.loader([], num_workers=4)  # workers: 4
-flashy.distrib.loader([], batch_size=2, num_workers=4)  # workers: 4
-""",
-    "the arguments of transformers' Trainer": """\
+from torch_geometric.loader import DataLoader as GraphLoader
 from transformers import Trainer, TrainingArguments
 
-args = TrainingArguments("out", dataloader_num_workers=4)  # workers: 4
+GraphLoader([], batch_size=4, num_workers=1)  # workers: 1
+monai.data.DataLoader([], num_workers=2)  # workers: 2
+wds.WebLoader([], num_workers=3)  # workers: 3
+distrib.loader([], num_workers=4)  # workers: 4
+flashy.distrib.loader([], batch_size=2, num_workers=5)  # workers: 5
+args = TrainingArguments("out", dataloader_num_workers=6)  # workers: 6
 Trainer(args=args).train()
 """,
-    "no context": """\
-from torch.utils.data import DataLoader
-
-DataLoader([], num_workers=4, multiprocessing_context=None)  # context: no
-""",
-    "a context by its name": """\
-from torch.utils.data import DataLoader
-
-DataLoader([], num_workers=4, multiprocessing_context="spawn")  # context: spawn
-""",
-    "a context object": """\
+    "contexts": """\
 import multiprocessing
-from torch.utils.data import DataLoader
 
-context = multiprocessing.get_context("fork")
-DataLoader([], num_workers=4, multiprocessing_context=context)  # context: fork
-""",
-    "a context that a caller may give": """\
-from torch.utils.data import DataLoader
-
-def build(context=None):
-    return DataLoader([], num_workers=4, multiprocessing_context=context)  # context: ?
-""",
-    "a context where there are workers": """\
-from torch.utils.data import DataLoader
-
-def build(workers=4):
-    return DataLoader([], num_workers=workers, multiprocessing_context="fork" if workers else None)  # context: fork
-""",
-    "a context put into a keyword dict where there are workers": """\
-from torch.utils.data import DataLoader
-
-def build(workers=4):
-    options = {"num_workers": workers}
-    if workers > 0:
-        options["multiprocessing_context"] = "fork"
-    return DataLoader([], **options)  # context: fork
-""",
-    "a context in what a function gives": """\
-from torch.utils.data import DataLoader
+forked = multiprocessing.get_context("fork")
+DataLoader([], num_workers=4, multiprocessing_context=None)  # context: no
+DataLoader([], num_workers=4, multiprocessing_context="spawn")  # context: spawn
+DataLoader([], num_workers=4, multiprocessing_context=forked)  # context: fork
 
 def options(workers):
     if workers > 0:
         return {"multiprocessing_context": "spawn"}
     return {}
 
-def build(workers):
+def may_be_given(context=None):
+    return DataLoader([], num_workers=4, multiprocessing_context=context)  # context: ?
+
+def with_workers(workers=4):
+    return DataLoader([], num_workers=workers, multiprocessing_context="fork" if workers else None)  # context: fork
+
+def put_in_with_workers(workers=4):
+    options = {"num_workers": workers}
+    if workers > 0:
+        options["multiprocessing_context"] = "fork"
+    return DataLoader([], **options)  # context: fork
+
+def of_a_function(workers):
     return DataLoader([], num_workers=workers, **options(workers))  # context: spawn
 """,
-    "a context of the subclass": """\
-from torch.utils.data import DataLoader
-
-class Loader(DataLoader):
-    def __init__(self, dataset, **kwargs):
-        super().__init__(dataset, multiprocessing_context="fork", **kwargs)
-
-Loader([], num_workers=4)  # context: fork
-""",
     "a context that is set afterwards": """\
-from torch.utils.data import DataLoader
-
 loader = DataLoader([], num_workers=4)  # context: ?
 loader.multiprocessing_context = "fork"
 """,
-    "a registry makes the loader": """\
+    "what a registry makes, or any class of a module": """\
 # registry.py
 class Registry:
     def __init__(self):
@@ -443,19 +281,9 @@ from registry import LOADERS
 LOADERS.build(open("loader.json"))  # workers: 4 | unknown
 LOADERS.build({"type": "Loading"})  # workers: 4
 LOADERS.build({"type": "Loading", "num_workers": 0})  # workers: 0
-""",
-    "any class of a module makes the loader": """\
-# sets.py
-from torch.utils.data import DataLoader
-
-class Digits(DataLoader):
-    def __init__(self, rows):
-        super().__init__(rows, num_workers=4)
-# data.py
-import sets
 
 def build(name):
-    return getattr(sets, name)([])  # workers: 4
+    return getattr(loading, name)()  # workers: 4
 """,
 }
 
@@ -505,7 +333,7 @@ def build(loader: DataLoader = None):
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_loaders(program: str, told: Callable[..., Any]) -> None:
-    said, expected = told(program)
+    said, expected = told(whole(HEAD, program))
     assert said == expected
 
 

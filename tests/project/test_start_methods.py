@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.project.conftest import whole
 
-PROGRAMS: dict[str, str] = {
-    "set before, by force": """\
+HEAD = """\
 import torch.multiprocessing as mp
 from torch.utils.data import DataLoader
 
+"""
+PROGRAMS: dict[str, str] = {
+    "set before, by force": """\
 def main():
     mp.set_start_method("spawn", force=True)
     DataLoader([], num_workers=4)  # method: spawn
@@ -21,34 +24,24 @@ if __name__ == "__main__":
 """,
     "set by a function of another name": """\
 from multiprocessing import set_start_method as use
-from torch.utils.data import DataLoader
 
 def main():
     use("forkserver")
     DataLoader([], num_workers=4)  # method: forkserver
 """,
     "set where none is set yet": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main():
     if mp.get_start_method(allow_none=True) is None:
         mp.set_start_method("spawn")
     DataLoader([], num_workers=4)  # method: spawn
 """,
     "set where it is another yet": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main():
     if mp.get_start_method(allow_none=True) != "spawn":
         mp.set_start_method("spawn", force=True)
     DataLoader([], num_workers=4)  # method: spawn
 """,
     "set in a try": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main():
     try:
         mp.set_start_method("spawn")
@@ -71,9 +64,6 @@ if __name__ == "__main__":
     main()
 """,
     "set under the guard": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main():
     run([])
 
@@ -85,9 +75,6 @@ if __name__ == "__main__":
     main()
 """,
     "set to what a parameter holds": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main(method="spawn"):
     mp.set_start_method(method)
     DataLoader([], num_workers=4)  # method: spawn
@@ -96,26 +83,17 @@ if __name__ == "__main__":
     main()
 """,
     "set to fork": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main():
     mp.set_start_method("fork")
     DataLoader([], num_workers=4)  # method: fork
 """,
     "set twice, the second time by force": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def main():
     mp.set_start_method("spawn")
     mp.set_start_method("fork", force=True)
     DataLoader([], num_workers=4)  # method: fork
 """,
     "set after the loader is made": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def load():
     return DataLoader([], num_workers=4)  # method: no
 
@@ -153,7 +131,6 @@ DataLoader([], num_workers=4)  # method: no
     "set by another command of the program": """\
 import argparse
 import multiprocessing
-from torch.utils.data import DataLoader
 
 def generate(args):
     multiprocessing.set_start_method("spawn", force=True)
@@ -190,9 +167,6 @@ def worker(rank):
 mp.spawn(worker, nprocs=2)
 """,
     "set by force in a launched process, before another function makes the loader": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def load():
     return DataLoader([], num_workers=4)  # method: fork
 
@@ -204,8 +178,6 @@ mp.spawn(worker, nprocs=2)
 """,
     "set by force in a launched process, to what a setting says": """\
 import os
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
 
 def set_method(name):
     mp.set_start_method(name, force=True)
@@ -217,9 +189,6 @@ def worker(rank):
 mp.spawn(worker, nprocs=2)
 """,
     "a process by the method that was set": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def worker(dataset):
     DataLoader(dataset, num_workers=4)  # method: spawn
 
@@ -228,9 +197,6 @@ if __name__ == "__main__":
     mp.Process(target=worker, args=([],)).start()
 """,
     "a process of a spawned one": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def evaluate(dataset):
     DataLoader(dataset, num_workers=4)  # method: spawn
 
@@ -241,8 +207,6 @@ mp.spawn(train, nprocs=2)
 """,
     "a launch by spawn in a forked process": """\
 import multiprocessing
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
 
 def train(rank):
     DataLoader([], num_workers=4)  # method: spawn
@@ -255,8 +219,6 @@ multiprocessing.get_context("fork").Process(target=tune).start()
 """,
     "a thread of a spawned process": """\
 import threading
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
 
 def prefetch(dataset):
     DataLoader(dataset, num_workers=4)  # method: spawn
@@ -267,9 +229,6 @@ def train(rank):
 mp.spawn(train, nprocs=2)
 """,
     "a spawned process beside the loader": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def log(queue):
     print(queue.get())
 
@@ -295,9 +254,6 @@ if __name__ == "__main__":
     main()
 """,
     "a loader that sets the method itself": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def worker(rank):
     DataLoader([], num_workers=4, multiprocessing_context="fork")  # method: fork
     DataLoader([], num_workers=4)  # method: spawn
@@ -305,18 +261,12 @@ def worker(rank):
 mp.spawn(worker)
 """,
     "a loader without workers": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def worker(rank):
     DataLoader([])  # method: no
 
 mp.spawn(worker)
 """,
     "the count that the launch hands over is 0": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def run(rank, workers):
     DataLoader([], num_workers=workers)  # method: no
 
@@ -327,8 +277,6 @@ def main(gpus):
         run(0, 4)
 """,
     "the context that only another caller gives": """\
-from torch.utils.data import DataLoader
-
 def build(rows, **options):
     return DataLoader(rows, num_workers=4, **options)  # method: no
 
@@ -337,9 +285,6 @@ build([2], multiprocessing_context="spawn")
 build([3])
 """,
     "the branch of a program that is not launched": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def work(rank, args):
     if args.distributed:
         print("ranks")
@@ -353,9 +298,6 @@ def main(args):
         work(0, args)
 """,
     "a flag that the launch hands over": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def run(rank, distributed):
     if not distributed:
         DataLoader([], num_workers=4)  # method: no
@@ -367,9 +309,6 @@ def main(gpus):
         run(0, False)
 """,
     "the branch of one process, some calls further on": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def load(distributed):
     if not distributed:
         return DataLoader([], num_workers=4)  # method: no
@@ -384,9 +323,6 @@ def main(args):
         run(0, args.distributed)
 """,
     "the branches of one process and of several, and a count that is set anew": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def run(rank, gpus):
     if gpus > 1:
         return DataLoader([1], num_workers=4)  # method: spawn
@@ -413,9 +349,6 @@ def main(devices):
         mp.spawn(other, args=(n_gpus,), nprocs=n_gpus)
 """,
     "what is asserted to run in one process alone": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def show(data):
     return DataLoader(data, num_workers=1)  # method: no
 
@@ -432,9 +365,6 @@ def main(args):
         mp.spawn(run, args=(args,), nprocs=args.gpus)
 """,
     "what is asserted in another branch, or later": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def run(rank, args):
     if args.show:
         assert args.gpus == 1
@@ -450,9 +380,6 @@ def main(args):
         mp.spawn(run, args=(args,), nprocs=args.gpus)
 """,
     "functions that the launched one does not call": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def other():
     return DataLoader([1], num_workers=4)  # method: no
 
@@ -466,8 +393,6 @@ if __name__ == "__main__":
     mp.spawn(run)
 """,
     "no launch": """\
-from torch.utils.data import DataLoader
-
 DataLoader([], num_workers=4)  # method: no
 """,
     "a trainer that keeps the method of a task which a class method of its base class makes": """\
@@ -538,9 +463,6 @@ if __name__ == "__main__":
     getattr(import_module(module), name).start(2)
 """,
     "one of the classes that inherit a class method, which makes the loader": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 class Task:
     @classmethod
     def start(cls):
@@ -564,8 +486,6 @@ mp.spawn(work)
 """,
     "an attribute that a caller of the launch, of the loader's function or a function on the way sets": """\
 import argparse
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
 
 def parse():
     parser = argparse.ArgumentParser()
@@ -603,9 +523,6 @@ def run(rank, debug):
 mp.spawn(run, args=(False,))
 """,
     "a loader that a lambda makes in a launched process": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def worker(rank):
     make = lambda dataset: DataLoader(dataset, num_workers=4)  # method: spawn
     make([])
@@ -613,9 +530,6 @@ def worker(rank):
 mp.spawn(worker)
 """,
     "contexts that the loader is given on the way from the launch": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def make(dataset, **kwargs):
     kwargs.setdefault("multiprocessing_context", "fork")
     return DataLoader(dataset, **kwargs)  # method: fork
@@ -633,9 +547,6 @@ def worker(rank):
 mp.spawn(worker)
 """,
     "a context that is set afterwards, in a launched process": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def worker(rank):
     loader = DataLoader([], num_workers=4)  # method: no
     loader.multiprocessing_context = "fork"
@@ -643,8 +554,6 @@ def worker(rank):
 mp.spawn(worker)
 """,
     "a context on some paths, whoever calls": """\
-from torch.utils.data import DataLoader
-
 def of(workers):
     if workers > 0:
         return {"multiprocessing_context": "spawn"}
@@ -664,9 +573,6 @@ def three(workers):
     return DataLoader([3], num_workers=workers, **of(workers))  # method: spawn
 """,
     "a branch that a default closes, called from a launched process": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-
 def build(workers=None):
     if workers == 0:
         return DataLoader([], num_workers=workers)  # method: no
@@ -739,8 +645,6 @@ mp.spawn(main, args=(sys.argv[1],), nprocs=2)
 """,
     "six classes beside one another": """\
 import sys
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
 
 class Batches:
     def start(self):
@@ -807,5 +711,5 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_start_methods(program: str, told: Callable[..., Any]) -> None:
-    said, expected = told(program)
+    said, expected = told(whole(HEAD, program))
     assert said == expected

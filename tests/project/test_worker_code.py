@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.project.conftest import whole
 
 HEAD = """\
 from functools import partial
@@ -436,7 +437,7 @@ def main(names):
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_worker_code(program: str, told: Callable[..., Any]) -> None:
-    said, expected = told(program if program.startswith("# ") else HEAD + program)
+    said, expected = told(whole(HEAD, program))
     assert said == expected
 
 
