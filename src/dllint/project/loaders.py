@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Name, Opaque
 from dllint.facts.schema import Expr, Param
+from dllint.inference import limits
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -246,7 +247,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
     todo = list(names)
     while todo:
         for alias in world.aliases(todo.pop()):
-            if alias not in names and len(names) < 300:
+            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
                 names.add(alias)
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
@@ -275,7 +276,7 @@ def _reaching(
     world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
 ) -> tuple[LoaderApi, Actuals] | None:
     """The arguments that reach the library's own constructor; None where that is not known."""
-    if depth > 6:
+    if limits.LOADER_STEPS.exceeded(depth):
         return None
     if isinstance(callee, Partial):
         return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)
