@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from dllint import registry
+from dllint.evidence.judgement import Case, Judgement, inconclusive, not_reached
+from dllint.evidence.loader_runs import Seen
+from dllint.evidence.wording import describe
 from dllint.finding import Finding
 from dllint.observation import Observation
 from dllint.runtime.death import Death, explain
 from dllint.runtime.discover import discover
-from dllint.runtime.judges import JUDGES, WITHOUT_WORKERS
-from dllint.runtime.judges.case import Case, Judgement, inconclusive, not_reached
-from dllint.runtime.sites import Seen, describe
 
 DECIDED = ("confirmed", "latent")
 
@@ -62,8 +63,9 @@ def confirm(
 def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
     """What the run says of one finding."""
     runs = seen.matching(finding)
-    judge = JUDGES.get(finding.code)
-    if finding.code in WITHOUT_WORKERS:
+    rule = registry.find(finding.code)
+    judge = rule.judge if rule is not None else None
+    if rule is not None and rule.page.run.subject != "workers":
         if not runs and not seen.died_at(finding) and not seen.launched_at(finding) and judge is not None:
             return _unseen_line(finding, judge(Case(finding, (), seen, allowed)))
         return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else inconclusive()

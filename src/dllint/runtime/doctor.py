@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dllint.evidence.storage_limits import forkserver_storages
 from dllint.runtime import versions
-from dllint.runtime.limits import Limits, forkserver_storages, measure
+from dllint.runtime.limits import Limits, measure
 from dllint.runtime.predict import size
 
 PATIENCE = 120.0

@@ -9,8 +9,10 @@ from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpressi
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, always_starts, conditional
 
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL603"
 FROM_TORCH = "torch.initial_seed() % 2**32"
 

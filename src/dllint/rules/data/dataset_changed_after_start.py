@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, inconclusive, refuted
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
@@ -36,3 +37,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             related=(change.read, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
             statement=change.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Do workers live on while the dataset changes?"""
+    lasting = [run for run in case.runs if any(one.persistent for one in run.iterations)]
+    if not lasting:
+        return refuted("its workers start anew in each epoch, with the dataset as it is then")
+    again = [run for run in lasting if any(not one.fresh for one in run.iterations)]
+    if again:
+        return inconclusive("its workers lived through several epochs; whether they missed a change was not seen")
+    return inconclusive("one epoch was run")

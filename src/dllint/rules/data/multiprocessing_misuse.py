@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive
+from dllint.evidence.wording import said
 from dllint.finding import AddImport, Finding, Fix, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
@@ -49,3 +51,10 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
 
 def _bound(file: SourceFile, scope: int, name: str) -> list[Any]:
     return list(file.bindings(scope).get(name, []))
+
+
+def judge(case: Case) -> Judgement:
+    """Did the program die at this line?"""
+    for end in case.seen.died_at(case.finding):
+        return confirmed(said(end.exception, end.text))
+    return inconclusive("the run did not fail there")

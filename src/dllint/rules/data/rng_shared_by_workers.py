@@ -10,8 +10,10 @@ from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.generators import Generators, SharedGenerator
 
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL602"
 MOST_PLACES = 4
 """Draws and loaders that one finding names."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, not_reached, refuted
+from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.data.exhaustion import BareNext, Exhaustion
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL607"
 
@@ -36,3 +41,21 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             ),
             statement=call.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Did an epoch end before its data?"""
+    ended = [(run, epoch) for run in case.runs for epoch in run.epochs if not epoch.cut]
+    for _, epoch in ended:
+        if epoch.natural and epoch.total is not None and epoch.batches < epoch.total:
+            return confirmed(f"epoch {epoch.number} ended silently after {epoch.batches} of {epoch.total} batches")
+    whole = [epoch for _, epoch in ended if epoch.natural and epoch.total is not None]
+    if whole:
+        return refuted(f"{counted(len(whole), 'epoch')} came to the end of the data")
+    if not case.runs:
+        return not_reached("this loader was never built")
+    return inconclusive("no epoch was run to the end of its data")
+
+
+def concerns(run: LoaderRun) -> bool:
+    return not run.loader.iterable

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, not_reached, refuted
+from dllint.evidence.wording import counted, said
 from dllint.facts.schema import Expr
 from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
 from dllint.libraries.torch import WORKER_OPTIONS
@@ -97,3 +99,20 @@ def _written(loader: Loader) -> dict[str, Expr]:
 def _plain(expr: Expr) -> bool:
     """Whether an expression is a name or an attribute, so that it may be written twice."""
     return bool(expr[0] == "name" or (expr[0] == "attr" and _plain(expr[1])))
+
+
+def judge(case: Case) -> Judgement:
+    """Did the constructor, or iter(), refuse the option?"""
+    for run in case.runs:
+        if run.loader.error:
+            return confirmed(f"the constructor raised {run.loader.error}")
+        for one in run.iterations:
+            if one.error and not run.count:
+                return confirmed(f"iter() raised {said(one.error, one.text)}")
+    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
+        return confirmed(said(case.died[0].exception, case.died[0].text))
+    if not case.runs:
+        return not_reached("this loader was never built")
+    if any(run.count for run in case.runs):
+        return not_reached(f"its loader ran with {counted(case.count, 'worker')} here")
+    return refuted("it was built with no workers, and nothing was refused")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.facts.schema import Expr
 from dllint.finding import Finding, Fix, Place, ReplaceExpression
 from dllint.inference.values import Const
@@ -18,7 +19,13 @@ from dllint.rules.memory.batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
 from dllint.span import Span
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+    from dllint.observation import Kept
+
 CODE = "DLL306"
+PER_BATCH = 0.5
+"""Descriptors gained per batch from which on batches are being kept."""
 _SHOWN = 1 << 20
 
 
@@ -96,3 +103,35 @@ def _plain(expr: Expr, file: SourceFile) -> bool:
 
 def _is_array(expr: Expr, file: SourceFile) -> bool:
     return bool(expr[0] == "call" and last_name(file.calls[expr[1]].func) == "numpy")
+
+
+def judge(case: Case) -> Judgement:
+    """Does the loop gain tensors in shared memory with every batch, and their descriptors?"""
+    kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
+    if not kept:
+        return inconclusive("too few batches came to see a slope")
+    kept = [(run, one) for run, one in kept if _more_than_prefetched(run, one)] or kept
+    run, most = max(kept, key=lambda pair: pair[1].maps_a_batch)
+    if most.maps_a_batch < PER_BATCH:
+        return refuted(f"{most.maps_a_batch:.1f} tensors in shared memory more a batch, over {most.batches} batches")
+    if not _more_than_prefetched(run, most):
+        return inconclusive(f"over {most.batches} batches, those made ahead may be all that the loop gained")
+    if most.fds_a_batch >= PER_BATCH:
+        nofile = run.limits.values.get("nofile") if run.limits is not None else None
+        end = (
+            f": {nofile:,} are allowed, so that it fails after about {int(nofile / most.fds_a_batch):,} batches"
+            if isinstance(nofile, int)
+            else ""
+        )
+        return confirmed(f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}")
+    return confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
+
+
+def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:
+    """Whether more was gained than the batches can hold that were made ahead, and came before their turn."""
+    storages = max(1, run.first_batch.storages if run.first_batch is not None else 1)
+    return kept.maps_a_batch * (kept.batches - 2) > run.prefetch_factor * run.count * storages
+
+
+def concerns(run: LoaderRun) -> bool:
+    return bool(run.kept)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.worker_memory import grew
 from dllint.finding import Finding
 from dllint.inference.values import Class
 from dllint.project import Project
 from dllint.rules.memory.caches import Caches
+from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.stores.mapped_stores import Stores
 from dllint.span import Span
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL304"
 
 
@@ -45,3 +51,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     finding = replace(worse, related=related)
                 found[key] = finding
     yield from found.values()
+
+
+def concerns(run: LoaderRun) -> bool:
+    return grew(run, "allocated")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, inconclusive, refuted
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.arrays import mib
@@ -59,3 +60,15 @@ def _message(options: Mapping[str, Any], argument: LargeArgument) -> str | None:
     if argument.size * (argument.processes or 1) < options["copies-mib"] * MIB:
         return None
     return argument.kind
+
+
+def judge(case: Case) -> Judgement:
+    """How was the process started, and how long did that take?"""
+    launched = case.seen.launched_at(case.finding)
+    if not launched:
+        return inconclusive("no process was started from there")
+    if all(one.method == "fork" for one in launched):
+        return refuted("the process was forked, and is sent nothing")
+    slowest = max(launched, key=lambda one: one.seconds or 0.0)
+    took = f"; sending it all took {slowest.seconds:.2f} s" if slowest.seconds else ""
+    return inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")

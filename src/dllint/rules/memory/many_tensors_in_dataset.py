@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.judgement import FAR, NEAR, Case, Judgement, confirmed, inconclusive, refuted
+from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.wording import counted
 from dllint.finding import Finding, Severity
 from dllint.inference.values import Class
 from dllint.libraries.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
@@ -15,7 +18,12 @@ from dllint.project.loaders import Loader
 from dllint.project.tensors import ManyTensors
 from dllint.span import Span
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
 CODE = "DLL303"
+BOUNDING = ("nofile", "fds", "max_map_count", "maps")
+"""What bounds storages, by its name in the records."""
 _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 """Messages from the mildest to the worst."""
 
@@ -83,3 +91,44 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         related=(project.loader_place(loader),),
         statement=kept.store.event.span,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """How near is the count of storages to the tightest limit of the targets?"""
+    failed = case.raised
+    counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
+    bounds = [(*bound, run) for run in counted_runs for bound in _bounds(case, run)]
+    if failed and not bounds:
+        return confirmed(failed[0])
+    if not bounds:
+        if not counted_runs:
+            return inconclusive("the storages were not counted")
+        return refuted("forked workers are sent no storages, and no target starts workers in another way")
+    have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
+    both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
+    if failed:
+        return confirmed(f"{both}: {failed[0]}")
+    if have >= NEAR * most:
+        trial = next((one for one in run.trials if one.outcome == "failed"), None)
+        tried = (f"a trial under {trial.method} failed",) if trial is not None else ()
+        return confirmed(both, *tried)
+    return refuted(both) if have < FAR * most else inconclusive(both)
+
+
+def _bounds(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
+    """What a loader sends, how much it can, and under what: for the method of this run and those of the targets."""
+    storages = run.storages
+    if storages is None:
+        return []
+    values = run.limits.values if run.limits is not None else {}
+    known = {name: value if isinstance(value := values.get(name), int) else None for name in BOUNDING}
+    strategy = storages.strategy or STRATEGIES[0]
+    return [
+        (storages_sent(storages, strategy, wall.limit), wall.most, f"{case.where(method)}: {wall.limit}")
+        for method in [*([run.method] if run.method else []), *run.others]
+        for wall in walls(storages, method, strategy, workers=run.count, **known)
+    ]
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.storages is not None and run.storages.storages > 0

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.worker_memory import grew
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Instance
 from dllint.libraries.records import LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
 from dllint.project.arrays import mib
 from dllint.project.datasets import Kept
+from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.path_lists import lists_paths
 from dllint.rules.memory.records import Held, Records
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL302"
 MIB = 1 << 20
 
@@ -128,3 +134,7 @@ def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: 
         related=tuple(related),
         statement=kept.store.event.span,
     )
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.forked and grew(run, "copied")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.judgement import FAR, NEAR, Case, Judgement, confirmed, inconclusive, refuted
+from dllint.evidence.wording import MIB, mebibytes
 from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
@@ -13,6 +15,9 @@ from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.rules.memory.shipped_items import Shipping, View
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL307"
 
@@ -59,3 +64,24 @@ def _fixes(view: View) -> tuple[Fix, ...]:
         return ()
     code = f"{render(view.expr, view.file, 200)}.clone()"
     return (Fix(f"Send a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),)
+
+
+def judge(case: Case) -> Judgement:
+    """Does a batch take the whole dataset along?"""
+    pairs = [(run.first_batch, run.storages) for run in case.runs if run.first_batch is not None and run.storages]
+    known = [
+        (batch.bytes, storages.storage_bytes) for batch, storages in pairs if batch and storages.storage_bytes >= MIB
+    ]
+    if not known:
+        return inconclusive("the dataset's tensors, or its batches, were not measured")
+    shipped, whole = max(known, key=lambda one: one[0] / one[1])
+    both = (
+        f"the first batch took {mebibytes(shipped)} of shared memory; the tensors of the dataset are {mebibytes(whole)}"
+    )
+    if shipped >= NEAR * whole:
+        return confirmed(both)
+    return refuted(both) if shipped < FAR * whole else inconclusive(both)
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.loader.arguments.get("batch_size", 1) is None and run.first_batch is not None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.failures import is_pickling
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive
+from dllint.evidence.wording import said
 from dllint.finding import Finding, Place, Severity
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -60,3 +63,14 @@ def _finding(project: Project, uses: list[SentFunction]) -> Finding:
         fixes=(fix,) if fix is not None else (),
         statement=statement_of(one),
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did a pool fail to pickle the function?"""
+    for end in case.seen.died_at(case.finding):
+        if is_pickling(f"{end.exception}: {end.text}"):
+            return confirmed(said(end.exception, end.text))
+    for launch in case.seen.launched_at(case.finding):
+        if launch.error and is_pickling(launch.error):
+            return confirmed(launch.error)
+    return inconclusive("the run did not see this function being sent")

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.failures import meaning, worker_died
+from dllint.evidence.judgement import Case, Judgement, confirmed, latent
+from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.pickled_loaders import judged, lost_finding, pickled_loaders, pickling_regime, rank
 from dllint.rules.pickling.pickled_tensors import MadeTensor, made_while_pickling, shares_by_descriptor
+from dllint.rules.pickling.pickling_verdict import errors, harmless, went_well
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL206"
 
@@ -45,3 +52,33 @@ def _finding(project: Project, uses: list[tuple[MadeTensor, Loader, Regime]]) ->
     }
     hops = one.kept.hops if one.kept is not None else ()
     return lost_finding(project, CODE, uses, message, values, hops)
+
+
+def judge(case: Case) -> Judgement:
+    """Did a worker die of a tensor that pickling itself made?"""
+    for run in case.runs:
+        for error, text in run.failures:
+            if run.method != "fork" and _died_of_it(f"{error}: {text}"):
+                return confirmed(f"under {run.method}, {said(error, text)}")
+        for trial in run.trials:
+            if trial.outcome == "failed" and _died_of_it(f"{trial.exception}: {trial.text}\n{trial.stderr}"):
+                why = said(trial.exception, trial.text)
+                return latent(f"fails under {case.where(trial.method)}: {why}", *harmless(case))
+    for told in (told for run in case.runs for told in errors(run)):
+        if told.method and _died_of_it(told.text):
+            return latent(f"fails under {case.where(told.method)}: {said(told.exception, told.text)}", *harmless(case))
+    sent = [run for run in case.runs if any(method != "fork" for method in (run.method, *run.others))]
+    temporary = max((run.storages.temporary for run in sent if run.storages), default=0)
+    if temporary:
+        noun = counted(temporary, "storage")
+        return latent(f"pickling makes {noun} that are gone before a worker gets them", *harmless(case))
+    return went_well(case)
+
+
+def _died_of_it(text: str) -> bool:
+    sign = meaning(text)
+    return (sign is not None and CODE in sign.codes) or worker_died(text)
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.storages is not None and run.storages.temporary > 0

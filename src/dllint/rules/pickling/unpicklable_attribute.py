@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.pickled_loaders import judged, lost_finding, pickled_loaders, pickling_regime, rank
+from dllint.rules.pickling.pickling_verdict import judge, stopped
 from dllint.rules.pickling.unpicklable_values import Refused, refused_by_pickle
 from dllint.span import Span
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL203"
 
 
@@ -40,3 +45,7 @@ def _finding(project: Project, uses: list[tuple[Refused, Loader, Regime]]) -> Fi
         "remedy": one.refusal.remedy,
     }
     return lost_finding(project, CODE, uses, message, values, one.hops)
+
+
+def concerns(run: LoaderRun) -> bool:
+    return stopped(run, CODE)

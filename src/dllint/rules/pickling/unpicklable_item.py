@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
+from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.unpicklable_items import UnpicklableItem, unpicklable_items
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL205"
 
@@ -36,3 +41,21 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             related=tuple(dict.fromkeys(project.loader_place(other) for _, other in found)),
             statement=item.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Did a worker's feeder thread fail to send an item?"""
+    for run in case.runs:
+        for feeder in run.feeders:
+            hung = "; the program hung" if case.seen.hung else ""
+            return confirmed(f"worker {feeder.pid} could not send an item: {said(feeder.exception, feeder.text)}{hung}")
+    batches = sum(run.batches for run in case.runs)
+    if not batches:
+        return inconclusive("no batch came")
+    if "rais" in case.finding.text:
+        return inconclusive(f"{counted(batches, 'batch')} came, and nothing was raised")
+    return refuted(f"the workers sent {counted(batches, 'batch')}")
+
+
+def concerns(run: LoaderRun) -> bool:
+    return bool(run.feeders)

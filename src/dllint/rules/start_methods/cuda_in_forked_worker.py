@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
@@ -11,7 +11,12 @@ from dllint.project import Project
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
 from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, Poison
+from dllint.rules.start_methods.cuda_verdict import judge
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL103"
 MOST_PLACES = 4
 """Loaders that one finding names."""
@@ -87,3 +92,7 @@ def _use(project: Project, use: CudaUse, process: str, poison: Poison, held: tup
         related=(Place(poison.file.path, poison.span, poison.text), *held),
         statement=call.statement,
     )
+
+
+def concerns(run: LoaderRun) -> bool:
+    return bool(run.cuda)

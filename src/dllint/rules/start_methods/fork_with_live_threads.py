@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
+from dllint.evidence.wording import counted, describe, listed
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.loaders import Loader
@@ -57,3 +59,15 @@ def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
             trace=project.trace(run.hops),
             statement=call.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Did forked workers wait for ever?"""
+    forked = [run for run in case.runs if run.forked]
+    stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
+    if stuck:
+        where = describe(stuck[0].loader.site)
+        return confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
+    if not forked:
+        return refuted(f"its workers started by {listed(case.methods)}, which carries no threads or locks over")
+    return inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")

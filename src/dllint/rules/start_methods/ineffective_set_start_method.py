@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive
+from dllint.evidence.wording import said
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.start_methods import SetCall
@@ -66,3 +68,11 @@ def _finding(
         related=() if trace else (origin,),
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did set_start_method fail, or change nothing?"""
+    for end in case.seen.died_at(case.finding):
+        if "context has already been set" in end.text:
+            return confirmed(said(end.exception, end.text))
+    return inconclusive("a call that changes nothing leaves no trace in a run")

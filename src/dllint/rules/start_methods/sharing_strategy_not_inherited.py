@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from dllint.evidence.judgement import Case, Judgement, inconclusive, refuted
+from dllint.evidence.wording import listed
 from dllint.finding import Finding
 from dllint.inference.values import Const
 from dllint.linking.conditions import contradict
@@ -105,3 +107,10 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
         related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Would the workers have taken over the strategy?"""
+    if case.methods == ["fork"]:
+        return refuted("its workers were forked and have the strategy of their parent")
+    return inconclusive(f"its workers started by {listed(case.methods)}; their strategy was not seen")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.evidence.judgement import Case, Judgement, inconclusive
+from dllint.evidence.wording import listed
 from dllint.finding import Finding, Fix, Place
 from dllint.project import Project
 from dllint.rules.stores.mapped_stores import Stores
@@ -32,3 +34,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             fixes=_FIXES,
             statement=loader.file.calls[loader.call].statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """A run does not measure what pinning costs."""
+    return inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; its cost was not measured")

@@ -9,7 +9,9 @@ from dllint.finding import Finding, Fix, InsertStatement, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.threads.opencv import Cap, OpenCV, Uncapped
+from dllint.rules.threads.thread_pool_verdict import judge
 
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL503"
 MOST_PLACES = 4
 """Loaders and beginnings that one finding names of each."""

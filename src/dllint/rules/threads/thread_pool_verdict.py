@@ -1,24 +1,30 @@
-"""DLL5: threads that libraries start in workers.
+"""What a run says of thread pools in workers: DLL501 to DLL503.
 
-Counted from /proc/PID/task, from a worker's start to after its first item. Two of the new threads are the worker's own:
-the feeder of its queue, and the sharer of its tensors.
+Threads are counted from /proc/PID/task, from a worker's start to after its first item. Two of the new threads are the
+worker's own: the feeder of its queue, and the sharer of its tensors.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from dllint.runtime.judges.case import Case, Judge, Judgement, confirmed, counted, inconclusive, refuted
+from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
+from dllint.evidence.wording import counted
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
 
 OWN = 2
 """New threads of a worker that every loader starts."""
+MANY = 2
+"""Further threads from which on a loader that no finding speaks of is looked at."""
 ENOUGH_CORES = 4
-"""Below this a pool of a thread a core is too small to be told from the worker's own threads."""
+"""Below this a pool with one thread per core is too small to be distinguished from the worker's own threads."""
 
 
-def thread_pool(case: Case) -> Judgement:
-    """DLL501 to DLL503: do workers start a pool of threads?"""
+def judge(case: Case) -> Judgement:
+    """Do workers start a pool of threads?"""
     records = [one for run in case.runs for one in run.threads]
     if not records:
         return inconclusive("no worker's threads were counted")
@@ -36,4 +42,6 @@ def thread_pool(case: Case) -> Judgement:
     return refuted(told)
 
 
-JUDGES: Mapping[str, Judge] = dict.fromkeys(("DLL501", "DLL502", "DLL503"), thread_pool)
+def starts_pool(run: LoaderRun, library: str) -> bool:
+    """Whether a worker that loaded a library started more threads than its own."""
+    return any(library in one.libraries and one.after - one.start - OWN >= MANY for one in run.threads)
