@@ -13,8 +13,10 @@ from dllint.inference.callbacks import Passing
 from dllint.inference.callgraph import CallGraph
 from dllint.inference.engine import MOST_NESTED_CONTEXTS, World
 from dllint.inference.values import Function
+from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
 from dllint.modules import ModuleIndex
+from dllint.project.launches import Launches
 
 MUCH_S = 20.0
 """Processor seconds that no bounded analysis of these few lines takes, and that an exponential one exceeds at once."""
@@ -85,7 +87,7 @@ def test_the_loader_behind_many_ways_is_still_found() -> None:
 
 
 def linked(files: dict[str, str]) -> World:
-    return World({path: extract(text) for path, text in files.items()}, Settings())
+    return World({path: extract(text) for path, text in files.items()}, Settings(), Libraries)
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[object]:
@@ -140,7 +142,7 @@ def test_an_import_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def callers_of_all(world: World) -> None:
-    world.launches()
+    Launches(world).all()
     for file in world.files.values():
         for number, scope in enumerate(file.scopes):
             if scope.kind == "function":

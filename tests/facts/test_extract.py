@@ -5,6 +5,33 @@ from __future__ import annotations
 import pytest
 
 from dllint.facts.extract import extract
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    Bytes,
+    CallRef,
+    Clause,
+    Compare,
+    Comprehension,
+    Constant,
+    Dict,
+    FString,
+    IfExp,
+    LambdaRef,
+    List,
+    Name,
+    Not,
+    Opaque,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+    Yield,
+)
 from dllint.facts.schema import Event, FileFacts
 
 
@@ -28,55 +55,55 @@ def guards(facts: FileFacts, name: str) -> list[tuple[str, object, bool]]:
     return found
 
 
-A, B, C = ["name", "a"], ["name", "b"], ["name", "c"]
+A, B, C = Name("a"), Name("b"), Name("c")
 
 
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("None", ["const", None]),
-        ("True", ["const", True]),
-        ("0x1F", ["const", 31]),
-        ("1_000", ["const", 1000]),
-        ("-3", ["const", -3]),
-        ("1e3", ["const", 1000.0]),
-        ("2j", ["unknown"]),
-        ("...", ["unknown"]),
-        ("10 ** 9", ["binop", "**", ["const", 10], ["const", 9]]),
-        ("'a' \"b\"", ["const", "ab"]),
-        (r"'\x41\u00e9\n\q\101'", ["const", "Aé\n\\qA"]),
-        (r"'\N{BULLET}'", ["const", "•"]),
-        (r"r'\n'", ["const", r"\n"]),
-        ("'''a\r\nb'''", ["const", "a\nb"]),
-        ("''", ["const", ""]),
-        ("''''''", ["const", ""]),
-        (r"b'a\x00' rb'\n'", ["bytes", 4]),
-        ("f'{a}-{b!r:>{c}}'", ["fstring", [A, ["const", "-"], B, C]]),
-        ("'x' f'{{{a}'", ["fstring", [["const", "x"], ["const", "{"], A]]),
-        ("a.b", ["attr", A, "b"]),
-        ("a[b]", ["item", A, B]),
-        ("a[b, c]", ["item", A, ["tuple", [B, C]]]),
-        ("a[b,]", ["item", A, ["tuple", [B]]]),
-        ("a[:b, ::c]", ["item", A, ["tuple", [["slice", None, B, None], ["slice", None, None, C]]]]),
-        ("[a, *b]", ["list", [A, ["star", B]]]),
-        ("(a,)", ["tuple", [A]]),
-        ("()", ["tuple", []]),
-        ("{a}", ["set", [A]]),
-        ("{a: b, **c}", ["dict", [[A, B], [None, C]]]),
-        ("a if b else c", ["ifexp", B, A, C]),
-        ("a and b and c", ["and", [A, B, C]]),
-        ("a and (b and c)", ["and", [A, B, C]]),
-        ("a or b and c", ["or", [A, ["and", [B, C]]]]),
-        ("not a", ["not", A]),
-        ("~a", ["unary", "~", A]),
-        ("a < b is not c", ["compare", A, [["<", B], ["is not", C]]]),
-        ("a not in b", ["compare", A, [["not in", B]]]),
-        ("[a for a in b if c]", ["comp", "list", [A], [[A, B, [C]]]]),
-        ("{a: b for a, b in c}", ["comp", "dict", [A, B], [[["tuple", [A, B]], C, []]]]),
-        ("(a for a in b for c in a)", ["comp", "generator", [A], [[A, B, []], [C, A, []]]]),
-        ("(a := b)", ["walrus", "a", B]),
-        ("lambda: a", ["lambda", 1]),
-        ("a(b)", ["call", 0]),
+        ("None", Constant(None)),
+        ("True", Constant(True)),
+        ("0x1F", Constant(31)),
+        ("1_000", Constant(1000)),
+        ("-3", Constant(-3)),
+        ("1e3", Constant(1000.0)),
+        ("2j", Opaque()),
+        ("...", Opaque()),
+        ("10 ** 9", BinOp("**", Constant(10), Constant(9))),
+        ("'a' \"b\"", Constant("ab")),
+        (r"'\x41\u00e9\n\q\101'", Constant("Aé\n\\qA")),
+        (r"'\N{BULLET}'", Constant("•")),
+        (r"r'\n'", Constant(r"\n")),
+        ("'''a\r\nb'''", Constant("a\nb")),
+        ("''", Constant("")),
+        ("''''''", Constant("")),
+        (r"b'a\x00' rb'\n'", Bytes(4)),
+        ("f'{a}-{b!r:>{c}}'", FString((A, Constant("-"), B, C))),
+        ("'x' f'{{{a}'", FString((Constant("x"), Constant("{"), A))),
+        ("a.b", Attribute(A, "b")),
+        ("a[b]", Subscript(A, B)),
+        ("a[b, c]", Subscript(A, Tuple((B, C)))),
+        ("a[b,]", Subscript(A, Tuple((B,)))),
+        ("a[:b, ::c]", Subscript(A, Tuple((Slice(None, B, None), Slice(None, None, C))))),
+        ("[a, *b]", List((A, Starred(B)))),
+        ("(a,)", Tuple((A,))),
+        ("()", Tuple(())),
+        ("{a}", Set((A,))),
+        ("{a: b, **c}", Dict(((A, B), (None, C)))),
+        ("a if b else c", IfExp(B, A, C)),
+        ("a and b and c", BoolOp("and", (A, B, C))),
+        ("a and (b and c)", BoolOp("and", (A, B, C))),
+        ("a or b and c", BoolOp("or", (A, BoolOp("and", (B, C))))),
+        ("not a", Not(A)),
+        ("~a", UnaryOp("~", A)),
+        ("a < b is not c", Compare(A, (("<", B), ("is not", C)))),
+        ("a not in b", Compare(A, (("not in", B),))),
+        ("[a for a in b if c]", Comprehension("list", None, A, (Clause(A, B, (C,)),))),
+        ("{a: b for a, b in c}", Comprehension("dict", A, B, (Clause(Tuple((A, B)), C, ()),))),
+        ("(a for a in b for c in a)", Comprehension("generator", None, A, (Clause(A, B, ()), Clause(C, A, ())))),
+        ("(a := b)", Walrus("a", B)),
+        ("lambda: a", LambdaRef(1)),
+        ("a(b)", CallRef(0)),
         ("((a))", A),
     ],
 )
@@ -86,22 +113,22 @@ def test_expressions(code: str, expected: object) -> None:
 
 def test_a_template_string_is_unknown_and_its_calls_are_not_lost() -> None:
     facts = extract("x = t'{f()}'\n")
-    assert events(facts)[0].value == ["unknown"]
+    assert events(facts)[0].value == Opaque()
     assert len(facts.calls) == 1
 
 
 def test_numbers_too_long_to_write_down_are_unknown() -> None:
-    assert value("0x" + "f" * 5000) == ["unknown"]
-    assert value("9" * 5000) == ["unknown"]
+    assert value("0x" + "f" * 5000) == Opaque()
+    assert value("9" * 5000) == Opaque()
 
 
 def test_calls_know_their_arguments() -> None:
     call = extract("f(1, *a, k=2, **b)\n").calls[0]
-    assert call.func == ["name", "f"]
+    assert call.func == Name("f")
     assert [(one.keyword, one.value) for one in call.args] == [
-        (None, ["const", 1]),
+        (None, Constant(1)),
         ("*", A),
-        ("k", ["const", 2]),
+        ("k", Constant(2)),
         ("**", B),
     ]
     assert call.args[2].span == (1, 10, 1, 13)
@@ -111,24 +138,24 @@ def test_calls_know_their_arguments() -> None:
 
 def test_calls_are_numbered_as_they_start() -> None:
     facts = extract("f(g(), h)(k())\n")
-    assert [call.func for call in facts.calls] == [["name", "f"], ["name", "g"], ["call", 0], ["name", "k"]]
+    assert [call.func for call in facts.calls] == [Name("f"), Name("g"), CallRef(0), Name("k")]
     assert facts.called == {"f": [0], "g": [1], "": [2], "k": [3]}
 
 
 def test_an_assignment_to_two_targets_is_two_events() -> None:
     found = events(extract("a = b.c = 1\n"))
     assert [(one.kind, one.target, one.value) for one in found] == [
-        ("assign", A, ["const", 1]),
-        ("assign", ["attr", B, "c"], ["const", 1]),
+        ("assign", A, Constant(1)),
+        ("assign", Attribute(B, "c"), Constant(1)),
     ]
 
 
 def test_augmented_and_annotated_assignments() -> None:
     found = events(extract("a += 1\nb: int\nc: int = 2\n"))
     assert [(one.value, one.detail) for one in found] == [
-        (["const", 1], ["op", "+"]),
-        (None, ["ann", ["name", "int"]]),
-        (["const", 2], ["ann", ["name", "int"]]),
+        (Constant(1), ["op", "+"]),
+        (None, ["ann", Name("int")]),
+        (Constant(2), ["ann", Name("int")]),
     ]
 
 
@@ -159,14 +186,14 @@ async def f():
     found = events(extract(code), 1)
     assert [(one.kind, one.target, one.value, one.detail) for one in found] == [
         ("for", A, B, "async"),
-        ("with", ["tuple", [A, C]], B, None),
+        ("with", Tuple((A, C)), B, None),
         ("with", None, C, None),
-        ("except", ["name", "e"], ["tuple", [["name", "A"], ["name", "B"]]], None),
+        ("except", Name("e"), Tuple((Name("A"), Name("B"))), None),
         ("delete", A, None, None),
-        ("delete", ["attr", B, "c"], None, None),
+        ("delete", Attribute(B, "c"), None, None),
         ("global", None, None, ["g", "h"]),
         ("for", A, B, "comp"),
-        ("assign", ["name", "x"], ["comp", "list", [A], [[A, B, []]]], None),
+        ("assign", Name("x"), Comprehension("list", None, A, (Clause(A, B, ()),)), None),
     ]
 
 
@@ -174,10 +201,10 @@ def test_a_match_binds_names_without_a_known_value() -> None:
     code = "match a:\n    case [1, *rest] if b: f()\n    case P(x=q) | {'k': q, **others}: g()\n"
     facts = extract(code)
     assert [(one.kind, one.target) for one in events(facts)[:4]] == [
-        ("assign", ["name", "rest"]),
+        ("assign", Name("rest")),
         ("expr", None),
-        ("assign", ["name", "q"]),
-        ("assign", ["name", "q"]),
+        ("assign", Name("q")),
+        ("assign", Name("q")),
     ]
     assert guards(facts, "f") == [("if", B, True), ("case", A, True)]
     assert guards(facts, "g") == [("case", A, True)]
@@ -189,9 +216,9 @@ def test_yields_make_a_generator() -> None:
     assert facts.scopes[1].is_generator
     assert [(one.kind, one.value) for one in events(facts, 1)] == [
         ("yield", A),
-        ("assign", ["yield", A]),
-        ("yield", ["star", B]),
-        ("return", ["call", 0]),
+        ("assign", Yield(A)),
+        ("yield", Starred(B)),
+        ("return", CallRef(0)),
     ]
     assert [one.kind for one in events(facts, 2)] == ["yield", "return"]
 
@@ -213,22 +240,22 @@ async def g(*, d): pass
         ("function", "g", 0),
     ]
     assert [(one.keyword, one.value) for one in facts.scopes[1].bases] == [
-        (None, ["name", "Base"]),
-        ("metaclass", ["name", "Meta"]),
+        (None, Name("Base")),
+        ("metaclass", Name("Meta")),
     ]
     assert [(one.name, one.kind, one.default, one.annotation) for one in facts.scopes[2].params] == [
         ("self", "positional", None, None),
         ("a", "positional", None, None),
-        ("b", "normal", ["const", 1], None),
+        ("b", "normal", Constant(1), None),
         ("args", "var", None, None),
-        ("c", "keyword", ["const", 2], ["name", "int"]),
+        ("c", "keyword", Constant(2), Name("int")),
         ("kw", "kw", None, None),
     ]
-    assert facts.scopes[1].decorators[0].expr == ["name", "deco"]
+    assert facts.scopes[1].decorators[0].expr == Name("deco")
     assert facts.scopes[1].span == (1, 1, 4, 27)
     assert facts.scopes[1].header == (2, 1, 2, 8)
     assert facts.scopes[4].is_async
-    assert events(facts, 3)[0].value == ["name", "x"]
+    assert events(facts, 3)[0].value == Name("x")
 
 
 @pytest.mark.parametrize(

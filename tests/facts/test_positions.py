@@ -11,6 +11,7 @@ import pytest
 from dllint.facts import extract as extraction
 from dllint.facts.extract import extract
 from dllint.facts.extract.tokens import Tokens
+from dllint.facts.nodes import Name
 from dllint.span import Span
 
 CODE = {
@@ -198,7 +199,7 @@ def test_a_call_in_an_fstring_stands_where_the_fstring_does() -> None:
     ],
 )
 def test_nested_quotes_of_newer_pythons(code: str) -> None:
-    call = next(call for call in extract(code).calls if call.func == ["name", "g"])
+    call = next(call for call in extract(code).calls if call.func == Name("g"))
     last = code.splitlines()[-1]
     assert call.span == (code.count("\n"), last.index("g(") + 1, code.count("\n"), len(last) + 1)
 

@@ -23,9 +23,10 @@ import pytest
 from dllint.config import Settings
 from dllint.facts.extract import extract
 from dllint.facts.schema import Event
-from dllint.inference.arguments import Actual
 from dllint.inference.engine import World
+from dllint.inference.origins import Origins
 from dllint.inference.values import (
+    Actual,
     Class,
     Const,
     Data,
@@ -45,8 +46,8 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.inference.values import Mapping as Dict
+from dllint.libraries.knowledge import Libraries
 from dllint.linking.source import SourceFile
-from dllint.tracing.provenance import Provenance
 
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -123,8 +124,7 @@ class Answers:
             (top / path).parent.mkdir(parents=True, exist_ok=True)
             (top / path).write_text(text, encoding="utf-8")
         facts = {path: extract(text) for path, text in snippet.files.items() if path.endswith(".py")}
-        self.world = World(facts, Settings(root=str(top)))
-        self.world.launches()
+        self.world = World(facts, Settings(root=str(top)), Libraries)
 
     def file(self, path: str) -> SourceFile:
         return self.world.files[path]
@@ -154,7 +154,7 @@ class Answers:
 
     def origin(self, path: str, line: int) -> str:
         event, site = self.event(path, line)
-        found = Provenance(self.world).of_actual(Actual(event.value, site, event.value_span))
+        found = Origins(self.world).of_actual(Actual(event.value, site, event.value_span))
         return " | ".join(
             sorted({f"{one.text} @ {one.path}:{one.span.line}" + (f" ({one.how})" if one.how else "") for one in found})
         )

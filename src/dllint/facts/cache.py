@@ -19,12 +19,12 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, Optional
 
+from dllint.facts.nodes import Expr, from_plain, plain
 from dllint.facts.schema import (
     FACTS_VERSION,
     Argument,
     Call,
     Decorator,
-    Event,
     FileFacts,
     Param,
     Region,
@@ -195,8 +195,9 @@ def decode(entry: bytes) -> FileFacts:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        facts = from_json(json.loads(text))
-        _check_numbers(facts, text)
+        data = json.loads(text)
+        facts = from_json(data)
+        _check_numbers(facts, data, text)
     finally:
         if collecting:
             gc.enable()
@@ -212,13 +213,14 @@ def to_json(facts: FileFacts) -> Any:
     return [
         [
             (
-                *(scope.kind, scope.name, scope.parent, scope.region, scope.span, scope.header, scope.decorators),
-                *(scope.params, scope.bases, scope.is_async, scope.is_generator, scope.events),
+                *(scope.kind, scope.name, scope.parent, scope.region, scope.span, scope.header),
+                *(plain(scope.decorators), plain(scope.params), plain(scope.bases)),
+                *(scope.is_async, scope.is_generator, plain(scope.events)),
             )
             for scope in facts.scopes
         ],
-        facts.calls,
-        facts.regions,
+        plain(facts.calls),
+        plain(facts.regions),
         facts.called,
         facts.loaded,
         facts.lines,
@@ -235,10 +237,10 @@ def from_json(data: Any) -> FileFacts:
     return FileFacts(
         [_scope(*scope) for scope in scopes],
         [
-            Call(func, [_argument(*one) for one in args], Span(*span), scope, region, Span(*statement))
+            Call(from_plain(func), [_argument(*one) for one in args], Span(*span), scope, region, Span(*statement))
             for func, args, span, scope, region, statement in calls
         ],
-        [Region(parent, kind, expr, holds, Span(*span)) for parent, kind, expr, holds, span in regions],
+        [Region(parent, kind, _or_none(expr), holds, Span(*span)) for parent, kind, expr, holds, span in regions],
         dict(called),
         dict(loaded),
         int(lines),
@@ -246,7 +248,7 @@ def from_json(data: Any) -> FileFacts:
 
 
 def _argument(keyword: Optional[str], value: Any, span: Any, value_span: Any) -> Argument:
-    return Argument(keyword, value, Span(*span), Span(*value_span))
+    return Argument(keyword, from_plain(value), Span(*span), Span(*value_span))
 
 
 def _scope(
@@ -263,26 +265,33 @@ def _scope(
     is_generator: bool,
     events: Any,
 ) -> Scope:
-    return Scope(
+    scope = Scope(
         kind,
         name,
         parent,
         region,
         Span(*span),
         Span(*header),
-        [Decorator(expr, Span(*place)) for expr, place in decorators],
-        [Param(called, how, default, note, Span(*place)) for called, how, default, note, place in params],
+        [Decorator(from_plain(expr), Span(*place)) for expr, place in decorators],
+        [
+            Param(called, how, _or_none(default), _or_none(note), Span(*place))
+            for called, how, default, note, place in params
+        ],
         [_argument(*base) for base in bases],
         is_async,
         is_generator,
-        [
-            Event(what, Span(*place), where, target, value, detail, value_place and Span(*value_place))
-            for what, place, where, target, value, detail, value_place in events
-        ],
     )
+    if not all(len(one) == 7 and len(one[1]) == 4 and (one[6] is None or len(one[6]) == 4) for one in events):
+        raise ValueError("an event has another shape")
+    scope.keep_events(events)
+    return scope
 
 
-def _check_numbers(facts: FileFacts, payload: bytes) -> None:
+def _or_none(data: Any) -> Optional[Expr]:
+    return None if data is None else from_plain(data)
+
+
+def _check_numbers(facts: FileFacts, data: Any, payload: bytes) -> None:
     """That every number that stands for a call, scope or region stands for one that is there."""
     scopes, calls, regions = len(facts.scopes), len(facts.calls), len(facts.regions)
     fine = (
@@ -291,7 +300,7 @@ def _check_numbers(facts: FileFacts, payload: bytes) -> None:
         and all(0 <= call.scope < scopes and 0 <= call.region < regions for call in facts.calls)
         and all(0 <= one.parent < max(at, 1) for at, one in enumerate(facts.regions))
         and all(-1 <= scope.parent < at and 0 <= scope.region < regions for at, scope in enumerate(facts.scopes))
-        and all(0 <= event.region < regions for scope in facts.scopes for event in scope.events)
+        and all(0 <= event[2] < regions for scope in data[0] for event in scope[11])
         and all(0 <= at < calls for found in facts.called.values() for at in found)
         and all(0 <= at < scopes for found in facts.loaded.values() for at in found)
         and max(map(int, _CALLS.findall(payload)), default=0) < max(calls, 1)

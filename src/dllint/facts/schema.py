@@ -1,28 +1,8 @@
 """The vocabulary of facts: everything that a file says, as plain data.
 
-**Expressions** are nested lists whose first item is a tag. Nothing is left out but positions, comments and types:
+**Expressions** (E below) are the nodes of `nodes`.
 
-    ["const", 3]                          None, bool, int, float, str
-    ["bytes", 12]                         a bytes literal, by length
-    ["name", "x"]
-    ["attr", E, "shape"]                  E.shape
-    ["item", E, I]                        E[I]; a slice is ["slice", lo, hi, step] with null for what is absent
-    ["call", 7]                           file.calls[7]
-    ["lambda", 4]                         file.scopes[4]
-    ["list" | "tuple" | "set", [E, ...]]  an element may be ["star", E]
-    ["dict", [[K, V], ...]]               K is null for `**V`
-    ["ifexp", TEST, A, B]                 A if TEST else B
-    ["and" | "or", [E, ...]]              chains are flattened
-    ["not", E]
-    ["unary", "-", E]                     a negative number literal is folded into "const"
-    ["binop", "+", L, R]
-    ["compare", L, [["is not", R], ...]]
-    ["fstring", [E, ...]]                 literal pieces are "const"
-    ["comp", "list" | "set" | "dict" | "generator", [E] or [K, V], [[TARGET, ITERABLE, [IF, ...]], ...]]
-    ["star", E]  ["await", E]  ["yield", E or null]  ["walrus", "x", E]
-    ["unknown"]
-
-A string that is written in several adjacent pieces is one "const". A template string is "unknown".
+A string that is written in several adjacent pieces is one Constant. A template string is Opaque.
 
 **Scopes** are the module (index 0), functions, classes and lambdas, in source order. A comprehension is none:
 its targets count as assigned in the scope around it (as a "for" event), and so are its calls.
@@ -33,7 +13,7 @@ its targets count as assigned in the scope around it (as a "for" event), and so 
     "assign"   E             E or null           null, ["op", "+"] for `+=`, ["ann", E] for an annotation
     "for"      E             the iterable        null, "async", or "comp" (in a comprehension)
     "with"     E or null     the context         null or "async"
-    "except"   ["name", x]   the type or null    null
+    "except"   Name(x)       the type or null    null
     "return" "yield" "raise" "expr" "assert" null, E or null, null   (a yield at any depth gives an event of its own)
     "delete"   E             null                null
     "import"   null          null                [MODULE, NAME, ASNAME, LEVEL], one event an alias:
@@ -66,15 +46,14 @@ is not required: source order of the start). Decorators and bases are evaluated 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
+from dllint.facts.nodes import Expr as Expr
+from dllint.facts.nodes import from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Raised whenever what is extracted, or how it is written down, changes."""
-
-Expr = list[Any]
-"""An expression as described above."""
 
 
 class Argument(NamedTuple):
@@ -167,6 +146,34 @@ class Scope:
     is_async: bool = False
     is_generator: bool = False
     events: list[Event] = field(default_factory=list)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Reads events that are kept in a cache when they are first asked for (see `keep_events`): most functions
+            of a project are never looked at."""
+            if name != "events":
+                raise AttributeError(name)
+            self.events = [_event(one) for one in self.__dict__.pop("_kept_events")]
+            return self.events
+
+    def keep_events(self, written: list[Any]) -> None:
+        """Takes the events as a cache wrote them; they are made of it once they are read."""
+        self.__dict__["_kept_events"] = written
+        del self.events
+
+
+def _event(written: Any) -> Event:
+    kind, span, region, target, value, detail, value_span = written
+    return Event(
+        kind,
+        Span(*span),
+        region,
+        None if target is None else from_plain(target),
+        None if value is None else from_plain(value),
+        ["ann", from_plain(detail[1])] if kind == "assign" and detail and detail[0] == "ann" else detail,
+        value_span and Span(*value_span),
+    )
 
 
 @dataclass

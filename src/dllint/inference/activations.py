@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from dllint.facts.nodes import Name
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_VISITS = 12
 """Activations of one function that are followed, each with other functions to call."""
@@ -31,7 +30,7 @@ class Seen:
     """The functions that a walk through the call graph has come to, each once, or once for each that it is given to
     call."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self._activations = world.activations
         self._given: dict[tuple[str, int], Given] = {}
         self._visits: dict[tuple[str, int], int] = {}
@@ -59,7 +58,7 @@ class Seen:
 class Activations:
     """Tells activations of one function apart by the functions that they are given to call."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._names: dict[tuple[str, int], set[str]] | None = None
 
@@ -74,7 +73,7 @@ class Activations:
             return NOTHING
         found: set[tuple[str, int]] = set()
         for name in sorted(names):
-            for value in self.world.values.evaluate(["name", name], Site(file, scope, 0, (0, 0), frame)):
+            for value in self.world.values.evaluate(Name(name), Site(file, scope, 0, (0, 0), frame)):
                 while isinstance(value, Partial):
                     value = value.function
                 if isinstance(value, Function):

@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dllint.facts.schema import Expr, Param
-from dllint.inference.values import Site
-from dllint.span import Span
-
-
-class Actual(NamedTuple):
-    """An argument as written, with the site at which it is evaluated. `expr` is null for one that the callee's
-    caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first."""
-
-    expr: Expr | None
-    site: Site | None
-    span: Span | None
-
-
-@dataclass
-class Actuals:
-    """The arguments of one call. `open` says that an unpacked sequence of unknown length stands among the
-    positional ones, after `positional`."""
-
-    positional: list[Actual] = field(default_factory=list)
-    keywords: dict[str, Actual] = field(default_factory=dict)
-    stars: list[Actual] = field(default_factory=list)
-    mappings: list[Actual] = field(default_factory=list)
-
-    @property
-    def open(self) -> bool:
-        return bool(self.stars)
+from dllint.facts.schema import Param
+from dllint.inference.values import Actual, Actuals
 
 
 class Bound(NamedTuple):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function
 from dllint.linking.source import SourceFile, last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_PARAMETERS = 200
 """Parameters that one function is followed through."""
@@ -19,7 +17,7 @@ MOST_PARAMETERS = 200
 class Passing:
     """Where functions go as arguments."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
 
@@ -50,7 +48,7 @@ class Passing:
                             continue
                         seen.add(key)
                         for inner in target.file.calls_of(target.scope):
-                            if target.file.calls[inner].func == ["name", param.name]:
+                            if target.file.calls[inner].func == Name(param.name):
                                 yield target.file, inner
                         queue.append((target.file, target.scope, param.name, False))
 
@@ -83,9 +81,7 @@ class Passing:
     def _receivers(self, file: SourceFile, index: int) -> list[Function]:
         """The functions whose parameters the arguments of a call (or launch) fill."""
         found = [target.function for target in self.world.calls.targets(file, index)]
-        for launch in self.world.launches_at(file, index):
-            found += [target.function for target in launch.targets]
-        return found
+        return [*found, *self.world.processes.started_at(file, index)]
 
 
 def _parts(expr: Expr) -> Iterator[Expr]:

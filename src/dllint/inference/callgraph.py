@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, CallRef, Defined, LambdaRef, Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals
 from dllint.inference.callbacks import Passing
+from dllint.inference.edges import NOTHING, Caller, Target, Targets
+from dllint.inference.interface import Engine
 from dllint.inference.memo import DEEPEST_RESOLVING
 from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
     NONE,
+    Actual,
+    Actuals,
     Class,
     External,
     Frame,
@@ -25,13 +27,8 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.hooks import ENTRIES, called_hooks
-from dllint.libraries.torch import canonical
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_CANDIDATES = 400
 """Calls of one name that are looked into for callers of one function."""
@@ -42,30 +39,6 @@ _ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)
 """Names by which constructors of all classes are called."""
 
 
-class Target(NamedTuple):
-    """A function that a call can run, with its activation."""
-
-    function: Function
-    frame: Frame
-
-
-class Targets(list[Target]):
-    """The functions that a call can run, in order. `keys` are theirs, for those who ask after one function."""
-
-    @cached_property
-    def keys(self) -> frozenset[tuple[str, int]]:
-        return frozenset(target.function.key for target in self)
-
-
-class Caller(NamedTuple):
-    """A call (or launch) that can run a function."""
-
-    file: SourceFile
-    call: int
-    frame: Frame
-
-
-NOTHING = Targets()
 CallsByFunction = dict[tuple[str, int], list[Caller]]
 """Callers by the function that they can run."""
 DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
@@ -75,7 +48,7 @@ DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
 class CallGraph:
     """Edges between functions, each with its call site."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
         self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
@@ -97,18 +70,20 @@ class CallGraph:
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
-        if call.func[0] != "attr" or not any(isinstance(value, Unknown) for value in values):
+        if not isinstance(call.func, Attribute) or not any(isinstance(value, Unknown) for value in values):
             return values
-        names = (call.func[2], *self.world.stored_under(call.func[2]))
+        names = (call.func.attr, *self.world.stored_under(call.func.attr))
         found = [method for name in names for method in self._namesakes.find(name, len(call.args))]
         return (*values, *found) if found and not self._known(call.func, site) else values
 
-    def _known(self, method: Expr, site: Site) -> bool:
+    def _known(self, method: Attribute, site: Site) -> bool:
         """Whether it is known what a method is called on: an attribute that is None at first is what it is set to later
         on, when the method is called."""
-        bases = [base for base in self.world.values.evaluate(method[1], site) if base != NONE]
+        bases = [base for base in self.world.values.evaluate(method.value, site) if base != NONE]
         return bool(bases) and not any(
-            isinstance(value, Unknown) for base in bases for value in self.world.values.attribute(base, method[2], site)
+            isinstance(value, Unknown)
+            for base in bases
+            for value in self.world.values.attribute(base, method.attr, site)
         )
 
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
@@ -149,7 +124,7 @@ class CallGraph:
         elif isinstance(value, (External, Instance)):
             yield from self._called_back(value, file, index, frame)
             if isinstance(value, External):
-                for method, receiver in called_hooks(self.world, value.name, file, index, frame):
+                for method, receiver in self.world.knowledge.called_hooks(value.name, file, index, frame):
                     yield Target(method, self.world.receiver_frame(receiver))
 
     def _wrappers(self, function: Function) -> Iterator[Function]:
@@ -168,15 +143,12 @@ class CallGraph:
 
     def _decorating(self, decorator: Function, file: SourceFile, scope: int, site: Site, span: Span) -> Frame:
         """The activation of a decorator that is applied to the definition `scope`."""
-        defined: Expr = ["defined", scope]
+        defined: Expr = Defined(scope)
         actuals = Actuals([Actual(defined, site, span)])
         return self.world.intern(("decorator", file.path, scope, decorator), actuals, decorator, None)
 
     def _is_module(self, cls: Class) -> bool:
-        return any(
-            name.startswith(("torch.nn.", "lightning")) or name.endswith("Module")
-            for name in self.world.hierarchy.externals(cls)
-        )
+        return self.world.knowledge.calls_forward(self.world.hierarchy.externals(cls))
 
     def partial_frame(self, value: Partial, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Frame:
         """The activation of a function called through a partial: the partial's arguments come first."""
@@ -196,21 +168,17 @@ class CallGraph:
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             return
-        name = canonical(of.name)
+        name = self.world.knowledge.canonical(of.name)
         if isinstance(value, Instance):
             yield from self._contained(value)
             return
-        if (
-            self.world.is_launcher(name)
-            or self.world.is_loader_name(name)
-            or name in ("functools.partial", "functools.wraps")
-        ):
+        if not self.world.knowledge.calls_back(name):
             return
         site = self.world.call_site(file, index, frame)
         for argument in file.calls[index].args:
-            if argument.keyword in ("*", "**") or argument.value[0] not in ("name", "attr", "lambda"):
+            if argument.keyword in ("*", "**") or not isinstance(argument.value, (Name, Attribute, LambdaRef)):
                 continue
-            if argument.value[0] == "name" and not self.world.may_be_function(argument.value[1]):
+            if isinstance(argument.value, Name) and not self.world.may_be_function(argument.value.id):
                 continue
             for one in self.world.values.evaluate(argument.value, site):
                 if isinstance(one, Function):
@@ -229,7 +197,7 @@ class CallGraph:
         """What calling a composed transform from outside the project calls in turn."""
         if value.file is None or value.call < 0 or depth > 3:
             return
-        for held in self.world.held_by(value):
+        for held in self.world.knowledge.held_by(value):
             if isinstance(held, Function):
                 yield Target(held, self.world.intern(("held", held), None, held, None))
             elif isinstance(held, Instance) and isinstance(held.of, Class):
@@ -253,7 +221,7 @@ class CallGraph:
 
     def _find_callers(self, function: Function) -> list[Caller]:
         collected: dict[tuple[object, ...], Caller] = {}
-        names = [*self._names_of(function), *sorted(ENTRIES.get(function.name, ()))]
+        names = [*self._names_of(function), *self.world.knowledge.hook_callers(function.name)]
         heirs = dict(self._heirs(function, names))
         makes = function.name in CONSTRUCTORS and function.file.method_of(function.scope) is not None
         for name in names if not makes else [name for name in names if name not in _ANY_CLASS]:
@@ -266,7 +234,7 @@ class CallGraph:
                     if target.function.key == function.key:
                         collected[file.path, index] = Caller(file, index, target.frame)
                         break
-        for caller in self.world.launched(function):
+        for caller in self.world.processes.launched(function):
             collected.setdefault((caller.file.path, caller.call, caller.frame), caller)
         for caller in self._decorated_with(function):
             collected.setdefault((caller.file.path, caller.call, "decorator"), caller)
@@ -322,8 +290,8 @@ class CallGraph:
                 if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
                     for index in cls.file.calls_of(method):
                         func = cls.file.calls[index].func
-                        if func[0] == "attr" and func[1] == ["name", scope.params[0].name]:
-                            found.setdefault(func[2], []).append((cls.file, index))
+                        if isinstance(func, Attribute) and func.value == Name(scope.params[0].name):
+                            found.setdefault(func.attr, []).append((cls.file, index))
         return found
 
     def _names_of(self, function: Function) -> dict[str, None]:
@@ -390,8 +358,8 @@ class CallGraph:
                     around = file.enclosing_class(file.calls[index].scope)
                     place = (file.path, around) if around is not None else ("", None)
                     self._constructions.setdefault(place, []).append((file, index))
-                    if func[0] == "attr" and func[1][0] in ("name", "attr"):
-                        self._constructions.setdefault(("named", func[1][-1]), []).append((file, index))
+                    if isinstance(func, Attribute) and isinstance(func.value, (Name, Attribute)):
+                        self._constructions.setdefault(("named", last_name(func.value)), []).append((file, index))
             self._constructions.setdefault(("", None), []).sort(key=lambda one: one[0].path)
         for cls in (owner, *self.world.hierarchy.subclasses(owner)):
             yield from self._constructions.get(cls.key, ())
@@ -411,13 +379,13 @@ class CallGraph:
                 kept: dict[int, set[str]] = {}
                 for event in file.scopes[scope].events:
                     value, target = event.value, event.target
-                    if event.kind == "assign" and value and value[0] == "call" and target and target[0] == "name":
-                        kept.setdefault(value[1], set()).add(target[1])
+                    if event.kind == "assign" and isinstance(value, CallRef) and isinstance(target, Name):
+                        kept.setdefault(value.index, set()).add(target.id)
                 for index in indices:
                     variables = kept.get(index, ())
                     for other in file.calls_of(scope):
                         func = file.calls[other].func
-                        if func == ["call", index] or (func[0] == "name" and func[1] in variables):
+                        if func == CallRef(index) or (isinstance(func, Name) and func.id in variables):
                             self._by_getattr.append((file, other))
         return self._by_getattr
 

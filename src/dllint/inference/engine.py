@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
 from dllint.facts.schema import Expr, FileFacts
 from dllint.inference.activations import Activations
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.callgraph import Caller, CallGraph
-from dllint.inference.contents import held_by
+from dllint.inference.callgraph import CallGraph
+from dllint.inference.edges import Caller
 from dllint.inference.evaluate import Evaluator
 from dllint.inference.folding import truth
 from dllint.inference.hierarchy import Hierarchy
 from dllint.inference.imports import Imports
+from dllint.inference.interface import Engine, Knowledge, Processes
 from dllint.inference.mappings import Mappings
 from dllint.inference.memo import Memory
 from dllint.inference.objects import Objects
 from dllint.inference.symbols import Symbols
-from dllint.inference.values import Class, Frame, Function, Instance, Module, Pattern, Site, Value, Values
-from dllint.libraries.argparse import Parsers
-from dllint.libraries.registries import BUILDING, Registries, configured
-from dllint.libraries.torch import LAUNCHERS, LOADERS, canonical
-from dllint.libraries.yaml_json import DataFiles
+from dllint.inference.values import (
+    Actual,
+    Actuals,
+    Class,
+    Frame,
+    Function,
+    Instance,
+    Module,
+    Pattern,
+    Site,
+    Value,
+    Values,
+)
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile, aliases_in, last_name
+from dllint.linking.source import SourceFile, aliases_in
 from dllint.modules import ModuleIndex
-from dllint.project.launches import Launch, find_launches, possible_launches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,16 +49,32 @@ MOST_CONTEXTS = 12
 ways through it."""
 MOST_NESTED_CONTEXTS = 12
 """Activations of one function that are told apart by what called their caller too."""
-MOST_ROUNDS = 3
 DEEPEST_NESTING = 2
 """Objects made by objects whose making is told apart."""
+
+
+class NoProcesses:
+    """No call is known to start a process."""
+
+    def launched(self, function: Function) -> list[Caller]:
+        return []
+
+    def started_at(self, file: SourceFile, index: int) -> Iterable[Function]:
+        return ()
 
 
 class World:
     """All that is linked. Its parts answer on demand and keep what they found; nothing changes once it is made."""
 
-    def __init__(self, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> None:
-        """`paths` are all files of the project, among them those that were found not to matter and have no facts."""
+    def __init__(
+        self,
+        facts: Mapping[str, FileFacts],
+        settings: Settings,
+        knowledge: Callable[[Engine], Knowledge],
+        paths: Iterable[str] | None = None,
+    ) -> None:
+        """`paths` are all files of the project, among them those that were found not to matter and have no facts.
+        `knowledge` makes what is known of libraries."""
         self.settings = settings
         self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
         self.index = ModuleIndex(paths if paths is not None else self.files)
@@ -63,9 +86,8 @@ class World:
         self.hierarchy = Hierarchy(self)
         self.objects = Objects(self)
         self.mappings = Mappings(self)
-        self.parsers = Parsers(self)
-        self.data = DataFiles(self)
-        self.registries = Registries(self)
+        self.knowledge = knowledge(self)
+        self.processes: Processes = NoProcesses()
         self.calls = CallGraph(self)
         self.activations = Activations(self)
         self._implicit = add_implicit_calls(self.files.values())
@@ -83,10 +105,6 @@ class World:
         self._activated: dict[tuple[str, int, Frame | None, Function], Frame] = {}
         self._forgetful: set[Frame] = set()
         self._actuals: dict[tuple[str, int, Frame | None], Actuals] = {}
-        self._launches: list[Launch] | None = None
-        self._blind_launches: list[Launch] = []
-        self._launches_at: dict[tuple[str, int], list[Launch]] = {}
-        self._launched: dict[tuple[str, str, int], list[Caller]] = {}
         self._decorated: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._aliases: dict[str, dict[str, None]] | None = None
         self._stored_under: dict[str, dict[str, None]] | None = None
@@ -192,9 +210,7 @@ class World:
                 else:
                     found.keywords[argument.keyword] = actual
             self._actuals[key] = found
-            name = last_name(file.calls[index].func)
-            if name in BUILDING and self.registries.built(file, index, frame):
-                found = self._actuals[key] = configured(found, name)
+            found = self._actuals[key] = self.knowledge.configured(found, file, index, frame)
         return found
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
@@ -323,80 +339,6 @@ class World:
                         if pattern.fits(name):
                             found += self.values.attribute(base, name)
         return tuple(dict.fromkeys(found))
-
-    # Processes
-
-    def launches(self) -> list[Launch]:
-        """All calls that start a process which runs a function of the project.
-
-        A launch hands arguments to what it starts, so that launches found make others known: they are looked for again
-        with those of the round before, until nothing changes.
-        """
-        if self._launches is None:
-            self._launches = []
-            candidates = possible_launches(self)
-            for _ in range(MOST_ROUNDS):
-                everything = list(find_launches(self, candidates))
-                found = [launch for launch in everything if launch.targets]
-                settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
-                self._launches = found
-                self._blind_launches = [launch for launch in everything if not launch.targets]
-                changed = self._link_launches()
-                # What was asked while the registries were being filled saw a part of them.
-                self.memory.revise(changed if settled else [*changed, self.registries])
-                if settled:
-                    break
-            self.memory.settle()
-        return self._launches
-
-    def _link_launches(self) -> list[Hashable]:
-        """Index the launches found. Gives the premises that have changed, as `launches_at` and `launched` name them."""
-        before = self._premises()
-        self._launches_at = {}
-        self._launched = {}
-        for launch in self._launches or ():
-            self._launches_at.setdefault((launch.file.path, launch.call), []).append(launch)
-            for target in launch.targets:
-                caller = Caller(launch.file, launch.call, target.frame)
-                self._launched.setdefault(("function", *target.function.key), []).append(caller)
-        now = self._premises()
-        return [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
-
-    def _premises(self) -> dict[Hashable, object]:
-        return dict((*self._launches_at.items(), *self._launched.items()))
-
-    def blind_launches(self) -> list[Launch]:
-        """All calls that start a process of which it is not known what function of the project it runs, if any."""
-        self.launches()
-        return self._blind_launches
-
-    def launches_at(self, file: SourceFile, index: int) -> list[Launch]:
-        self.launches()
-        key = (file.path, index)
-        self.memory.rest_on(key)
-        return self._launches_at.get(key, [])
-
-    def launched(self, function: Function) -> list[Caller]:
-        """The launches that start a process which runs the function."""
-        self.launches()
-        key = ("function", *function.key)
-        self.memory.rest_on(key)
-        return self._launched.get(key, [])
-
-    def is_launcher(self, name: str) -> bool:
-        return canonical(name) in LAUNCHERS or name in self.settings.launchers
-
-    def is_loader_name(self, name: str) -> bool:
-        return canonical(name) in LOADERS or name in self.settings.loaders
-
-    def held_by(self, value: Instance) -> Values:
-        """What an object from outside the project keeps of the arguments it was made with."""
-        return held_by(self, value)
-
-
-def _summary(launch: Launch) -> tuple[object, ...]:
-    through = tuple((caller.file.path, caller.call) for caller in launch.through)
-    return launch.file.path, launch.call, launch.methods, tuple(one.function.key for one in launch.targets), through
 
 
 def _over_names(expr: Expr) -> bool:

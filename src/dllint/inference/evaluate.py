@@ -7,19 +7,52 @@ where there is none. A recursive question is cut off with no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
+from dllint.facts.nodes import (
+    Attribute,
+    Await,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Compare,
+    Comprehension,
+    Constant,
+    Defined,
+    Dict,
+    Element,
+    Entered,
+    FString,
+    Getter,
+    IfExp,
+    LambdaRef,
+    List,
+    Name,
+    Not,
+    Opaque,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+)
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.arguments import Actual, Actuals, bind
+from dllint.inference.arguments import bind
 from dllint.inference.folding import OPERATORS, binary, truth, unary
+from dllint.inference.interface import Engine
 from dllint.inference.narrowing import called_before, not_functions, of_tested_classes, tests_callable
 from dllint.inference.symbols import Meaning
+from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Display,
@@ -38,66 +71,16 @@ from dllint.inference.values import (
     Written,
     const,
 )
-from dllint.libraries import builtins as known
-from dllint.libraries import registries
-from dllint.libraries.click import from_command_line
-from dllint.libraries.pickling import RUN_TIME_CLASSES
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import canonical
-from dllint.linking.source import Binding, last_name
+from dllint.linking.expressions import summands
+from dllint.linking.source import Binding
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
-LIMIT = 24
-"""Values of one expression that are told apart; beyond, the rest is Unknown."""
-MOST_CLASSES = 100
-"""Classes of objects among the values of one expression."""
-MOST_ITEMS = 40
-"""Values that are told apart among the items of one container."""
 DEEPEST_QUESTION = 80
-
-
-def union(groups: Iterable[Values], most: int = LIMIT) -> Values:
-    """All values of several possibilities, each once, in order, and about `most` of them."""
-    first: Values = ()
-    found: dict[Value, None] = {}
-    for group in groups:
-        if not found:
-            if not first or group is first:
-                first = group
-                continue
-            found.update(dict.fromkeys(first))
-        found.update(dict.fromkeys(group))
-    if not found:
-        return first
-    return (*_varied(found, most), UNKNOWN) if len(found) > most else tuple(found)
-
-
-def summands(expr: Expr) -> list[Expr]:
-    """The lists that an expression puts together with `+`, or the expression itself."""
-    if expr[0] == "binop" and expr[1] == "+":
-        return [*summands(expr[2]), *summands(expr[3])]
-    return [expr]
-
-
-def _varied(values: Iterable[Value], most: int) -> list[Value]:
-    """The values that are told apart where there are many: one object of each class, then others in order. Objects of
-    different classes come from a registry or a family of subclasses, and none may crowd out another."""
-    first: dict[object, Value] = {}
-    others: list[Value] = []
-    for value in values:
-        if isinstance(value, Instance) and value.of not in first and len(first) < MOST_CLASSES:
-            first[value.of] = value
-        else:
-            others.append(value)
-    return [*first.values(), *others[: max(0, most - len(first))]]
 
 
 class Evaluator:
     """Evaluates expressions over a linked project. Results are kept."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
@@ -105,39 +88,38 @@ class Evaluator:
         self._unions: dict[int, Expr] = {}
         self._rests: dict[tuple[object, ...], Values] = {}
         self._depth = 0
-        self._table: dict[str, Callable[[Expr, Site], Values]] = {
-            "const": lambda expr, site: (const(expr[1]),),
-            "name": self._name,
-            "attr": self._attr,
-            "item": self._item,
-            "call": lambda expr, site: self.call(expr[1], site),
-            "lambda": lambda expr, site: (Function(site.file, expr[1], None, site.frame),),
-            "list": self._display,
-            "tuple": self._display,
-            "set": self._display,
-            "comp": self._display,
-            "dict": lambda expr, site: (Mapping(Written(expr, site)),),
-            "ifexp": self._conditional,
-            "and": self._boolean,
-            "or": self._boolean,
-            "not": self._not,
-            "unary": lambda expr, site: unary(expr[1], self.evaluate(expr[2], site)),
-            "binop": self._binop,
-            "compare": self._compare,
-            "fstring": self._fstring,
-            "element": self._element,
-            "entered": self._entered,
-            "defined": lambda expr, site: self.definition(site, expr[1]),
-            "walrus": lambda expr, site: self.evaluate(expr[2], site),
-            "getter": self._getter,
-            "await": lambda expr, site: self.evaluate(expr[1], site),
+        self._table: dict[type[Expr], Callable[[Any, Site], Values]] = {
+            Constant: lambda expr, site: (const(expr.value),),
+            Name: self._name,
+            Attribute: self._attr,
+            Subscript: self._item,
+            CallRef: lambda expr, site: self.call(expr.index, site),
+            LambdaRef: lambda expr, site: (Function(site.file, expr.scope, None, site.frame),),
+            List: self._display,
+            Tuple: self._display,
+            Set: self._display,
+            Comprehension: self._comprehension,
+            Dict: lambda expr, site: (Mapping(Written(expr, site)),),
+            IfExp: self._conditional,
+            BoolOp: self._boolean,
+            Not: self._not,
+            UnaryOp: lambda expr, site: unary(expr.op, self.evaluate(expr.operand, site)),
+            BinOp: self._binop,
+            Compare: self._compare,
+            FString: self._fstring,
+            Element: self._element,
+            Entered: self._entered,
+            Defined: lambda expr, site: self.definition(site, expr.scope),
+            Walrus: lambda expr, site: self.evaluate(expr.value, site),
+            Getter: self._getter,
+            Await: lambda expr, site: self.evaluate(expr.value, site),
         }
 
     def evaluate(self, expr: Expr | None, site: Site) -> Values:
         """The values that `expr` can have at `site`; Unknown among them where something is not known."""
         if expr is None:
             return (UNKNOWN,)
-        handler = self._table.get(expr[0])
+        handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
         if self._depth > DEEPEST_QUESTION:
@@ -150,8 +132,8 @@ class Evaluator:
 
     # Names
 
-    def _name(self, expr: Expr, site: Site) -> Values:
-        name = expr[1]
+    def _name(self, expr: Name, site: Site) -> Values:
+        name = expr.id
         meaning = self.world.symbols.meaning(name, site)
         key = (meaning, site.frame is not None if meaning.fixed else site.frame)
         return self.world.memory.remember(self._names, key, lambda: self._meant(name, meaning, site), ())
@@ -165,7 +147,7 @@ class Evaluator:
             starred = self.world.imports.star(site.file, name)
             if starred is not None:
                 return starred
-            return (External(name),) if name in known.BUILTINS else (UNKNOWN,)
+            return (External(name),) if name in self.world.knowledge.builtins else (UNKNOWN,)
         if len(found) > 1 and site.frame is not None:
             found = [one for one in found if not (one[1].region and self.world.impossible(one[1]))] or found
         if len(found) == 1:
@@ -174,7 +156,7 @@ class Evaluator:
             values = union(self.binding(name, binding, where) for binding, where in found)
         if site.region and len(values) > 1:
             values = of_tested_classes(self.world, name, site, values)
-        return not_functions(values) if site.file.asks_callable and called_before(["name", name], site) else values
+        return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -191,7 +173,7 @@ class Evaluator:
 
     def owned(self, values: Values, expr: Expr | None, site: Site, owner: tuple[int, str]) -> Values:
         """The values with the display or mapping that `expr` itself writes marked as held by the variable `owner`."""
-        if expr is None or expr[0] not in ("dict", "list", "call", "comp", "tuple", "set"):
+        if expr is None or not isinstance(expr, (Dict, List, CallRef, Comprehension, Tuple, Set)):
             return values
         own = Written(expr, site)
         return tuple(
@@ -221,7 +203,7 @@ class Evaluator:
                 return (frame.receiver,)
             cls = Class(function.file, scope.parent)
             return self.world.hierarchy.called_on(function, cls) if receiver == "class" else (Instance(cls),)
-        commanded = from_command_line(self.world, function, name)
+        commanded = self.world.knowledge.parameter(function, name)
         if commanded is not None:
             return commanded
         if frame is not None and frame.actuals is not None:
@@ -314,12 +296,12 @@ class Evaluator:
         if key not in self._rests:
             left = actuals.positional[offset:]
             sites = [actual.site for actual in (*left, *actuals.stars) if actual.site is not None]
-            parts: list[Expr] = [["unknown"] if actual.expr is None else actual.expr for actual in left]
-            parts += [["star", ["unknown"] if actual.expr is None else actual.expr] for actual in actuals.stars]
+            parts: list[Expr] = [Opaque() if actual.expr is None else actual.expr for actual in left]
+            parts += [Starred(Opaque() if actual.expr is None else actual.expr) for actual in actuals.stars]
             if not sites:
                 self._rests[key] = (UNKNOWN,)
             else:
-                self._rests[key] = (Display("tuple", Written(["tuple", parts], sites[0])),)
+                self._rests[key] = (Display("tuple", Written(Tuple(tuple(parts)), sites[0])),)
         return self._rests[key]
 
     def _from_star(self, actual: Actual | None, offset: int) -> Values:
@@ -329,17 +311,17 @@ class Evaluator:
 
     # Attributes
 
-    def _attr(self, expr: Expr, site: Site) -> Values:
+    def _attr(self, expr: Attribute, site: Site) -> Values:
         stored = self.world.objects.reassigned(expr, site)
         if stored is None:
             stored = self.world.objects.handed_over(expr, site)
         if stored is not None:
             return stored
-        bases = self.evaluate(expr[1], site)
+        bases = self.evaluate(expr.value, site)
         if len(bases) == 1:
-            found = self.attribute(bases[0], expr[2], site)
+            found = self.attribute(bases[0], expr.attr, site)
         else:
-            found = union(self.attribute(value, expr[2], site) for value in bases)
+            found = union(self.attribute(value, expr.attr, site) for value in bases)
         return not_functions(found) if site.file.asks_callable and called_before(expr, site) else found
 
     def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
@@ -351,32 +333,35 @@ class Evaluator:
         key = (value, name)
         return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
 
-    def _getter(self, expr: Expr, site: Site) -> Values:
+    def _getter(self, expr: Getter, site: Site) -> Values:
         """The function of the property that an attribute is, on each object that it can be read from."""
         found: dict[Value, None] = {}
-        for value in self.evaluate(expr[1], site):
+        for value in self.evaluate(expr.value, site):
             if isinstance(value, Instance) and isinstance(value.of, Class):
-                for method in self.world.hierarchy.meant(value, expr[2]):
+                for method in self.world.hierarchy.meant(value, expr.attr):
                     if self.world.hierarchy.is_property(method):
                         found[Function(method.file, method.scope, value)] = None
         return tuple(found)
 
     # Items
 
-    def _item(self, expr: Expr, site: Site) -> Values:
-        if expr[2][0] == "slice" or (expr[2][0] == "tuple" and any(part[0] == "slice" for part in expr[2][1])):
-            return tuple(self._sliced(value) for value in self.evaluate(expr[1], site))
-        if expr[1][0] in ("element", "item") and expr[2][0] == "const":
-            given = iterating.part(self.world, expr[1], expr[2][1], site)
+    def _item(self, expr: Subscript, site: Site) -> Values:
+        base, index = expr.value, expr.index
+        if isinstance(index, Slice) or (
+            isinstance(index, Tuple) and any(isinstance(part, Slice) for part in index.elements)
+        ):
+            return tuple(self._sliced(value) for value in self.evaluate(base, site))
+        if isinstance(base, (Element, Subscript)) and isinstance(index, Constant):
+            given = iterating.part(self.world, base, index.value, site)
             if given is not None:
                 return given
-        keys = self.evaluate(expr[2], site)
+        keys = self.evaluate(index, site)
         if len(keys) == 1 and isinstance(keys[0], Const):
-            found = self.world.mappings.lookup(expr[1], site, keys[0].value)
+            found = self.world.mappings.lookup(base, site, keys[0].value)
             if found is not None:
                 return found.values
-        bases = self.evaluate(expr[1], site)
-        registered = union(self.world.registries.entries(value) for value in bases if isinstance(value, Instance))
+        bases = self.evaluate(base, site)
+        registered = union(self.world.knowledge.entries(value) for value in bases if isinstance(value, Instance))
         return registered or union(self.item_of(value, key) for value in bases for key in keys)
 
     def _sliced(self, value: Value) -> Value:
@@ -389,19 +374,19 @@ class Evaluator:
         """The values of `value[key]`; with a key that is not known, of any item."""
         return self.world.mappings.item(value, key)
 
-    def _element(self, expr: Expr, site: Site) -> Values:
-        given = iterating.iterated(self.world, expr[1], site) if expr[1][0] == "call" else None
+    def _element(self, expr: Element, site: Site) -> Values:
+        given = iterating.iterated(self.world, expr.value, site) if isinstance(expr.value, CallRef) else None
         if given is not None:
             return given
-        return union(self.element_of(value) for part in summands(expr[1]) for value in self.evaluate(part, site))
+        return union(self.element_of(value) for part in summands(expr.value) for value in self.evaluate(part, site))
 
     def element_of(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
         return self.world.mappings.elements(value)
 
-    def _entered(self, expr: Expr, site: Site) -> Values:
+    def _entered(self, expr: Entered, site: Site) -> Values:
         groups: list[Values] = []
-        for value in self.evaluate(expr[1], site):
+        for value in self.evaluate(expr.value, site):
             if isinstance(value, Instance) and isinstance(value.of, Class):
                 method = self.world.hierarchy.method(value.of, "__enter__")
                 if method is not None:
@@ -419,7 +404,11 @@ class Evaluator:
 
     def _call(self, index: int, site: Site) -> Values:
         here = self.world.call_site(site.file, index, site.frame)
-        registered = self._registered(index, here)
+        knowledge = self.world.knowledge
+        registered = knowledge.looked_up(index, here)
+        if not registered:
+            built = knowledge.built(here.file, index, here.frame)
+            registered = union(self.result(value, index, here) for value in built)
         if registered:
             return registered
         callees = self.world.calls.callees(site.file, index, site.frame)
@@ -427,21 +416,12 @@ class Evaluator:
             return self.result(callees[0], index, here)
         return union(self.result(value, index, here) for value in callees)
 
-    def _registered(self, index: int, here: Site) -> Values:
-        """What `REGISTRY.get(name)` gives, or `REGISTRY.build(config)` makes."""
-        func = here.file.calls[index].func
-        if func[0] == "attr" and func[2] in registries.LOOKUPS:
-            return union(self.world.registries.entries(value) for value in self.evaluate(func[1], here))
-        if last_name(func) not in registries.BUILDING:
-            return ()
-        found = self.world.registries.built(here.file, index, here.frame)
-        return union(self.result(value, index, here) for value in found)
-
     def result(self, callee: Value, index: int, here: Site) -> Values:
         """What calling `callee` in the call `index` gives."""
+        knowledge = self.world.knowledge
         if isinstance(callee, Class):
             if self.world.mappings.dict_like(callee):
-                return (Mapping(Written(["call", index], here)),)
+                return (Mapping(Written(CallRef(index), here)),)
             return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
@@ -450,7 +430,7 @@ class Evaluator:
             frame = self.world.frame(here.file, index, here.frame, callee)
             return self.returned(callee, frame)
         if isinstance(callee, External):
-            handler = known.RESULTS.get(canonical(callee.name))
+            handler = knowledge.results.get(knowledge.canonical(callee.name))
             if handler is not None:
                 special = handler(self.world, here.file, index, here)
                 if special is not None:
@@ -464,14 +444,14 @@ class Evaluator:
                 bound = Function(method.file, method.scope, callee)
                 return self.returned(bound, self.world.frame(here.file, index, here.frame, bound))
         if isinstance(callee, Instance) and isinstance(callee.of, External):
-            if callee.of.name in RUN_TIME_CLASSES:
+            if callee.of.name in knowledge.run_time_classes:
                 # What pickle says of an object of such a class it says of the class.
                 return (callee,)
             if callee.of.name == "functools.lru_cache":
                 of = External("functools.lru_cache()")
                 return (Instance(of, here.file, index, self.world.remembered(here.frame)),)
-            called = f"{canonical(callee.of.name)}()"
-            if called in NEW_STORAGE:
+            called = f"{knowledge.canonical(callee.of.name)}()"
+            if called in knowledge.new_storage:
                 return (Instance(External(called), here.file, index, self.world.remembered(here.frame)),)
         return (UNKNOWN,)
 
@@ -494,57 +474,60 @@ class Evaluator:
 
     # Operators
 
-    def _display(self, expr: Expr, site: Site) -> Values:
-        if expr[0] == "comp" and expr[1] == "dict":
+    def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
+        return (Display(expr.tag, Written(expr, site)),)
+
+    def _comprehension(self, expr: Comprehension, site: Site) -> Values:
+        if expr.kind == "dict":
             return (Mapping(Written(expr, site)),)
-        return (Display(expr[1] if expr[0] == "comp" else expr[0], Written(expr, site)),)
+        return (Display(expr.kind, Written(expr, site)),)
 
-    def _conditional(self, expr: Expr, site: Site) -> Values:
-        decided = truth(self.evaluate(expr[1], site))
+    def _conditional(self, expr: IfExp, site: Site) -> Values:
+        decided = truth(self.evaluate(expr.test, site))
         if decided is not None:
-            return self.evaluate(expr[2] if decided else expr[3], site)
-        chosen, other = self.evaluate(expr[2], site), self.evaluate(expr[3], site)
-        return union([chosen, not_functions(other) if tests_callable(expr[1], site.file) == expr[3] else other])
+            return self.evaluate(expr.body if decided else expr.orelse, site)
+        chosen, other = self.evaluate(expr.body, site), self.evaluate(expr.orelse, site)
+        return union([chosen, not_functions(other) if tests_callable(expr.test, site.file) == expr.orelse else other])
 
-    def _boolean(self, expr: Expr, site: Site) -> Values:
+    def _boolean(self, expr: BoolOp, site: Site) -> Values:
         groups: list[Values] = []
-        stops = expr[0] == "or"
-        for part in expr[1]:
+        stops = expr.op == "or"
+        for part in expr.values:
             values = self.evaluate(part, site)
             decided = truth(values)
             if decided is stops:
                 groups.append(values)
                 break
-            if decided is None or part is expr[1][-1]:
+            if decided is None or part is expr.values[-1]:
                 groups.append(
                     values
-                    if part is expr[1][-1]
+                    if part is expr.values[-1]
                     else tuple(value for value in values if truth((value,)) is not (not stops))
                 )
         return union(groups)
 
-    def _not(self, expr: Expr, site: Site) -> Values:
-        decided = truth(self.evaluate(expr[1], site))
+    def _not(self, expr: Not, site: Site) -> Values:
+        decided = truth(self.evaluate(expr.operand, site))
         return (UNKNOWN,) if decided is None else (const(not decided),)
 
-    def _binop(self, expr: Expr, site: Site) -> Values:
-        lefts, rights = self.evaluate(expr[2], site), self.evaluate(expr[3], site)
-        if expr[1] == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
-            merged = self._unions.setdefault(id(expr), ["dict", [[None, expr[2]], [None, expr[3]]]])
+    def _binop(self, expr: BinOp, site: Site) -> Values:
+        lefts, rights = self.evaluate(expr.left, site), self.evaluate(expr.right, site)
+        if expr.op == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
+            merged = self._unions.setdefault(id(expr), Dict(((None, expr.left), (None, expr.right))))
             return (Mapping(Written(merged, site)),)
-        return binary(expr[1], lefts, rights)
+        return binary(expr.op, lefts, rights)
 
-    def _compare(self, expr: Expr, site: Site) -> Values:
-        if len(expr[2]) != 1:
+    def _compare(self, expr: Compare, site: Site) -> Values:
+        if len(expr.comparisons) != 1:
             return (UNKNOWN,)
-        op, right = expr[2][0]
+        op, right = expr.comparisons[0]
         if op not in OPERATORS:
             return (UNKNOWN,)
-        return binary(op, self.evaluate(expr[1], site), self.evaluate(right, site))
+        return binary(op, self.evaluate(expr.left, site), self.evaluate(right, site))
 
-    def _fstring(self, expr: Expr, site: Site) -> Values:
+    def _fstring(self, expr: FString, site: Site) -> Values:
         prefix, inner, suffix, complete = "", "", "", True
-        for piece in expr[1]:
+        for piece in expr.values:
             values = self.evaluate(piece, site)
             if len(values) == 1 and isinstance(values[0], Const):
                 text = str(values[0].value)

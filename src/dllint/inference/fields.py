@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Class, Instance, Values
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
 """Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
 BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typing.NamedTuple", "msgspec.Struct"})
 
 
-def given(world: World, value: Instance, name: str) -> list[Values]:
+def given(world: Engine, value: Instance, name: str) -> list[Values]:
     """What the call that made the object gives for a field; nothing where it leaves the default."""
     assert isinstance(value.of, Class)
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
@@ -35,7 +31,7 @@ def given(world: World, value: Instance, name: str) -> list[Values]:
     return []
 
 
-def has_fields(world: World, cls: Class) -> bool:
+def has_fields(world: Engine, cls: Class) -> bool:
     """Whether the constructor of a class takes the values of its fields."""
     if world.hierarchy.method(cls, "__init__") is not None:
         return False
@@ -52,7 +48,7 @@ def has_fields(world: World, cls: Class) -> bool:
     return False
 
 
-def _names(world: World, cls: Class) -> list[str]:
+def _names(world: Engine, cls: Class) -> list[str]:
     """The fields in the order of the constructor's parameters."""
     names: dict[str, None] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
@@ -62,7 +58,7 @@ def _names(world: World, cls: Class) -> list[str]:
     return list(names)
 
 
-def _default(world: World, cls: Class, name: str) -> Values:
+def _default(world: Engine, cls: Class, name: str) -> Values:
     for owner in world.hierarchy.line(cls):
         if isinstance(owner, Class) and name in owner.file.bindings(owner.scope):
             return world.values.attribute(owner, name)

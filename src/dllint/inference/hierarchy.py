@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Expr, Name
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
 from dllint.linking.source import last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_OVERRIDES = 12
 
@@ -18,7 +16,7 @@ MOST_OVERRIDES = 12
 class Hierarchy:
     """Inheritance among the classes of the project, with External bases where they leave it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._bases: dict[tuple[str, int], tuple[Value, ...]] = {}
         self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}
@@ -65,9 +63,7 @@ class Hierarchy:
             for index in cls.file.children.get(cls.scope, ()):
                 scope = cls.file.scopes[index]
                 changes = any(
-                    one.expr[0] == "attr"
-                    and one.expr[1] == ["name", scope.name]
-                    and one.expr[2] in ("setter", "deleter")
+                    one.expr[0] == "attr" and one.expr[1] == Name(scope.name) and one.expr[2] in ("setter", "deleter")
                     for one in scope.decorators
                 )
                 if scope.kind == "function" and not (changes and scope.name in found):
@@ -171,17 +167,14 @@ class Hierarchy:
                 )
         return ()
 
-    def annotated(self, annotation: list[object], site: Site) -> Values:
+    def annotated(self, annotation: Expr, site: Site) -> Values:
         """Instances of the project's classes that an annotation names (also inside Optional and unions)."""
         if annotation[0] == "item":
-            inner = annotation[2]
-            return self.annotated(inner, site) if isinstance(inner, list) else ()
+            return self.annotated(annotation[2], site)
         if annotation[0] == "binop":
-            left, right = annotation[2], annotation[3]
-            assert isinstance(left, list) and isinstance(right, list)
-            return self.annotated(left, site) + self.annotated(right, site)
+            return self.annotated(annotation[2], site) + self.annotated(annotation[3], site)
         if annotation[0] == "const" and isinstance(annotation[1], str) and annotation[1].isidentifier():
-            annotation = ["name", annotation[1]]
+            annotation = Name(annotation[1])
         if annotation[0] not in ("name", "attr"):
             return ()
         return tuple(

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Event
+from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, External, Module, Pattern, Site, Values
-from dllint.libraries import torch as torch_api
 from dllint.linking.source import Binding, SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 
 class Imports:
     """Resolution of modules and of their members."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._members: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._importers: dict[str, dict[str, Event]] | None = None
@@ -119,7 +115,7 @@ class Imports:
                 if values:
                     found = values
                     break
-            elif level == 0 and torch_api.exports(module, name):
+            elif level == 0 and self.world.knowledge.exports(module, name):
                 found = (External(f"{module}.{name}"),)
                 break
         self._star[key] = found

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dllint.facts.nodes import Constant, Element, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Mapping, Site, Value, Values
 from dllint.linking.source import last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 _SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "iter", "tqdm"})
 """Last names of functions that go through what their first argument goes through."""
 _DEEPEST = 4
 
 
-def iterated(world: World, expr: Expr, site: Site) -> Values | None:
+def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
     """The elements of `rows.values()`, inside `tqdm` and its like too; None for anything else."""
     plain = _unwrapped(expr, site)
     if plain[0] == "call":
         call = site.file.calls[plain[1]]
         if call.func[0] == "attr" and call.func[2] == "values" and not call.args:
             return _values(world, call.func[1], site)
-    return world.values.evaluate(["element", plain], site) if plain is not expr else None
+    return world.values.evaluate(Element(plain), site) if plain is not expr else None
 
 
-def part(world: World, expr: Expr, position: object, site: Site) -> Values | None:
+def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | None:
     """One part of each element of `rows.items()`, `enumerate(rows)` or `zip(rows, others)`, where `expr` stands for
     such an element or for a part of one; None for anything else."""
     whole = _simplified(expr, site, 0)
-    inner = _simplified(["item", whole, ["const", position]], site, 0)
+    inner = _simplified(Subscript(whole, Constant(position)), site, 0)
     if inner[0] == "element":
         return world.values.evaluate(inner, site)
     if whole[0] != "element" or whole[1][0] != "call":
@@ -41,7 +38,7 @@ def part(world: World, expr: Expr, position: object, site: Site) -> Values | Non
     return _values(world, call.func[1], site)
 
 
-def _values(world: World, expr: Expr, site: Site) -> Values | None:
+def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     bases = world.values.evaluate(expr, site)
     if not any(isinstance(base, Mapping) for base in bases):
         return None
@@ -56,7 +53,7 @@ def _simplified(expr: Expr, site: Site, depth: int) -> Expr:
     if depth > _DEEPEST:
         return expr
     if expr[0] == "element":
-        return ["element", _unwrapped(expr[1], site)]
+        return Element(_unwrapped(expr[1], site))
     if expr[0] != "item" or expr[2][0] != "const" or not isinstance(expr[2][1], int):
         return expr
     base = _simplified(expr[1], site, depth + 1)
@@ -64,11 +61,11 @@ def _simplified(expr: Expr, site: Site, depth: int) -> Expr:
         call = site.file.calls[base[1][1]]
         plain = [argument.value for argument in call.args if argument.keyword is None]
         stars = any(argument.keyword == "*" for argument in call.args)
-        if call.func == ["name", "enumerate"] and plain and expr[2][1] == 1:
-            return _simplified(["element", plain[0]], site, depth + 1)
-        if call.func == ["name", "zip"] and not stars and 0 <= expr[2][1] < len(plain):
-            return _simplified(["element", plain[expr[2][1]]], site, depth + 1)
-    return ["item", base, expr[2]]
+        if call.func == Name("enumerate") and plain and expr[2][1] == 1:
+            return _simplified(Element(plain[0]), site, depth + 1)
+        if call.func == Name("zip") and not stars and 0 <= expr[2][1] < len(plain):
+            return _simplified(Element(plain[expr[2][1]]), site, depth + 1)
+    return Subscript(base, expr[2])
 
 
 def _unwrapped(expr: Expr, site: Site) -> Expr:

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import (
+    Attribute,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    Element,
+    List,
+    Name,
+    Opaque,
+    Set,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.arguments import Actuals
-from dllint.inference.evaluate import MOST_ITEMS, summands, union
+from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
+from dllint.inference.interface import Engine
+from dllint.inference.unions import MOST_ITEMS, union
 from dllint.inference.values import (
     UNKNOWN,
+    Actuals,
     Class,
     Const,
     Data,
@@ -27,45 +42,9 @@ from dllint.inference.values import (
     Values,
     const,
 )
-from dllint.libraries import builtins as known
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import canonical
 from dllint.linking.conditions import contradict, render
+from dllint.linking.expressions import summands
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
-
-@dataclass(frozen=True)
-class Found:
-    """What is under a key. `absent`: the key may be missing; `written`: an entry of the source names it even so."""
-
-    values: Values
-    absent: bool
-    written: bool = False
-
-    @property
-    def named(self) -> bool:
-        """Whether an entry of the source is known to name the key, whatever its value is."""
-        return self.written or not self.absent
-
-
-ABSENT = Found((), True)
-OPAQUE = Found((UNKNOWN,), True)
-
-
-class Change(NamedTuple):
-    """A change of a container: "set" one key, "merge" another mapping, "add" an element, "extend" by a sequence,
-    "default" a key that may be missing."""
-
-    kind: str
-    scope: int
-    region: int
-    at: tuple[int, int]
-    key: Expr | str | None
-    value: Expr | None
-
 
 _CHANGING_METHODS = {
     "update": "merge",
@@ -80,7 +59,7 @@ _CHANGING_METHODS = {
 class Mappings:
     """Lookup in containers."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._changes: dict[str, dict[str, list[Change]]] = {}
         self._owned: dict[tuple[str, int, str], list[tuple[SourceFile, Change]]] = {}
@@ -107,14 +86,10 @@ class Mappings:
                 table.setdefault(render(store.base, file, 200), []).append(change)
             for event in file.scopes[scope].events:
                 if (
-                    (
-                        event.kind == "assign"
-                        and isinstance(event.detail, list)
-                        and event.detail[:2] in (["op", "|"], ["op", "+"])
-                    )
-                    and event.target is not None
-                    and event.target[0] in ("name", "attr")
-                ):
+                    event.kind == "assign"
+                    and isinstance(event.detail, list)
+                    and event.detail[:2] in (["op", "|"], ["op", "+"])
+                ) and isinstance(event.target, (Name, Attribute)):
                     kind = "merge" if event.detail[1] == "|" else "extend"
                     at = (event.span.line, event.span.column)
                     change = Change(kind, scope, event.region, at, None, event.value)
@@ -122,9 +97,9 @@ class Mappings:
         for method, kind in _CHANGING_METHODS.items():
             for index in file.facts.called.get(method, ()):
                 call = file.calls[index]
-                if call.func[0] != "attr" or not call.args:
+                if not isinstance(call.func, Attribute) or not call.args:
                     continue
-                base = render(call.func[1], file, 200)
+                base = render(call.func.value, file, 200)
                 at = (call.statement.line, call.statement.column)
                 plain = [argument for argument in call.args if argument.keyword is None]
                 if kind == "merge":
@@ -133,7 +108,7 @@ class Mappings:
                             change = Change("merge", call.scope, call.region, at, None, argument.value)
                         else:
                             change = Change(
-                                "set", call.scope, call.region, at, ["const", argument.keyword], argument.value
+                                "set", call.scope, call.region, at, Constant(argument.keyword), argument.value
                             )
                         table.setdefault(base, []).append(change)
                 elif kind == "default" and len(plain) == 2:
@@ -189,7 +164,7 @@ class Mappings:
         None where `expr` is not known to be a container."""
         groups: list[Values] = []
         written = False
-        text = render(expr, site.file, 200) if expr[0] in ("name", "attr", "item") else ""
+        text = render(expr, site.file, 200) if isinstance(expr, (Name, Attribute, Subscript)) else ""
         local = [change for change in self.changes(site.file, text) if change.scope == site.scope] if text else []
         here = self.world.symbols.atoms(site.file, site.scope, site.region)
         for change in sorted(local, key=lambda item: item.at, reverse=True):
@@ -224,7 +199,7 @@ class Mappings:
     def _changed(self, change: Change, where: Site, key: object, owner: tuple[int, str] | None = None) -> Found | None:
         """What a change puts under the key; None where it does not concern the key."""
         if change.kind in ("set", "default"):
-            if isinstance(change.key, list) and change.key[0] == "const" and change.key[1] != key:
+            if isinstance(change.key, Constant) and change.key.value != key:
                 return None
             if isinstance(change.key, str) and change.key != key:
                 return None
@@ -264,9 +239,9 @@ class Mappings:
         if isinstance(value, Keywords):
             return self._in_keywords(value, key)
         if isinstance(value, Parsed) and isinstance(key, str):
-            return self.world.parsers.lookup(value, key)
+            return self.world.knowledge.in_parsed(value, key)
         if isinstance(value, Data):
-            return self.world.data.lookup(value, key)
+            return self.world.knowledge.in_data(value, key)
         if isinstance(value, Display) and isinstance(key, int):
             return Found(self.item(value, const(key)), False)
         return None
@@ -276,10 +251,10 @@ class Mappings:
         of their own: those that define `__getitem__` or `__init__` may do anything."""
         found = self._dict_classes.get(cls.key)
         if found is None:
-            hierarchy = self.world.hierarchy
-            found = any(canonical(name) in known.DICT_CLASSES for name in hierarchy.externals(cls)) and all(
-                hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__")
-            )
+            hierarchy, knowledge = self.world.hierarchy, self.world.knowledge
+            found = any(
+                knowledge.canonical(name) in knowledge.dict_classes for name in hierarchy.externals(cls)
+            ) and all(hierarchy.method(cls, name) is None for name in ("__init__", "__getitem__"))
             self._dict_classes[cls.key] = found
         return found
 
@@ -302,10 +277,10 @@ class Mappings:
 
     def _written(self, value: Mapping, key: object) -> Found:
         expr, site = value.written.expr, value.written.site
-        if expr[0] == "dict":
+        if isinstance(expr, Dict):
             groups: list[Values] = []
             written = False
-            for entry_key, entry in reversed(expr[1]):
+            for entry_key, entry in reversed(expr.items):
                 if entry_key is None:
                     found = self.lookup(entry, site, key)
                     if found is None:
@@ -322,27 +297,27 @@ class Mappings:
                     if len(keys) == 1:
                         return Found(union(groups), False)
             return Found(union(groups), True, written)
-        if expr[0] == "call":
-            actuals = self.world.actuals(site.file, expr[1], site.frame)
+        if isinstance(expr, CallRef):
+            actuals = self.world.actuals(site.file, expr.index, site.frame)
             return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
-        if expr[0] == "comp" and len(expr[2]) == 2:
+        if isinstance(expr, Comprehension) and expr.key is not None:
             return self._made_by_comprehension(expr, site, key)
         return OPAQUE
 
-    def _made_by_comprehension(self, expr: Expr, site: Site, key: object) -> Found:
+    def _made_by_comprehension(self, expr: Comprehension, site: Site, key: object) -> Found:
         copied = _copied(expr, site.file)
         if copied is not None:
             found = self.lookup(copied, site, key) or OPAQUE
-            return Found(found.values, found.absent or bool(expr[3][0][2]), found.named)
+            return Found(found.values, found.absent or bool(expr.clauses[0].ifs), found.named)
         inside = self._inside(expr, site)
-        keys = self.world.values.evaluate(expr[2][0], inside)
+        keys = self.world.values.evaluate(expr.key, inside)
         known = all(isinstance(one, Const) for one in keys)
         if known and not any(isinstance(one, Const) and one.value == key for one in keys):
             return ABSENT
-        return Found(self.world.values.evaluate(expr[2][1], inside), not known)
+        return Found(self.world.values.evaluate(expr.element, inside), not known)
 
     @staticmethod
-    def _inside(comprehension: Expr, site: Site) -> Site:
+    def _inside(comprehension: Comprehension, site: Site) -> Site:
         """Where the element of a comprehension is evaluated, whose targets hold there alone."""
         return site._replace(region=site.file.inside(comprehension, site.at, site.region))
 
@@ -413,11 +388,11 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_values(value) or (UNKNOWN,)
         if isinstance(value, Instance) and isinstance(value.of, External):
-            if canonical(value.of.name) in known.SAME_ITEMS:
+            if self.world.knowledge.canonical(value.of.name) in self.world.knowledge.same_items:
                 return (value,)
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
-                part = f"{canonical(value.of.name)}[{key.value}]"
-                if part in NEW_STORAGE:
+                part = f"{self.world.knowledge.canonical(value.of.name)}[{key.value}]"
+                if part in self.world.knowledge.new_storage:
                     return (Instance(External(part), value.file, value.call, value.frame),)
                 return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
@@ -433,14 +408,14 @@ class Mappings:
     def _all_values(self, value: Mapping) -> Values:
         expr, site = value.written.expr, value.written.site
         groups: list[Values] = []
-        if expr[0] == "dict":
-            for key, entry in expr[1]:
+        if isinstance(expr, Dict):
+            for key, entry in expr.items:
                 groups.extend(
                     self.all_values(one) if key is None and isinstance(one, Mapping) else (one,)
                     for one in self.world.values.evaluate(entry, site)
                 )
-        elif expr[0] == "call":
-            actuals = self.world.actuals(site.file, expr[1], site.frame)
+        elif isinstance(expr, CallRef):
+            actuals = self.world.actuals(site.file, expr.index, site.frame)
             groups.extend(
                 self.world.values.evaluate(actual.expr, actual.site)
                 for actual in actuals.keywords.values()
@@ -451,8 +426,8 @@ class Mappings:
                 for actual in (*actuals.positional[:1], *actuals.mappings)
                 if actual.expr is not None and actual.site is not None
             )
-        elif expr[0] == "comp" and len(expr[2]) == 2:
-            groups.append(self.world.values.evaluate(expr[2][1], self._inside(expr, site)))
+        elif isinstance(expr, Comprehension) and expr.key is not None:
+            groups.append(self.world.values.evaluate(expr.element, self._inside(expr, site)))
         for file, change in self.owned_changes(site.file, value.owner):
             where = Site(file, change.scope, change.region, change.at, None)
             if change.kind in ("set", "default"):
@@ -473,7 +448,7 @@ class Mappings:
             elif isinstance(value, Display):
                 groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
             else:
-                groups.append(iterating.part(self.world, ["element", expr], 1, site) or (UNKNOWN,))
+                groups.append(iterating.part(self.world, Element(expr), 1, site) or (UNKNOWN,))
         return union(groups, MOST_ITEMS)
 
     def elements(self, value: Value) -> Values:
@@ -485,12 +460,12 @@ class Mappings:
     def _elements(self, value: Display) -> Values:
         expr, site = value.written.expr, value.written.site
         groups: list[Values] = []
-        if expr[0] == "comp":
-            groups.append(self.world.values.evaluate(expr[2][0], self._inside(expr, site)))
-        elif expr[0] in ("list", "tuple", "set"):
-            for element in expr[1]:
-                if element[0] == "star":
-                    groups.extend(self.elements(one) for one in self.world.values.evaluate(element[1], site))
+        if isinstance(expr, Comprehension):
+            groups.append(self.world.values.evaluate(expr.key or expr.element, self._inside(expr, site)))
+        elif isinstance(expr, (List, Tuple, Set)):
+            for element in expr.elements:
+                if isinstance(element, Starred):
+                    groups.extend(self.elements(one) for one in self.world.values.evaluate(element.value, site))
                 else:
                     groups.append(self.world.values.evaluate(element, site))
         for file, change in self.owned_changes(site.file, value.owner):
@@ -506,10 +481,10 @@ class Mappings:
         return union(groups, MOST_ITEMS)
 
 
-def _copied(expr: Expr, file: SourceFile) -> Expr | None:
+def _copied(expr: Comprehension, file: SourceFile) -> Expr | None:
     """What a comprehension copies by entries: `options` of `{key: value for key, value in options.items() if …}`."""
-    (target, iterable, _), *more = expr[3]
-    if more or target[0] != "tuple" or list(target[1]) != list(expr[2]) or iterable[0] != "call":
+    (target, iterable, _), *more = expr.clauses
+    if more or target != Tuple((expr.key or Opaque(), expr.element)) or not isinstance(iterable, CallRef):
         return None
-    func = file.calls[iterable[1]].func
-    return func[1] if func[0] == "attr" and func[2] == "items" else None
+    func = file.calls[iterable.index].func
+    return func.value if isinstance(func, Attribute) and func.attr == "items" else None

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function, Instance
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 MOST_NAMESAKES = 4
 COMMON_NAMES = frozenset(
@@ -116,7 +112,7 @@ COMMON_NAMES = frozenset(
 
 
 class Namesakes:
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._methods: dict[str, list[Function]] | None = None
         self._found: dict[tuple[str, int], list[Function]] = {}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Event, Expr
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values
-from dllint.libraries.torch import canonical
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 
 def not_functions(values: Values) -> Values:
@@ -21,7 +18,7 @@ def not_functions(values: Values) -> Values:
 
 def tests_callable(expr: Expr | None, file: SourceFile) -> Expr | None:
     """What an expression asks `callable` about: the argument in `callable(rows)`."""
-    if expr is None or expr[0] != "call" or file.calls[expr[1]].func != ["name", "callable"]:
+    if expr is None or expr[0] != "call" or file.calls[expr[1]].func != Name("callable"):
         return None
     args = file.calls[expr[1]].args
     return args[0].value if len(args) == 1 and args[0].keyword is None else None
@@ -58,7 +55,7 @@ def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
     return found
 
 
-def of_tested_classes(world: World, name: str, site: Site, values: Values) -> Values:
+def of_tested_classes(world: Engine, name: str, site: Site, values: Values) -> Values:
     """The values without the objects that an `isinstance` around the place excludes: what follows
     `if isinstance(rows, Stream): return rows` gets none of that class."""
     file = site.file
@@ -88,25 +85,26 @@ def _tests(name: str, file: SourceFile, scope: int, region: int) -> Iterator[tup
             test, holds = test[1], not holds
         for part in test[1] if test[0] == ("and" if holds else "or") else [test]:
             call = file.calls[part[1]] if part[0] == "call" else None
-            if call is None or call.func != ["name", "isinstance"] or len(call.args) != 2:
+            if call is None or call.func != Name("isinstance") or len(call.args) != 2:
                 continue
             at = (call.span.line, call.span.column)
             late = any(one.event is not None and (one.event.span.line, one.event.span.column) > at for one in bindings)
-            if call.args[0].value == ["name", name] and not late:
+            if call.args[0].value == Name(name) and not late:
                 yield call.args[1].value, holds, entry.parent, at
 
 
-def _listed(world: World, classes: Expr, site: Site) -> Values:
+def _listed(world: Engine, classes: Expr, site: Site) -> Values:
     """The classes that the second argument of `isinstance` comes to; Unknown among them where one is not known."""
     parts = classes[1] if classes[0] == "tuple" else [classes]
     return tuple(value for part in parts for value in world.values.evaluate(part, site))
 
 
-def _is_one(world: World, value: Value, wanted: Values) -> bool | None:
+def _is_one(world: Engine, value: Value, wanted: Values) -> bool | None:
     """Whether a value is an object of one of the classes; None where that is not known."""
     if not isinstance(value, Instance) or not isinstance(value.of, Class):
         return None
     line = world.hierarchy.line(value.of)
+    canonical = world.knowledge.canonical
     names = {canonical(one.name) for one in line if isinstance(one, External)}
     if any(one in line or (isinstance(one, External) and canonical(one.name) in names) for one in wanted):
         return True

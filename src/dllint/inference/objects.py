@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference import fields
-from dllint.inference.evaluate import union
+from dllint.inference.interface import Engine
+from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,
     UNKNOWN,
@@ -32,14 +33,11 @@ from dllint.inference.values import (
 )
 from dllint.linking.source import SourceFile, Store
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
 
 class Objects:
     """Attribute lookup."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}
@@ -250,7 +248,7 @@ class Objects:
                 scope = cls.file.scopes[method]
                 if scope.kind != "function" or not scope.params:
                     continue
-                receiver = ["name", scope.params[0].name]
+                receiver = Name(scope.params[0].name)
                 for inner in self._within(cls.file, method):
                     for store in cls.file.stores(inner):
                         if isinstance(store.key, str) and store.base == receiver:
@@ -271,11 +269,11 @@ class Objects:
             for file in self.world.files.values():
                 for scope in range(len(file.scopes)):
                     for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.base[:2] != ["name", "self"]:
+                        if isinstance(store.key, str) and store.base != Name("self"):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])
 
-    def reassigned(self, expr: Expr, site: Site) -> Values | None:
+    def reassigned(self, expr: Attribute, site: Site) -> Values | None:
         """What `base.attr` is where the same function has set it before, on every way here; None otherwise."""
         if site.at == (0, 0):
             return None
@@ -286,14 +284,14 @@ class Objects:
                 where = Site(site.file, site.scope, store.event.region, at, site.frame)
                 values = self.world.values.evaluate(store.value, where)
                 owner = site.file.enclosing_class(site.scope)
-                if owner is not None and expr[1][0] == "name":
-                    return self.world.values.owned(values, store.value, where, (owner, f"self.{expr[2]}"))
+                if owner is not None and isinstance(expr.value, Name):
+                    return self.world.values.owned(values, store.value, where, (owner, f"self.{expr.attr}"))
                 return values
             if at < site.at:
                 return None
         return None
 
-    def _stored_here(self, expr: Expr, site: Site) -> list[Store]:
+    def _stored_here(self, expr: Attribute, site: Site) -> list[Store]:
         """The assignments to an attribute of the same object, as written, in the scope of a place."""
         stored = self._stored.get((site.file.path, site.scope))
         if stored is None:
@@ -301,21 +299,20 @@ class Objects:
             for store in site.file.stores(site.scope):
                 if isinstance(store.key, str):
                     stored.setdefault(store.key, []).append(store)
-        return [store for store in stored.get(expr[2], ()) if store.base == expr[1]]
+        return [store for store in stored.get(expr.attr, ()) if store.base == expr.value]
 
-    def handed_over(self, expr: Expr, site: Site) -> Values | None:
+    def handed_over(self, expr: Attribute, site: Site) -> Values | None:
         """What `parameter.attr` is where a caller has set it before the call: `args.workers = 0`, then `build(args)`.
         None where none has, and where the function itself sets it on some ways."""
-        if expr[1][0] != "name" or expr[2] not in self._set_on_names() or self._stored_here(expr, site):
+        base = expr.value
+        if not isinstance(base, Name) or expr.attr not in self._set_on_names() or self._stored_here(expr, site):
             return None
-        found = self.world.symbols.lookup(expr[1][1], site)
+        found = self.world.symbols.lookup(base.id, site)
         if len(found) != 1 or found[0][0].kind != "param":
             return None
         where = found[0][1]
-        key = (where.file.path, where.scope, where.frame, expr[1][1], expr[2])
-        return self.world.memory.remember(
-            self._handed, key, lambda: self._handed_over(expr[1][1], expr[2], where), None
-        )
+        key = (where.file.path, where.scope, where.frame, base.id, expr.attr)
+        return self.world.memory.remember(self._handed, key, lambda: self._handed_over(base.id, expr.attr, where), None)
 
     def _handed_over(self, name: str, attr: str, where: Site) -> Values | None:
         given: list[tuple[Expr, Site, Values | None]] = []
@@ -324,8 +321,8 @@ class Objects:
             if actual is None or actual.expr is None or actual.site is None:
                 unclear = True
             else:
-                expr: Expr = ["attr", actual.expr, attr]
-                plain = actual.expr[0] in ("name", "attr")
+                expr = Attribute(actual.expr, attr)
+                plain = isinstance(actual.expr, (Name, Attribute))
                 stored = self.reassigned(expr, actual.site) if plain else None
                 if stored is None and plain:
                     stored = self.handed_over(expr, actual.site)
@@ -360,7 +357,7 @@ class Objects:
             for event in owner.file.scopes[owner.scope].events:
                 if (
                     event.kind == "assign"
-                    and event.target == ["name", name]
+                    and event.target == Name(name)
                     and isinstance(event.detail, list)
                     and event.detail[0] == "ann"
                 ):

@@ -3,16 +3,11 @@ thread."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.values import Display
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
+from dllint.inference.interface import Engine
+from dllint.inference.values import Actual, Actuals, Display
 
 
-def add_handed(world: World, made: Actuals, args: Actual | None, kwargs: Actual | None) -> Actuals:
+def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual | None) -> Actuals:
     """`made` with the elements of a tuple or list of arguments, and of a dict of keyword arguments."""
     if args is not None and args.expr is not None and args.site is not None:
         sequences = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dllint.facts.schema import Event
+from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Frame, Site
 from dllint.linking.conditions import Atom, contradict, path_atoms
 from dllint.linking.source import Binding, SourceFile
@@ -143,7 +143,7 @@ class Symbols:
             return bindings
         here = self.atoms(file, scope, region)
         found: list[Binding] = []
-        halves: dict[tuple[int, str], bool] = {}
+        halves: dict[tuple[int, Expr | None], bool] = {}
         for binding in reversed(bindings):
             event = binding.event
             if event is None:
@@ -167,12 +167,14 @@ class Symbols:
         around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
         return bool(around) and any(index in around for index in file.regions(right))
 
-    def _completes(self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, str], bool]) -> bool:
+    def _completes(
+        self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, Expr | None], bool]
+    ) -> bool:
         """Whether this assignment stands in the other half of an `if` whose first half was already seen."""
         entry = file.facts.regions[event.region]
         if entry.kind != "if" or not file.encloses(entry.parent, region):
             return False
-        key = (entry.parent, str(entry.expr))
+        key = (entry.parent, entry.expr)
         if key in halves and halves[key] != entry.holds:
             return True
         halves[key] = entry.holds

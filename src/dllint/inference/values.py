@@ -19,13 +19,12 @@ Unknown          nothing is known; what depends on it stays silent
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Optional, Union
+from typing import Any, ClassVar, NamedTuple, Optional, Union
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
-
-if TYPE_CHECKING:
-    from dllint.inference.arguments import Actuals
-    from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile
+from dllint.span import Span
 
 
 class Frame:
@@ -69,6 +68,30 @@ class Site(NamedTuple):
     region: int
     at: tuple[int, int]
     frame: Optional[Frame]
+
+
+class Actual(NamedTuple):
+    """An argument as written, with the site at which it is evaluated. `expr` is null for one that the callee's
+    caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first."""
+
+    expr: Expr | None
+    site: Site | None
+    span: Span | None
+
+
+@dataclass
+class Actuals:
+    """The arguments of one call. `open` says that an unpacked sequence of unknown length stands among the
+    positional ones, after `positional`."""
+
+    positional: list[Actual] = field(default_factory=list)
+    keywords: dict[str, Actual] = field(default_factory=dict)
+    stars: list[Actual] = field(default_factory=list)
+    mappings: list[Actual] = field(default_factory=list)
+
+    @property
+    def open(self) -> bool:
+        return bool(self.stars)
 
 
 @dataclass(frozen=True)
@@ -120,10 +143,10 @@ class Function:
         cls, file: SourceFile, scope: int, receiver: Value | None = None, frame: Frame | None = None
     ) -> Function:
         """The one Function of these parts."""
-        parts = (scope, receiver, frame)
-        found = file.functions.get(parts)
+        parts = (Function, scope, receiver, frame)
+        found: Function | None = file.interned.get(parts)
         if found is None:
-            found = file.functions[parts] = object.__new__(cls)
+            found = file.interned[parts] = object.__new__(cls)
             name, key = file.scopes[scope].name, (file.path, scope)
             vars(found).update(file=file, scope=scope, receiver=receiver, frame=frame, name=name, key=key)
         return found
@@ -139,9 +162,9 @@ class Class:
 
     def __new__(cls, file: SourceFile, scope: int) -> Class:
         """The one Class of a definition."""
-        found = file.classes.get(scope)
+        found: Class | None = file.interned.get((Class, scope))
         if found is None:
-            found = file.classes[scope] = object.__new__(cls)
+            found = file.interned[Class, scope] = object.__new__(cls)
             vars(found).update(file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
         return found
 
@@ -180,15 +203,15 @@ class Instance:
         cls, of: Class | External, file: SourceFile | None = None, call: int = -1, frame: Frame | None = None
     ) -> Instance:
         """The one Instance of these parts."""
-        parts = (of, call, frame)
-        found = of.plain if file is None else file.instances.get(parts)
+        parts = (Instance, of, call, frame)
+        found: Instance | None = of.plain if file is None else file.interned.get(parts)
         if found is None:
             found = object.__new__(cls)
             vars(found).update(of=of, file=file, call=call, frame=frame)
             if file is None:
                 vars(of)["plain"] = found
             else:
-                file.instances[parts] = found
+                file.interned[parts] = found
         return found
 
 
@@ -217,7 +240,7 @@ class Written:
     def __init__(self, expr: Expr, site: Site) -> None:
         self.expr = expr
         self.site = site
-        text = ("call", expr[1]) if expr[0] == "call" else ("at", id(expr))
+        text = ("call", expr.index) if isinstance(expr, CallRef) else ("at", id(expr))
         self._identity = (*text, site.file.path, id(site.frame))
         self._hash = hash(self._identity)
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dllint.facts.schema import Call
-from dllint.inference.mappings import OPAQUE, Found
+from dllint.inference.entries import OPAQUE, Found
+from dllint.inference.interface import Engine
 from dllint.inference.values import NONE, UNKNOWN, Const, Parsed, Value, const
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 
 class Parsers:
     """The `add_argument` calls of the project by destination."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._options: dict[str, list[tuple[SourceFile, int]]] | None = None
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -33,7 +35,6 @@ from dllint.libraries.pickling import refuses
 from dllint.libraries.torch import canonical
 
 if TYPE_CHECKING:
-    from dllint.inference.engine import World
     from dllint.linking.source import SourceFile
 
 BUILTINS = frozenset(dir(builtins))
@@ -59,14 +60,12 @@ DICT_CLASSES = frozenset(
 SAME_ITEMS = frozenset({"torch.utils.data.random_split"})
 """Functions that give a sequence whose every item the analysis treats as the result itself."""
 
-Handler = Callable[["World", "SourceFile", int, Site], "Values | None"]
+
+def _mapping(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    return (Mapping(Written(CallRef(index), site)),)
 
 
-def _mapping(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    return (Mapping(Written(["call", index], site)),)
-
-
-def _partial(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _partial(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     functions = first_argument(world, file, index, site)
     if functions is None:
         return None
@@ -83,10 +82,10 @@ _NUMBERS: dict[str, Callable[[Any], object]] = {
 }
 
 
-def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _number(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     values = first_argument(world, file, index, site)
-    convert = _NUMBERS.get(call.func[1]) if call.func[0] == "name" else None
+    convert = _NUMBERS.get(call.func.id) if isinstance(call.func, Name) else None
     if values is None or convert is None:
         return None
     found: list[Value] = []
@@ -103,9 +102,9 @@ def _number(world: World, file: SourceFile, index: int, site: Site) -> Values | 
     return tuple(dict.fromkeys(found))
 
 
-def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func not in (["name", "min"], ["name", "max"]) or any(a.keyword for a in call.args) or len(call.args) < 2:
+    if call.func not in (Name("min"), Name("max")) or any(a.keyword for a in call.args) or len(call.args) < 2:
         return None
     choose = min if call.func[1] == "min" else max
     operands = [world.values.evaluate(argument.value, site) for argument in call.args]
@@ -119,9 +118,9 @@ def _extreme(world: World, file: SourceFile, index: int, site: Site) -> Values |
     return (UNKNOWN,)
 
 
-def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "attr" or not call.args or call.args[0].keyword:
+    if not isinstance(call.func, Attribute) or not call.args or call.args[0].keyword:
         return None
     default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
     groups: list[Value] = []
@@ -133,13 +132,13 @@ def _get(world: World, file: SourceFile, index: int, site: Site) -> Values | Non
                 if found.absent:
                     groups += default
                 continue
-        for value in world.values.evaluate(call.func[1], site):
+        for value in world.values.evaluate(call.func.value, site):
             groups += world.mappings.item(value, key)
         groups += default
     return tuple(dict.fromkeys(groups)) or None
 
 
-def _field(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _field(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """The default of `field(default=…)`, `Field(…)` or `attr.ib(…)`."""
     for argument in file.calls[index].args:
         if argument.keyword == "default" or argument.keyword is None:
@@ -152,7 +151,7 @@ def _field(world: World, file: SourceFile, index: int, site: Site) -> Values | N
     return (UNKNOWN,)
 
 
-def _environment(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _environment(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """The default of `os.environ.get(name, default)`, which the environment may replace."""
     args = file.calls[index].args
     if len(args) < 2 or any(argument.keyword for argument in args):
@@ -160,22 +159,17 @@ def _environment(world: World, file: SourceFile, index: int, site: Site) -> Valu
     return tuple(dict.fromkeys((*world.values.evaluate(args[1].value, site), UNKNOWN)))
 
 
-def _option(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _option(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """The default of `typer.Option(default, …)`, which the command line may replace."""
     return tuple(dict.fromkeys((*(first_argument(world, file, index, site) or ()), UNKNOWN)))
 
 
-def _receiver(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
-    return world.values.evaluate(func[1], site) if func[0] == "attr" else None
+    return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
 
 
-def _config_file(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    """`OmegaConf.load(path)`: opened and parsed at once."""
-    return world.data.opened(first_argument(world, file, index, site) or (), file, index, site)
-
-
-def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _super(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     scope = site.scope
     while scope > 0 and file.method_of(scope) is None:
         scope = file.scopes[scope].parent
@@ -186,7 +180,7 @@ def _super(world: World, file: SourceFile, index: int, site: Site) -> Values | N
     return (Super(Class(file, owner), receiver, site.frame),)
 
 
-def _context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _context(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
     if not call.args:
         return (External("multiprocessing"),)
@@ -199,7 +193,7 @@ def _context(world: World, file: SourceFile, index: int, site: Site) -> Values |
     return tuple(dict.fromkeys(found))
 
 
-def _named_context(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _named_context(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     found = [value.name for value in world.values.evaluate(file.calls[index].func, site) if isinstance(value, External)]
     methods = [_CONTEXT_CLASSES.get(name.rsplit(".", 1)[-1]) for name in found]
     return tuple(External(f"multiprocessing[{method}]") for method in methods if method is not None) or None
@@ -208,19 +202,19 @@ def _named_context(world: World, file: SourceFile, index: int, site: Site) -> Va
 _CONTEXT_CLASSES = {"ForkContext": "fork", "SpawnContext": "spawn", "ForkServerContext": "forkserver"}
 
 
-def _parse(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     call = file.calls[index]
-    if call.func[0] != "attr":
+    if not isinstance(call.func, Attribute):
         return None
-    parsers = world.values.evaluate(call.func[1], site)
+    parsers = world.values.evaluate(call.func.value, site)
     return tuple(Parsed(parser, file, index) for parser in parsers)
 
 
-def _sequence(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     values = first_argument(world, file, index, site)
     if values is None:
         return None
-    if file.calls[index].func == ["name", "iter"]:
+    if file.calls[index].func == Name("iter"):
         return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
     return tuple(_read_up(value) for value in values)
 
@@ -234,7 +228,7 @@ def _read_up(value: Value) -> Value:
     return UNKNOWN
 
 
-def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _next(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     values = first_argument(world, file, index, site)
     if values is None:
         return None
@@ -244,14 +238,14 @@ def _next(world: World, file: SourceFile, index: int, site: Site) -> Values | No
     return tuple(dict.fromkeys(found))
 
 
-def _format(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _format(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """`"pkg.{}.{}".format(kind, name)`: the text, or what stands before its first field and after its last."""
     call = file.calls[index]
-    if call.func[0] != "attr":
+    if not isinstance(call.func, Attribute):
         return None
     given = [world.values.evaluate(argument.value, site) for argument in call.args if argument.keyword is None]
     plain = [values[0].value for values in given if len(values) == 1 and isinstance(values[0], Const)]
-    texts = world.values.evaluate(call.func[1], site)
+    texts = world.values.evaluate(call.func.value, site)
     return tuple(dict.fromkeys(_filled(text, plain, len(call.args)) for text in texts)) or None
 
 
@@ -272,7 +266,7 @@ def _filled(text: Value, plain: list[Any], count: int) -> Value:
     return Pattern(pieces[0][0], "".join(piece[0] for piece in pieces[fields[-1] + 1 :]), inner)
 
 
-def _join(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def _join(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     pieces: list[str] = []
     for argument in file.calls[index].args:
         values = world.values.evaluate(argument.value, site) if argument.keyword is None else ()
@@ -280,14 +274,6 @@ def _join(world: World, file: SourceFile, index: int, site: Site) -> Values | No
             return None
         pieces.append(values[0].value)
     return (const("/".join(pieces)),) if pieces else None
-
-
-def _open(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    return world.data.opened(first_argument(world, file, index, site) or (), file, index, site)
-
-
-def _loaded(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
-    return world.data.parsed(first_argument(world, file, index, site) or ())
 
 
 RESULTS: dict[str, Handler] = {
@@ -330,7 +316,6 @@ RESULTS: dict[str, Handler] = {
     "attrs.field": _field,
     "os.environ.get": _environment,
     "os.getenv": _environment,
-    "omegaconf.OmegaConf.load": _config_file,
     "typer.Option": _option,
     "typer.Argument": _option,
     "super": _super,
@@ -346,16 +331,6 @@ RESULTS: dict[str, Handler] = {
     "reversed": _sequence,
     "iter": _sequence,
     "next": _next,
-    "json.load": _loaded,
-    "json.loads": _loaded,
-    "tomllib.load": _loaded,
-    "tomllib.loads": _loaded,
-    "tomli.load": _loaded,
-    "toml.load": _loaded,
-    "yaml.load": _loaded,
-    "yaml.safe_load": _loaded,
-    "yaml.full_load": _loaded,
-    "open": _open,
     "os.path.join": _join,
     "str().format": _format,
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Call
+from dllint.inference.interface import Engine
 from dllint.inference.values import NONE, UNKNOWN, Function, Site, Values, const
 from dllint.linking.source import last_name
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 COMMANDS = frozenset({"command", "callback", "group"})
 OPTIONS = frozenset({"option", "argument"})
 PACKAGES = frozenset({"click", "typer", "rich_click", "asyncclick"})
 
 
-def from_command_line(world: World, function: Function, name: str) -> Values | None:
+def from_command_line(world: Engine, function: Function, name: str) -> Values | None:
     """What a parameter of a command can be: its default, which the command line may replace by anything. None where
     the function is no command."""
     file, scope = function.file, function.file.scopes[function.scope]
@@ -37,11 +34,11 @@ def from_command_line(world: World, function: Function, name: str) -> Values | N
     return tuple(dict.fromkeys((*values, UNKNOWN)))
 
 
-def _given(world: World, call: Call, site: Site) -> Values:
+def _given(world: Engine, call: Call, site: Site) -> Values:
     by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
     default = by_name.get("default")
     values = world.values.evaluate(default, site) if default is not None else (NONE,)
-    if by_name.get("is_flag") == ["const", True] or "/" in _flags(call)[0]:
+    if by_name.get("is_flag") == Constant(True) or "/" in _flags(call)[0]:
         return (const(False), const(True))
     return tuple(dict.fromkeys((*values, UNKNOWN)))
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
+from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Class, Const, External, Module, Pattern, Site, Value, Values
 
 if TYPE_CHECKING:
-    from dllint.inference.engine import World
     from dllint.linking.source import SourceFile
 
 MOST_MEMBERS = 12
 """Members of a module of which any may be meant, where only the module's part of a dotted name is known."""
 
 
-def first_argument(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def first_argument(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     args = file.calls[index].args
     if not args or args[0].keyword in ("*", "**"):
         return None
     return world.values.evaluate(args[0].value, site)
 
 
-def attribute(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     args = file.calls[index].args
     if len(args) < 2 or any(argument.keyword for argument in args):
         return None
@@ -41,7 +42,7 @@ def attribute(world: World, file: SourceFile, index: int, site: Site) -> Values 
     return tuple(dict.fromkeys(groups))
 
 
-def _any_class(world: World, base: Value) -> Values:
+def _any_class(world: Engine, base: Value) -> Values:
     """The classes of a module of the project of which any may be meant, where they are few: those that it defines, or,
     as in a package's `__init__.py`, those that it imports."""
     if not isinstance(base, Module):
@@ -51,7 +52,7 @@ def _any_class(world: World, base: Value) -> Values:
     return defined if len(defined) <= MOST_MEMBERS else ()
 
 
-def evaluated(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     """What `eval("models." + name)` names: dotted names alone are followed."""
     found: list[Value] = []
     for text in first_argument(world, file, index, site) or ():
@@ -62,9 +63,9 @@ def evaluated(world: World, file: SourceFile, index: int, site: Site) -> Values 
             continue
         expr: Expr | None = None
         for part in parts:
-            expr = ["name", part] if expr is None else ["attr", expr, part]
+            expr = Name(part) if expr is None else Attribute(expr, part)
         if isinstance(text, Const):
-            found += world.values.evaluate(["name", last] if expr is None else ["attr", expr, last], site)
+            found += world.values.evaluate(Name(last) if expr is None else Attribute(expr, last), site)
         elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
             for base in world.values.evaluate(expr, site):
                 members = world.members_like(base, Pattern(last, text.suffix, text.inner))
@@ -74,7 +75,7 @@ def evaluated(world: World, file: SourceFile, index: int, site: Site) -> Values 
     return tuple(dict.fromkeys(found))
 
 
-def module(world: World, file: SourceFile, index: int, site: Site) -> Values | None:
+def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     found: list[Value] = []
     for value in first_argument(world, file, index, site) or ():
         if isinstance(value, Const) and isinstance(value.value, str):

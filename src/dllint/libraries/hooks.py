@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Value
 from dllint.libraries.torch import HOOKS, canonical
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
 
 ENTRIES = {
     method: frozenset(entry for hooks in HOOKS.values() if method in hooks.methods for entry in hooks.entries)
@@ -21,7 +17,7 @@ ENTRIES = {
 
 
 def called_hooks(
-    world: World, name: str, file: SourceFile, index: int, frame: Frame | None
+    world: Engine, name: str, file: SourceFile, index: int, frame: Frame | None
 ) -> Iterator[tuple[Function, Instance]]:
     """The hooks that a call of a framework's method runs: of the object itself where its class is the project's
     (`MyTrainer(…).train()`), and of those that it is given (`trainer.fit(model, datamodule=data)`), each with its

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from dllint.inference.callgraph import Target
+from dllint.inference.edges import Target
+from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Const, External, Instance, Value
 from dllint.libraries.hooks import called_hooks
 from dllint.libraries.torch import HOOKS, SPAWNING_STRATEGIES, canonical
 from dllint.linking.source import SourceFile
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 TRAINER = "lightning.pytorch.Trainer"
 CHOICES = ("strategy", "accelerator", "distributed_backend")
 """Arguments of a trainer that say how it starts processes; the last two in old releases."""
 
 
-def trainer_runs(world: World) -> Iterator[tuple[SourceFile, int, str, tuple[Target, ...]]]:
+def trainer_runs(world: Engine) -> Iterator[tuple[SourceFile, int, str, tuple[Target, ...]]]:
     """Calls such as `trainer.fit(model)`, each with a start method that the trainer's strategy uses, and the project's
     hooks that it runs."""
     for name in HOOKS[TRAINER].entries:
@@ -37,7 +34,7 @@ def trainer_runs(world: World) -> Iterator[tuple[SourceFile, int, str, tuple[Tar
                     yield file, index, method, targets
 
 
-def _methods_of(world: World, value: Value) -> Iterator[str]:
+def _methods_of(world: Engine, value: Value) -> Iterator[str]:
     if not isinstance(value, Instance) or value.file is None or value.call < 0:
         return
     names = world.hierarchy.externals(value.of) if isinstance(value.of, Class) else [value.of.name]
@@ -52,7 +49,7 @@ def _methods_of(world: World, value: Value) -> Iterator[str]:
                 yield from _of_strategy(world, one)
 
 
-def _of_strategy(world: World, value: Instance) -> Iterator[str]:
+def _of_strategy(world: Engine, value: Instance) -> Iterator[str]:
     """`DDPStrategy(start_method="spawn")`"""
     if not isinstance(value.of, External) or not value.of.name.endswith("Strategy"):
         return
@@ -65,7 +62,7 @@ def _of_strategy(world: World, value: Instance) -> Iterator[str]:
                 yield one.value
 
 
-def _hooks(world: World, file: SourceFile, index: int) -> Iterator[Target]:
+def _hooks(world: Engine, file: SourceFile, index: int) -> Iterator[Target]:
     name = file.calls[index].func[2]
     for method, receiver in called_hooks(world, f"{TRAINER}().{name}", file, index, None):
         yield Target(method, world.receiver_frame(receiver))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actuals
-from dllint.inference.values import Class, Frame, Function, Instance, Site, Value, Values
+from dllint.inference.interface import Engine
+from dllint.inference.values import Actuals, Class, Frame, Function, Instance, Site, Value, Values
 from dllint.linking.source import SourceFile, last_name
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
-
+REGISTRIES = "registries"
+"""The premise of answers given while registries were being filled."""
 LOOKUPS = frozenset({"get", "__getitem__"})
 BUILDERS = frozenset({"build", "create"})
 FROM_CONFIG = "build_from_cfg"
@@ -22,7 +19,7 @@ BUILDING = BUILDERS | {FROM_CONFIG}
 class Registries:
     """Objects whose `register…` methods decorate definitions of the project."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._entries: dict[Value, dict[Value, None]] | None = None
         self._filled = False
@@ -50,12 +47,20 @@ class Registries:
                                 self._entries.setdefault(value, {})[defined] = None
             self._filled = True
         if not self._filled:
-            self.world.memory.rest_on(self)
+            self.world.memory.rest_on(REGISTRIES)
         return tuple(self._entries.get(registry, ()))
+
+    def looked_up(self, index: int, here: Site) -> Values:
+        """What `REGISTRY.get(name)` can give."""
+        func = here.file.calls[index].func
+        if func[0] != "attr" or func[2] not in LOOKUPS:
+            return ()
+        found = [self.entries(value) for value in self.world.values.evaluate(func[1], here)]
+        return tuple(dict.fromkeys(entry for entries in found for entry in entries))
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """The classes and functions of which a call picks one by its configuration and calls it."""
-        registry = _registry(file, index)
+        registry = _registry(file, index) if last_name(file.calls[index].func) in BUILDING else None
         if registry is None:
             return ()
         values = self.world.values.evaluate(registry, self.world.call_site(file, index, frame))
@@ -63,8 +68,9 @@ class Registries:
         return tuple(dict.fromkeys(found))
 
 
-def configured(actuals: Actuals, name: str) -> Actuals:
-    """The arguments that reach what a call named `name` picks by a configuration: the entries of the configuration."""
+def configured(actuals: Actuals, file: SourceFile, index: int) -> Actuals:
+    """The arguments that reach what a call picks by a configuration: the entries of the configuration."""
+    name = last_name(file.calls[index].func)
     mappings = [*actuals.mappings, *actuals.positional[:1]]
     keywords = dict(actuals.keywords)
     if name == FROM_CONFIG:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dllint.inference.mappings import ABSENT, OPAQUE, Found
+from dllint.inference.entries import ABSENT, OPAQUE, Found
+from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
 
 if sys.version_info >= (3, 11):
@@ -16,17 +18,19 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover
     import tomli as tomllib
 
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 LARGEST = 1_000_000
 """Bytes; a larger file is data, not configuration."""
 
 
+_PARSERS = (
+    *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
+    *("yaml.load", "yaml.safe_load", "yaml.full_load"),
+)
 SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 
 
-def _parse(path: str, text: str) -> Any:
+def _content(path: str, text: str) -> Any:
     """The content of a file.
 
     Raises:
@@ -47,24 +51,29 @@ def _parse(path: str, text: str) -> Any:
 class DataFiles:
     """Reads configuration files once."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self._loaded: dict[str, Any] = {}
+        self.results: dict[str, Handler] = {
+            **dict.fromkeys(("open", "omegaconf.OmegaConf.load"), self._open),
+            **dict.fromkeys(_PARSERS, self._parse),
+        }
 
-    def opened(self, paths: Values, file: SourceFile, index: int, site: Site) -> Values | None:
+    def _open(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
         """What `open(path)` gives: the file itself where it is a configuration file of the project."""
         found: list[Value] = []
-        for value in paths:
+        for value in first_argument(world, file, index, site) or ():
             if isinstance(value, Const) and isinstance(value.value, str) and value.value.endswith(SUFFIXES):
                 path = self._find(file.path, value.value)
                 if path is not None:
                     found.append(Data(path, ()))
         return tuple(found) or None
 
-    def parsed(self, values: Values) -> Values | None:
+    @staticmethod
+    def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
         """What a parser makes of an opened file."""
-        found = tuple(value for value in values if isinstance(value, Data))
-        return found or None
+        found = first_argument(world, file, index, site) or ()
+        return tuple(value for value in found if isinstance(value, Data)) or None
 
     def lookup(self, value: Data, key: object) -> Found:
         node = self._node(value)
@@ -98,7 +107,7 @@ class DataFiles:
                 with open(path, "rb") as stream:
                     data = stream.read(LARGEST + 1)
                 text = data.decode("utf-8-sig") if len(data) <= LARGEST else "null"
-                self._loaded[path] = _parse(path, text)
+                self._loaded[path] = _content(path, text)
             except (OSError, ValueError, RecursionError):
                 self._loaded[path] = None
         return self._loaded[path]

@@ -5,6 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Compare,
+    Constant,
+    Dict,
+    Getter,
+    IfExp,
+    LambdaRef,
+    List,
+    Name,
+    Not,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+    UnaryOp,
+)
 from dllint.facts.schema import Expr, Region
 from dllint.linking.source import SourceFile
 
@@ -31,108 +52,107 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
         return ""
     if depth == 0:
         return "…"
-    tag = expr[0]
-    if tag == "const":
-        return repr(expr[1])
-    if tag == "name":
-        return str(expr[1])
-    if tag in ("attr", "getter"):
-        return f"{_render(expr[1], file, depth)}.{expr[2]}"
-    if tag == "item":
-        return f"{_render(expr[1], file, depth)}[{_render(expr[2], file, depth - 1)}]"
-    if tag == "call":
-        call = file.calls[expr[1]]
-        pieces = []
-        for argument in call.args:
-            text = _render(argument.value, file, depth - 1)
-            marker = argument.keyword
-            pieces.append(text if marker is None else marker + text if marker in ("*", "**") else f"{marker}={text}")
-        return f"{_render(call.func, file, depth)}({', '.join(pieces)})"
-    if tag == "lambda":
-        scope = file.scopes[expr[1]]
-        body = scope.events[0].value if scope.events else None
-        params = ", ".join(("*" * {"var": 1, "kw": 2}.get(p.kind, 0)) + p.name for p in scope.params)
-        return (
-            f"lambda {params}: {_render(body, file, depth - 1)}"
-            if params
-            else f"lambda: {_render(body, file, depth - 1)}"
-        )
-    if tag in ("list", "tuple", "set"):
-        inner = ", ".join(_render(item, file, depth - 1) for item in expr[1])
-        return {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[tag].format(inner)
-    if tag == "compare":
-        return _render(expr[1], file, depth) + "".join(f" {op} {_render(right, file, depth)}" for op, right in expr[2])
-    if tag in ("and", "or"):
-        return f" {tag} ".join(_render(part, file, depth - 1) for part in expr[1])
-    if tag == "not":
-        return f"not {_render(expr[1], file, depth)}"
-    if tag == "unary":
-        return f"{expr[1]}{_render(expr[2], file, depth)}"
-    if tag == "binop":
-        return f"{_render(expr[2], file, depth - 1)} {expr[1]} {_render(expr[3], file, depth - 1)}"
-    if tag == "ifexp":
-        test, chosen, other = (_render(part, file, depth - 1) for part in expr[1:4])
-        return f"{chosen} if {test} else {other}"
-    if tag == "star":
-        return "*" + _render(expr[1], file, depth)
-    if tag == "dict":
-        pairs = (
-            f"**{_render(value, file, depth - 1)}"
-            if key is None
-            else f"{_render(key, file, depth - 1)}: {_render(value, file, depth - 1)}"
-            for key, value in expr[1]
-        )
-        return "{" + ", ".join(pairs) + "}"
-    if tag == "slice":
-        return ":".join(_render(part, file, depth - 1) for part in expr[1:3])
+    match expr:
+        case Constant(value):
+            return repr(value)
+        case Name(name):
+            return name
+        case Attribute(value, attr) | Getter(value, attr):
+            return f"{_render(value, file, depth)}.{attr}"
+        case Subscript(value, index):
+            return f"{_render(value, file, depth)}[{_render(index, file, depth - 1)}]"
+        case CallRef(number):
+            call = file.calls[number]
+            pieces = []
+            for argument in call.args:
+                text = _render(argument.value, file, depth - 1)
+                marker = argument.keyword
+                pieces.append(
+                    text if marker is None else marker + text if marker in ("*", "**") else f"{marker}={text}"
+                )
+            return f"{_render(call.func, file, depth)}({', '.join(pieces)})"
+        case LambdaRef(number):
+            scope = file.scopes[number]
+            body = scope.events[0].value if scope.events else None
+            params = ", ".join(("*" * {"var": 1, "kw": 2}.get(p.kind, 0)) + p.name for p in scope.params)
+            return f"lambda{' ' * bool(params)}{params}: {_render(body, file, depth - 1)}"
+        case List(elements) | Tuple(elements) | Set(elements):
+            inner = ", ".join(_render(item, file, depth - 1) for item in elements)
+            return {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[expr.tag].format(inner)
+        case Compare(left, comparisons):
+            return _render(left, file, depth) + "".join(f" {op} {_render(one, file, depth)}" for op, one in comparisons)
+        case BoolOp(op, values):
+            return f" {op} ".join(_render(part, file, depth - 1) for part in values)
+        case Not(operand):
+            return f"not {_render(operand, file, depth)}"
+        case UnaryOp(op, operand):
+            return f"{op}{_render(operand, file, depth)}"
+        case BinOp(op, left, right):
+            return f"{_render(left, file, depth - 1)} {op} {_render(right, file, depth - 1)}"
+        case IfExp():
+            test, chosen, other = (_render(part, file, depth - 1) for part in expr.children())
+            return f"{chosen} if {test} else {other}"
+        case Starred(value):
+            return "*" + _render(value, file, depth)
+        case Dict(items):
+            pairs = (
+                f"**{_render(value, file, depth - 1)}"
+                if key is None
+                else f"{_render(key, file, depth - 1)}: {_render(value, file, depth - 1)}"
+                for key, value in items
+            )
+            return "{" + ", ".join(pairs) + "}"
+        case Slice(lower, upper):
+            return f"{_render(lower, file, depth - 1)}:{_render(upper, file, depth - 1)}"
     return "…"
 
 
 def repeatable(expr: Expr, file: SourceFile) -> bool:
     """Whether an expression can be written once more and comes to the same: names, attributes and entries, and what
     `int`, `len`, `max` and `min` make of them, or a choice between them."""
-    tag = expr[0]
-    if tag in ("name", "const"):
-        return True
-    if tag == "attr":
-        return repeatable(expr[1], file)
-    if tag == "item":
-        return bool(repeatable(expr[1], file) and expr[2][0] in ("const", "name"))
-    if tag == "call":
-        call = file.calls[expr[1]]
-        named = call.func[0] == "name" and call.func[1] in ("int", "len", "max", "min")
-        return named and all(one.keyword is None and repeatable(one.value, file) for one in call.args)
-    if tag == "compare":
-        return repeatable(expr[1], file) and all(repeatable(right, file) for _, right in expr[2])
-    if tag == "not":
-        return bool(expr[1][0] != "ifexp" and repeatable(expr[1], file))
-    return bool(tag == "ifexp" and all(part[0] != "ifexp" and repeatable(part, file) for part in expr[1:4]))
+    match expr:
+        case Name() | Constant():
+            return True
+        case Attribute(value):
+            return repeatable(value, file)
+        case Subscript(value, index):
+            return repeatable(value, file) and isinstance(index, (Constant, Name))
+        case CallRef(number):
+            call = file.calls[number]
+            named = isinstance(call.func, Name) and call.func.id in ("int", "len", "max", "min")
+            return named and all(one.keyword is None and repeatable(one.value, file) for one in call.args)
+        case Compare(left, comparisons):
+            return repeatable(left, file) and all(repeatable(right, file) for _, right in comparisons)
+        case Not(operand):
+            return not isinstance(operand, IfExp) and repeatable(operand, file)
+        case IfExp():
+            return all(not isinstance(part, IfExp) and repeatable(part, file) for part in expr.children())
+    return False
 
 
 def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
     """The conditions that follow from a test being true (or false): those that it is made of, and itself."""
-    tag = expr[0]
-    if tag == "not":
-        yield from atoms(expr[1], not holds, file, scope)
-    elif (tag == "and" and holds) or (tag == "or" and not holds):
-        for part in expr[1]:
+    if isinstance(expr, Not):
+        yield from atoms(expr.operand, not holds, file, scope)
+    elif isinstance(expr, BoolOp) and holds == (expr.op == "and"):
+        for part in expr.values:
             yield from atoms(part, holds, file, scope)
         yield Atom(_plain(expr, file), "", holds, (file.path, scope))
-    elif tag == "compare" and len(expr[2]) == 1:
-        op, right = expr[2][0]
-        left = expr[1]
-        if op in ("==", "!=", "is", "is not") and left[0] == "const":
+    elif isinstance(expr, Compare) and len(expr.comparisons) == 1:
+        op, right = expr.comparisons[0]
+        left = expr.left
+        if op in ("==", "!=", "is", "is not") and isinstance(left, Constant):
             left, right = right, left
-        if op in ("==", "!=", "is", "is not") and right[0] == "const":
+        if op in ("==", "!=", "is", "is not") and isinstance(right, Constant):
             positive = op in ("==", "is")
-            if right[1] is True or right[1] is False:
-                yield from atoms(left, holds == (positive == right[1]), file, scope)
+            if right.value is True or right.value is False:
+                yield from atoms(left, holds == (positive == right.value), file, scope)
             else:
-                yield Atom(_plain(left, file), repr(right[1]), holds == positive, (file.path, scope))
-        elif op == ">" and right == ["const", 0]:
+                yield Atom(_plain(left, file), repr(right.value), holds == positive, (file.path, scope))
+        elif op == ">" and right == Constant(0):
             yield Atom(_plain(left, file), "0", not holds, (file.path, scope))
         elif op == "not in":
-            yield Atom(_plain(["compare", left, [["in", right]]], file), "", not holds, (file.path, scope))
+            yield Atom(_plain(Compare(left, (("in", right),)), file), "", not holds, (file.path, scope))
         else:
             yield Atom(_plain(expr, file), "", holds, (file.path, scope))
     else:
@@ -191,12 +211,12 @@ def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:
 def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
     """Whether two regions lie in the two halves of an `if`, whatever its test is made of."""
     halves = {
-        (entry.parent, str(entry.expr)): entry.holds
+        (entry.parent, entry.expr): entry.holds
         for entry in (file.facts.regions[index] for index in file.regions(left))
         if entry.kind == "if"
     }
     return any(
-        entry.kind == "if" and halves.get((entry.parent, str(entry.expr)), entry.holds) is not entry.holds
+        entry.kind == "if" and halves.get((entry.parent, entry.expr), entry.holds) is not entry.holds
         for entry in (file.facts.regions[index] for index in file.regions(right))
     )
 
@@ -209,7 +229,7 @@ def main_guards(file: SourceFile) -> frozenset[int]:
             for index, entry in enumerate(file.facts.regions)
             if entry.kind in ("if", "while")
             and entry.expr is not None
-            and _asks(entry.expr, ["name", "__name__"])
+            and _asks(entry.expr, Name("__name__"))
             and any(
                 atom.text == "__name__" and atom.equals == "'__main__'" and atom.holds
                 for atom in atoms(entry.expr, entry.holds, file, 0)
@@ -220,12 +240,11 @@ def main_guards(file: SourceFile) -> frozenset[int]:
 
 def _asks(test: Expr, wanted: Expr) -> bool:
     """Whether a test compares something with others, itself or in a part."""
-    tag = test[0]
-    if tag == "compare":
-        return test[1] == wanted or any(right == wanted for _, right in test[2])
-    if tag in ("and", "or"):
-        return any(_asks(part, wanted) for part in test[1])
-    return tag == "not" and _asks(test[1], wanted)
+    if isinstance(test, Compare):
+        return test.left == wanted or any(right == wanted for _, right in test.comparisons)
+    if isinstance(test, BoolOp):
+        return any(_asks(part, wanted) for part in test.values)
+    return isinstance(test, Not) and _asks(test.operand, wanted)
 
 
 def under_main_guard(file: SourceFile, region: int) -> bool:

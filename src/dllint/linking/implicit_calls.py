@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dllint.facts.nodes import Attribute, Getter
 from dllint.facts.schema import Call, Expr
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
@@ -62,7 +63,7 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
     for scope, names in wanted.items():
         for expr, span, region, statement in expressions(file, scope):
             for base, name in _attributes(expr, names) if expr[0] not in _WITHOUT_ATTRIBUTES else ():
-                call = Call(["getter", base, name], [], span, scope, region, statement)
+                call = Call(Getter(base, name), [], span, scope, region, statement)
                 found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
     for place in sorted(found):
         yield from found[place].values()
@@ -85,14 +86,14 @@ def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
     """Each attribute of one of the names that an expression reads, calls inside of it left out, with what stands before
     it."""
     found: list[tuple[Expr, str]] = []
-    todo: list[object] = [expr]
+    todo = [expr]
     while todo:
         part = todo.pop()
-        if not isinstance(part, (list, tuple)) or not part or part[0] in _WITHOUT_ATTRIBUTES:
+        if part.tag in _WITHOUT_ATTRIBUTES:
             continue
-        if part[0] == "attr" and part[2] in names:
-            found.append((list(part[1]), part[2]))
-        todo += reversed(part if not isinstance(part[0], str) else part[1:])
+        if type(part) is Attribute and part.attr in names:
+            found.append((part.value, part.attr))
+        todo += reversed(part.children())
     return found
 
 
@@ -105,7 +106,7 @@ def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:
             value = _iterated(event.value, file) if event.kind == "for" else event.value
             if value[0] in ("name", "attr", "call", "item"):
                 span = event.value_span or event.span
-                yield Call(["attr", value, method], [], span, number, event.region, event.span)
+                yield Call(Attribute(value, method), [], span, number, event.region, event.span)
 
 
 def _iterated(expr: Expr, file: SourceFile) -> Expr:

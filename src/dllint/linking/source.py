@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
 
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Element,
+    Entered,
+    IfExp,
+    List,
+    Name,
+    Opaque,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
 from dllint.span import Span
-
-if TYPE_CHECKING:
-    from dllint.inference.values import Class, External, Frame, Function, Instance, Value
 
 
 class Binding(NamedTuple):
@@ -46,9 +60,8 @@ class SourceFile:
         self.children: dict[int, list[int]] = {}
         for index, scope in enumerate(facts.scopes):
             self.children.setdefault(scope.parent, []).append(index)
-        self.functions: dict[tuple[int, Value | None, Frame | None], Function] = {}
-        self.classes: dict[int, Class] = {}
-        self.instances: dict[tuple[Class | External, int, Frame | None], Instance] = {}
+        self.interned: dict[Hashable, Any] = {}
+        """Where the interpreter keeps its one object for equal parts, as long as the file itself is kept."""
         self.asks_callable = bool(facts.called.get("callable"))
         self.tested_classes: dict[tuple[int, int, str], list[tuple[Expr, bool, int, tuple[int, int]]]] = {}
         self.main_guards: frozenset[int] | None = None
@@ -94,9 +107,9 @@ class SourceFile:
             outer: set[str] = set()
             for event in self.scopes[scope].events:
                 kind, target = event.kind, event.target
-                if kind == "assign" and target is not None and target[0] == "name":
+                if kind == "assign" and isinstance(target, Name):
                     if event.value is not None:
-                        found.setdefault(target[1], []).append(Binding("value", event, _incoming(event), -1))
+                        found.setdefault(target.id, []).append(Binding("value", event, _incoming(event), -1))
                     continue
                 if kind in ("global", "nonlocal"):
                     outer.update(event.detail)
@@ -129,7 +142,7 @@ class SourceFile:
             found = [
                 store
                 for event in self.scopes[scope].events
-                if event.target is not None and event.target[0] != "name"
+                if event.target is not None and not isinstance(event.target, Name)
                 for store in _stored(scope, event)
             ]
             for index in self.facts.called.get("setattr", ()):
@@ -167,10 +180,10 @@ class SourceFile:
                                 self._clauses_at.setdefault(_start(event), []).append(index)
         return self._clauses
 
-    def inside(self, comprehension: Expr, at: tuple[int, int], around: int) -> int:
+    def inside(self, comprehension: Comprehension, at: tuple[int, int], around: int) -> int:
         """The region of the elements of a comprehension in the statement that begins at a place; `around` where it is
         not found."""
-        target, iterable, _ = comprehension[3][-1]
+        target, iterable, _ = comprehension.clauses[-1]
         clauses = self.clauses
         for region in self._clauses_at.get(at, ()):
             if clauses[region].target == target and clauses[region].value == iterable:
@@ -232,7 +245,7 @@ _NAMING = _BINDING | {"import", "def", "class", "except"}
 
 def last_name(expr: Expr) -> str:
     """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
-    return str(expr[-1]) if expr and expr[0] in ("name", "attr") else ""
+    return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
 
 
 def _start(event: Event) -> tuple[int, int]:
@@ -240,19 +253,20 @@ def _start(event: Event) -> tuple[int, int]:
 
 
 def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
-    if target[0] in ("tuple", "list"):
+    if isinstance(target, (Tuple, List)):
         starred = False
-        same = value is not None and value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
-        for index, element in enumerate(target[1]):
+        values = value.elements if isinstance(value, (Tuple, List)) else ()
+        same = len(values) == len(target.elements)
+        for index, element in enumerate(target.elements):
             part: Expr | None
-            if element[0] == "star":
-                starred, element, part = True, element[1], ["unknown"]
+            if isinstance(element, Starred):
+                starred, element, part = True, element.value, Opaque()
             elif value is None or starred:
-                part = ["unknown"]
-            elif same and value[1][index][0] != "star":
-                part = value[1][index]
+                part = Opaque()
+            elif same and not isinstance(values[index], Starred):
+                part = values[index]
             else:
-                part = ["item", value, ["const", index]]
+                part = Subscript(value, Constant(index))
             yield from _targets(element, part)
     else:
         yield target, value
@@ -261,12 +275,19 @@ def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | No
 def _incoming(event: Event) -> Expr | None:
     """The expression that stands for what an event assigns to its target."""
     value = event.value
+    if value is None:
+        return None
     if event.kind == "for":
-        return ["element", value]
+        return Element(value)
     if event.kind == "with":
-        return ["entered", value]
-    if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "op":
-        return ["binop", event.detail[1], event.target, value]
+        return Entered(value)
+    if (
+        event.kind == "assign"
+        and isinstance(event.detail, list)
+        and event.detail[0] == "op"
+        and event.target is not None
+    ):
+        return BinOp(event.detail[1], event.target, value)
     return value
 
 
@@ -275,12 +296,12 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
     if kind in _BINDING:
         if event.target is None or (event.value is None and kind == "assign"):
             return
-        if event.target[0] == "name":
-            yield event.target[1], Binding("value", event, _incoming(event), -1)
-        elif event.target[0] in ("tuple", "list"):
+        if isinstance(event.target, Name):
+            yield event.target.id, Binding("value", event, _incoming(event), -1)
+        elif isinstance(event.target, (Tuple, List)):
             for target, value in _targets(event.target, _incoming(event)):
-                if target[0] == "name":
-                    yield target[1], Binding("value", event, value, -1)
+                if isinstance(target, Name):
+                    yield target.id, Binding("value", event, value, -1)
     elif kind == "import":
         module, name, alias, _level = event.detail
         if name is None:
@@ -291,28 +312,30 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
             yield alias or name, Binding("import", event, None, -1)
     elif kind in ("def", "class"):
         yield "", Binding("def", event, None, event.detail)
-    elif kind == "except" and event.target is not None and event.target[0] == "name":
-        yield event.target[1], Binding("opaque", event, None, -1)
+    elif kind == "except" and isinstance(event.target, Name):
+        yield event.target.id, Binding("opaque", event, None, -1)
 
 
 def _stored(scope: int, event: Event) -> Iterator[Store]:
     if event.kind not in _BINDING or event.target is None:
         return
     for target, value in _targets(event.target, _incoming(event)):
-        if target[0] == "attr" or target[0] == "item":
-            yield Store(scope, event, target[1], target[2], value)
+        if isinstance(target, Attribute):
+            yield Store(scope, event, target.value, target.attr, value)
+        elif isinstance(target, Subscript):
+            yield Store(scope, event, target.value, target.index, value)
 
 
 def _set(call: Call) -> Store | None:
     """`setattr(base, "attr", value)`"""
-    if call.func != ["name", "setattr"] or len(call.args) != 3 or any(one.keyword for one in call.args):
+    if call.func != Name("setattr") or len(call.args) != 3 or any(one.keyword for one in call.args):
         return None
     base, key, value = call.args
-    if key.value[0] != "const" or not isinstance(key.value[1], str):
+    if not isinstance(key.value, Constant) or not isinstance(key.value.value, str):
         return None
-    target = ["attr", base.value, key.value[1]]
+    target = Attribute(base.value, key.value.value)
     event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
-    return Store(call.scope, event, base.value, key.value[1], value.value)
+    return Store(call.scope, event, base.value, key.value.value, value.value)
 
 
 def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
@@ -321,35 +344,36 @@ def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
         for event in scope.events:
             value, target = event.value, event.target
             if event.kind == "assign" and value is not None and target is not None:
-                if value[0] in _ALIASED and target[0] in _NAMED:
-                    for source in (value[-1],) if value[0] in _NAMED else _sources(value, file):
-                        yield source, target[-1]
+                if isinstance(value, _ALIASED) and isinstance(target, _NAMED):
+                    name = last_name(target)
+                    for source in _sources(value, file):
+                        yield source, name
             elif event.kind == "import" and event.detail[1] and event.detail[2]:
                 yield event.detail[1], event.detail[2]
         for param in scope.params:
-            if param.default is not None and param.default[0] in _NAMED:
-                yield param.default[-1], param.name
+            if isinstance(param.default, _NAMED):
+                yield last_name(param.default), param.name
     for call in file.calls:
         for argument in call.args:
             keyword = argument.keyword
-            if keyword is not None and argument.value[0] in _NAMED and keyword not in ("*", "**"):
-                yield argument.value[-1], keyword
+            if keyword is not None and isinstance(argument.value, _NAMED) and keyword not in ("*", "**"):
+                yield last_name(argument.value), keyword
 
 
-_NAMED = frozenset({"name", "attr"})
-_ALIASED = frozenset({"name", "attr", "ifexp", "and", "or", "call"})
+_NAMED = (Name, Attribute)
+_ALIASED = (Name, Attribute, IfExp, BoolOp, CallRef)
 
 
 def _sources(expr: Expr, file: SourceFile) -> Iterator[str]:
-    if expr[0] in ("name", "attr"):
-        yield str(expr[-1])
-    elif expr[0] == "ifexp":
-        yield from _sources(expr[2], file)
-        yield from _sources(expr[3], file)
-    elif expr[0] in ("and", "or"):
-        for part in expr[1]:
+    if isinstance(expr, _NAMED):
+        yield last_name(expr)
+    elif isinstance(expr, IfExp):
+        yield from _sources(expr.body, file)
+        yield from _sources(expr.orelse, file)
+    elif isinstance(expr, BoolOp):
+        for part in expr.values:
             yield from _sources(part, file)
-    elif expr[0] == "call":
-        call = file.calls[expr[1]]
-        if call.func[-1] == "partial" and call.args and call.args[0].keyword is None:
+    elif isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        if last_name(call.func) == "partial" and call.args and call.args[0].keyword is None:
             yield from _sources(call.args[0].value, file)

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
 from dllint.libraries.arrays import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
@@ -126,13 +127,9 @@ class Arrays:
             argument.keyword: argument.value for argument in call.args if argument.keyword
         }
         plain = [argument.value for argument in call.args if argument.keyword is None]
-        if (
-            maker.mapped
-            and maker.mapped in by_name
-            and by_name[maker.mapped] not in (["const", None], ["const", False])
-        ):
+        if maker.mapped and maker.mapped in by_name and by_name[maker.mapped] not in (Constant(None), Constant(False)):
             return None
-        if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != ["const", None]:
+        if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != Constant(None):
             return None
         if maker.shape == "file":
             return Array(maker.library, self._file_size(plain, by_name, site), "file", file, index)

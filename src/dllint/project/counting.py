@@ -11,7 +11,7 @@ from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-    from dllint.inference.mappings import Change
+    from dllint.inference.entries import Change
     from dllint.project.datasets import Datasets
 
 _SAME_LENGTH = frozenset({"enumerate", "tqdm", "trange", "list", "tuple", "reversed", "sorted", "iter"})

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.inference.contents import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
+from dllint.libraries.contents import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.libraries.torch import DATASET_BASES, WRAPPERS, canonical
 from dllint.linking.source import SourceFile, Store
 from dllint.project.dropped_attributes import left_out
@@ -18,7 +18,7 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-    from dllint.inference.mappings import Change
+    from dllint.inference.entries import Change
 
 DEEPEST = 5
 MOST_OBJECTS = 160

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Function
 from dllint.libraries.pickling import PICKLE_BY_VALUE
@@ -26,7 +27,7 @@ def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset
     for expr in _expressions(file, scope):
         if expr[0] == "const" and isinstance(expr[1], str):
             mentioned.add(expr[1])
-        elif expr[0] == "attr" and expr[1] == ["name", receiver]:
+        elif expr[0] == "attr" and expr[1] == Name(receiver):
             if expr[2] == "__dict__":
                 whole = True
             if not any(expr == one for one in written):
@@ -38,7 +39,7 @@ def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset
         elif expr[0] == "call":
             mentioned.update(argument.keyword for argument in file.calls[expr[1]].args if argument.keyword)
     mentioned.update(
-        store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == ["name", receiver]
+        store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == Name(receiver)
     )
     return frozenset(attrs & mentioned) if whole else frozenset(attrs - read)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Call, Expr
-from dllint.inference.contents import bound_by, flattened
 from dllint.inference.values import (
     Class,
     Const,
@@ -20,6 +20,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries.contents import bound_by, flattened
 from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
 from dllint.libraries.torch import canonical
 from dllint.linking.expressions import walk
@@ -105,7 +106,7 @@ def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
         if event.value is not None:
             yield from walk(event.value, file)
     for index in file.calls_of(scope):
-        yield from walk(["call", index], file)
+        yield from walk(CallRef(index), file)
 
 
 class Handles:
@@ -264,7 +265,7 @@ class Handles:
 
     def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
         """The same in the arguments of processes that are surely not forked, each with the start method."""
-        for launch in self.world.launches():
+        for launch in self.project.launches.all():
             if "fork" in launch.methods or "default" in launch.methods or not launch.methods:
                 continue
             for target in launch.targets:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.arguments import bind
 from dllint.inference.values import Class, Frame, Function, Instance
@@ -77,7 +78,7 @@ class ItemRun:
         if tag == "call":
             call = self.file.calls[expr[1]]
             if last_name(call.func) in _CONVERSIONS:
-                base = call.func[1] if call.func[0] == "attr" else ["const", None]
+                base = call.func[1] if call.func[0] == "attr" else Constant(None)
                 return self.derived(base, names, fields) or any(
                     self.derived(argument.value, names, fields) for argument in call.args
                 )
@@ -91,7 +92,7 @@ class ItemRun:
             )
         if expr[0] == "call":
             call = self.file.calls[expr[1]]
-            return call.func == ["name", "int"] and len(call.args) == 1
+            return call.func == Name("int") and len(call.args) == 1
         return bool(expr[0] == "name" and expr[1] in self.given)
 
     def expressions(self) -> Iterator[Expr]:
@@ -115,7 +116,7 @@ class ItemRun:
                 yield from without_calls(expr)
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:
-        return expr == ["attr", ["name", self.receiver], attr]
+        return expr == Attribute(Name(self.receiver), attr)
 
     def aliases(self, attr: str) -> set[str]:
         """Local names for `self.attr`."""
@@ -185,9 +186,9 @@ class ItemCode:
         return [
             expr
             for expr in run.expressions()
-            if expr[0] == "item"
-            and (run.is_attribute(expr[1], attr) or (expr[1][0] == "name" and expr[1][1] in aliases))
-            and run.derived(expr[2], run.index)
+            if isinstance(expr, Subscript)
+            and (run.is_attribute(expr.value, attr) or (isinstance(expr.value, Name) and expr.value.id in aliases))
+            and run.derived(expr.index, run.index)
         ]
 
     def iterated(self, value: Instance, attr: str) -> bool:
@@ -208,7 +209,7 @@ class ItemCode:
             lengths = sum(
                 1
                 for index in run.file.calls_of(run.scope)
-                if run.file.calls[index].func == ["name", "len"]
+                if run.file.calls[index].func == Name("len")
                 and any(run.is_attribute(argument.value, attr) for argument in run.file.calls[index].args)
             )
             if mentions > lengths:
@@ -233,7 +234,9 @@ class ItemCode:
             return False
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
-            if call.func == ["name", "len"] and any(argument.value[0::2] == ["attr", attr] for argument in call.args):
+            if call.func == Name("len") and any(
+                argument.value[0] == "attr" and argument.value[2] == attr for argument in call.args
+            ):
                 return True
         return False
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.callgraph import Caller, Target
+from dllint.inference.edges import Caller, Target
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
+    Actual,
+    Actuals,
     Class,
     Const,
     External,
@@ -22,6 +24,7 @@ from dllint.inference.values import (
     Value,
 )
 from dllint.libraries.lightning import trainer_runs
+from dllint.libraries.registries import REGISTRIES
 from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
 from dllint.linking.source import SourceFile
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 METHODS = ("fork", "spawn", "forkserver")
 _CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")
 _CONTEXT_SLOTS = {"concurrent.futures.ProcessPoolExecutor": 1, "multiprocessing.Pool": 4}
-_CONTEXTS_DEEP = 3
+_MOST_ROUNDS = 3
 _MOST_CONTEXTS = 24
 
 
@@ -65,7 +68,91 @@ def context_of(name: str) -> tuple[str, str | None]:
     return "multiprocessing" + name[match.end() :], match.group(1)
 
 
-def possible_launches(world: World) -> list[tuple[SourceFile, int]]:
+class Launches:
+    """All launches of a project. They are edges of the call graph, and so are asked for while the graph is followed."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._launches: list[Launch] | None = None
+        self._blind: list[Launch] = []
+        self._at: dict[tuple[str, int], list[Launch]] = {}
+        self._launched: dict[tuple[str, str, int], list[Caller]] = {}
+        world.processes = self
+
+    def all(self) -> list[Launch]:
+        """All calls that start a process which runs a function of the project.
+
+        A launch hands arguments to what it starts, so that launches found make others known: they are looked for again
+        with those of the round before, until nothing changes.
+        """
+        if self._launches is None:
+            self._launches = []
+            candidates = _possible_launches(self.world)
+            for _ in range(_MOST_ROUNDS):
+                everything = list(self._find(candidates))
+                found = [launch for launch in everything if launch.targets]
+                settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
+                self._launches = found
+                self._blind = [launch for launch in everything if not launch.targets]
+                changed = self._link()
+                # What was asked while the registries were being filled saw a part of them.
+                self.world.memory.revise(changed if settled else [*changed, REGISTRIES])
+                if settled:
+                    break
+            self.world.memory.settle()
+        return self._launches
+
+    def blind(self) -> list[Launch]:
+        """All calls that start a process of which it is not known what function of the project it runs, if any."""
+        self.all()
+        return self._blind
+
+    def at(self, file: SourceFile, index: int) -> list[Launch]:
+        """The launches that a call makes."""
+        self.all()
+        key = (file.path, index)
+        self.world.memory.rest_on(key)
+        return self._at.get(key, [])
+
+    def launched(self, function: Function) -> list[Caller]:
+        """The launches that start a process which runs the function."""
+        self.all()
+        key = ("function", *function.key)
+        self.world.memory.rest_on(key)
+        return self._launched.get(key, [])
+
+    def started_at(self, file: SourceFile, index: int) -> Iterator[Function]:
+        """The functions that the processes run which a call starts."""
+        for launch in self.at(file, index):
+            for target in launch.targets:
+                yield target.function
+
+    def _link(self) -> list[Hashable]:
+        """Index the launches found. Gives the premises that have changed, as `at` and `launched` name them."""
+        before = self._premises()
+        self._at = {}
+        self._launched = {}
+        for launch in self._launches or ():
+            self._at.setdefault((launch.file.path, launch.call), []).append(launch)
+            for target in launch.targets:
+                caller = Caller(launch.file, launch.call, target.frame)
+                self._launched.setdefault(("function", *target.function.key), []).append(caller)
+        now = self._premises()
+        return [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
+
+    def _premises(self) -> dict[Hashable, object]:
+        return dict((*self._at.items(), *self._launched.items()))
+
+    def _find(self, candidates: Iterable[tuple[SourceFile, int]]) -> Iterator[Launch]:
+        """The launches of a project, those of functions from outside it too, among the calls that may be one."""
+        for file, index in candidates:
+            yield from _launches_of(self, file, index)
+        yield from _process_subclasses(self.world)
+        for file, index, method, targets in trainer_runs(self.world):
+            yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)
+
+
+def _possible_launches(world: World) -> list[tuple[SourceFile, int]]:
     """The calls whose callee is named like a launcher: only they are looked into."""
     names = {name.rsplit(".", 1)[-1] for name in LAUNCHERS if not name.endswith("()")} | {""}
     names |= {name.rsplit(".", 1)[-1] for name in world.settings.launchers}
@@ -73,15 +160,6 @@ def possible_launches(world: World) -> list[tuple[SourceFile, int]]:
     names |= set(_holders(world))
     calls = [(file, index) for name in sorted(names) for file, index in world.called(name)]
     return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index)]
-
-
-def find_launches(world: World, candidates: Iterable[tuple[SourceFile, int]]) -> Iterator[Launch]:
-    """The launches of a project, those of functions from outside it too, among the calls that may be one."""
-    for file, index in candidates:
-        yield from _launches_of(world, file, index)
-    yield from _process_subclasses(world)
-    for file, index, method, targets in trainer_runs(world):
-        yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)
 
 
 _PROCESS_MODULES = frozenset(
@@ -135,13 +213,14 @@ def _holders(world: World) -> Iterator[str]:
     for name in (*makers, *_aliases(world, makers)):
         for file, index in world.called(name):
             for event in file.scopes[file.calls[index].scope].events:
-                if event.kind != "assign" or event.value != ["call", index] or event.target is None:
+                if event.kind != "assign" or event.value != CallRef(index) or event.target is None:
                     continue
                 if event.target[0] in ("name", "attr"):
                     yield event.target[-1]
 
 
-def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]:
+def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[Launch]:
+    world = launches.world
     call = file.calls[index]
     site = world.call_site(file, index, None)
     seen: set[tuple[str, str | None]] = set()
@@ -157,7 +236,7 @@ def _launches_of(world: World, file: SourceFile, index: int) -> Iterator[Launch]
         if api is None or (plain, context) in seen:
             continue
         seen.add((plain, context))
-        for frame, through in _contexts(world, file, call.scope, None, (), _CONTEXTS_DEEP):
+        for frame, through in _contexts(launches, file, call.scope):
             if not can_start(world, file, index, frame):
                 continue
             targets = _targets(world, api, file, index, frame)
@@ -195,22 +274,17 @@ def _is_launcher(world: World, value: Value) -> bool:
     return isinstance(value, External) and value.name in world.settings.launchers
 
 
-def _contexts(
-    world: World, file: SourceFile, scope: int, frame: Frame | None, through: tuple[Caller, ...], depth: int
-) -> Iterator[tuple[Frame | None, tuple[Caller, ...]]]:
+def _contexts(launches: Launches, file: SourceFile, scope: int) -> Iterator[tuple[Frame | None, tuple[Caller, ...]]]:
     """The activations in which a launcher is called, as far as the function around it is called by the project."""
-    entry = file.scopes[scope]
-    if entry.kind != "function" or not entry.params or depth == 0:
-        yield frame, through
-        return
-    callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0][:_MOST_CONTEXTS]
+    world, entry = launches.world, file.scopes[scope]
+    calls = entry.kind == "function" and bool(entry.params)
+    callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0] if calls else []
     if not callers:
-        yield frame, through
-        return
-    for caller in callers:
-        launched = world.launches_at(caller.file, caller.call)
+        yield None, ()
+    for caller in callers[:_MOST_CONTEXTS]:
+        launched = launches.at(caller.file, caller.call)
         called = world.told_apart(caller.file, caller.call, Function(file, scope), caller.frame)
-        yield called, through if launched else (caller, *through)
+        yield called, () if launched else (caller,)
 
 
 def _argument(world: World, api: LauncherApi, actuals: Actuals, name: str) -> Actual | None:
@@ -377,3 +451,8 @@ def _process_subclasses(world: World) -> Iterator[Launch]:
                 bound = Function(method.file, method.scope, Instance(cls, file, index))
                 frame = world.receiver_frame(Instance(cls, file, index))
                 yield Launch(file, index, plain, methods, (Target(bound, frame),), False, (), None)
+
+
+def _summary(launch: Launch) -> tuple[object, ...]:
+    through = tuple((caller.file.path, caller.call) for caller in launch.through)
+    return launch.file.path, launch.call, launch.methods, tuple(one.function.key for one in launch.targets), through

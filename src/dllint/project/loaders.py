@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Opaque
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.mappings import ABSENT, OPAQUE, Found
+from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Display,
@@ -32,7 +34,7 @@ from dllint.linking.source import SourceFile
 from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.inference.callgraph import Caller
+    from dllint.inference.edges import Caller
     from dllint.inference.engine import World
 
 
@@ -170,7 +172,7 @@ class Loader:
 
     def _called_on(self, caller: Caller) -> Values:
         """The objects on which a call calls the method that makes the loader."""
-        func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else ["unknown"]
+        func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else Opaque()
         if func[0] != "attr":
             return (UNKNOWN,)
         return self.world.values.evaluate(func[1], self.world.call_site(caller.file, caller.call, None))
@@ -253,7 +255,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 break
     for name in sorted(BUILDING):
         for file, index in world.called(name):
-            for value in world.registries.built(file, index, None):
+            for value in world.knowledge.built(file, index, None):
                 found = loader_api(world, value)
                 if found is not None:
                     yield Loader(world, file, index, value, *found)

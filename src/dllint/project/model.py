@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 from dllint.config import Settings, Targets
 from dllint.facts.schema import Call, FileFacts
 from dllint.finding import Place
-from dllint.inference.contents import flattened, held_by, keeps_as_it_is
 from dllint.inference.engine import World
-from dllint.inference.evaluate import LIMIT
+from dllint.inference.unions import LIMIT
 from dllint.inference.values import (
     Class,
     Const,
@@ -25,11 +24,14 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries.contents import flattened, held_by, keeps_as_it_is
+from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.project.arrays import Arrays
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
+from dllint.project.launches import Launches
 from dllint.project.loaders import Loader, find_loaders
 from dllint.project.programs import Programs
 from dllint.project.regimes import Chains, find_regimes
@@ -47,7 +49,10 @@ class Project:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        world.launches()
+        assert isinstance(world.knowledge, Libraries)
+        self.libraries = world.knowledge
+        self.launches = Launches(world)
+        self.launches.all()
         self.datasets = Datasets(world)
         self.workers = WorkerCode(world)
         self.programs = Programs(world)
@@ -67,7 +72,7 @@ class Project:
     @classmethod
     def load(cls, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> Project:
         """Link the facts of files by path. `paths` names all files of the project where some were left unparsed."""
-        return cls(World(facts, settings, paths))
+        return cls(World(facts, settings, Libraries, paths))
 
     def ask(self, question: Callable[[Project], T]) -> T:
         """The one object of a class that answers questions about this project; it keeps what it works out."""
@@ -99,10 +104,10 @@ class Project:
         places = [(loader.file, loader.file.calls[loader.call].scope) for loader in self.loaders]
         places += [
             (launch.file, launch.file.calls[launch.call].scope)
-            for launch in (*self.world.launches(), *self.world.blind_launches())
+            for launch in (*self.launches.all(), *self.launches.blind())
             if "default" in launch.methods
         ]
-        return StartMethods(self.world, places)
+        return StartMethods(self.world, self.launches, places)
 
     # Places
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Function, Instance, Site
 from dllint.linking.expressions import walk
@@ -108,7 +109,7 @@ class ParentTouches:
             return False
         if own:
             params = site.file.scopes[site.scope].params
-            return bool(params) and expr == ["name", params[0].name] and site.file.method_of(site.scope) is not None
+            return bool(params) and expr == Name(params[0].name) and site.file.method_of(site.scope) is not None
         return any(
             isinstance(value, Instance)
             and value.of == self.cls

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Frame, Instance, Site
 from dllint.libraries.torch import canonical
@@ -80,7 +81,7 @@ class Starting:
     def launching(self) -> dict[tuple[str, int], list[Launch]]:
         """The calls at which processes of launches start."""
         found: dict[tuple[str, int], list[Launch]] = {}
-        for launch in (*self.world.launches(), *self.world.blind_launches()):
+        for launch in (*self.project.launches.all(), *self.project.launches.blind()):
             for file, index in self.started(launch):
                 found.setdefault((file.path, index), []).append(launch)
         return found
@@ -110,10 +111,10 @@ class Starting:
         if launch.daemonic:
             return not self._own_context(launch)
         given = self.world.actuals(launch.file, launch.call, launch.frame).keywords.get("daemon")
-        if given is not None and given.expr == ["const", True]:
+        if given is not None and given.expr == Constant(True):
             return True
         for file, store in self.world.objects.outside_stores("daemon"):
-            if store.value == ["const", True]:
+            if store.value == Constant(True):
                 at = (store.event.span.line, store.event.span.column)
                 site = Site(file, store.scope, store.event.region, at, None)
                 if any(

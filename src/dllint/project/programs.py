@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant, Expr
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile
@@ -125,7 +126,7 @@ class Programs:
                         )
 
     @staticmethod
-    def _pairs(file: SourceFile, index: int, name: str) -> Iterator[tuple[list[object], list[object]]]:
+    def _pairs(file: SourceFile, index: int, name: str) -> Iterator[tuple[Expr, Expr]]:
         args = file.calls[index].args
         if name == "update":
             for argument in args:
@@ -134,16 +135,16 @@ class Programs:
                         if key is not None:
                             yield key, value
                 elif argument.keyword not in (None, "*", "**"):
-                    yield ["const", argument.keyword], argument.value
+                    yield Constant(argument.keyword), argument.value
         elif len(args) >= 2 and args[0].keyword is None:
             yield args[0].value, args[1].value
 
-    def _is_environ(self, expr: list[object], site: Site) -> bool:
+    def _is_environ(self, expr: Expr, site: Site) -> bool:
         if expr[0] not in ("name", "attr") or expr[-1] not in ("environ", *self.world.aliases("environ")):
             return False
         return External("os.environ") in self.world.values.evaluate(expr, site)
 
-    def _constant(self, expr: list[object] | None, site: Site) -> str | None:
+    def _constant(self, expr: Expr | None, site: Site) -> str | None:
         values = self.world.values.evaluate(expr, site)
         if len(values) == 1 and isinstance(values[0], Const):
             return str(values[0].value)

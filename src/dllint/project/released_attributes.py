@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Event
 from dllint.inference.folding import truth
 from dllint.inference.values import Class, Frame, Site
@@ -79,7 +80,7 @@ class Releases:
                 method = file.method_of(scope)
                 if method is None or Class(file, method) not in line or not file.scopes[scope].params:
                     continue
-                receiver = ["name", file.scopes[scope].params[0].name]
+                receiver = Name(file.scopes[scope].params[0].name)
                 for event in file.scopes[scope].events:
                     target = event.target
                     if _lets_go(event) and target is not None and target[0] == "attr" and target[1] == receiver:
@@ -123,7 +124,7 @@ def _lets_go(event: Event) -> bool:
 def _releases(file: SourceFile, scope: int, store: Store) -> Iterator[Event]:
     """The statements of a function that let go what it sets itself."""
     for event in file.scopes[scope].events:
-        if event.target == ["attr", store.base, store.key] and _lets_go(event):
+        if isinstance(store.key, str) and event.target == Attribute(store.base, store.key) and _lets_go(event):
             yield event
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.inference.activations import Seen
-from dllint.inference.callgraph import Caller, Target
+from dllint.inference.edges import Caller, Target
 from dllint.inference.values import Frame, Function
 from dllint.linking.conditions import contradict, in_other_halves, path_atoms, render
 from dllint.linking.source import SourceFile

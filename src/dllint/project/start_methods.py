@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.inference.callgraph import Target
-from dllint.inference.contents import flattened
+from dllint.facts.nodes import Constant
+from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
+from dllint.libraries.contents import flattened
 from dllint.libraries.torch import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.project.caller_conditions import restated
-from dllint.project.launches import METHODS, Launch
+from dllint.project.launches import METHODS, Launch, Launches
 from dllint.project.upstream import Upstream
 from dllint.span import Span
 
@@ -99,9 +100,12 @@ class SetCall(NamedTuple):
 class StartMethods:
     """Answers which start methods are in force at a place."""
 
-    def __init__(self, world: World, places: Iterable[tuple[SourceFile, int]] | None = None) -> None:
+    def __init__(
+        self, world: World, launches: Launches, places: Iterable[tuple[SourceFile, int]] | None = None
+    ) -> None:
         """`places` are the scopes that will be asked about; None for any."""
         self.world = world
+        self.launches = launches
         self._places = places
         self._upstream: Upstream | None = None
         self._handed: dict[tuple[str, int], list[Arrival]] | None = None
@@ -187,7 +191,7 @@ class StartMethods:
                         for value in self.world.values.evaluate(method.expr, method.site)
                         if isinstance(value, Const) and value.value in METHODS
                     )
-                    forced = force is not None and force.expr == ["const", True]
+                    forced = force is not None and force.expr == Constant(True)
                     self._sets.append(SetCall(file, index, methods, forced))
         return self._sets
 
@@ -198,7 +202,7 @@ class StartMethods:
                 self._upstream = Upstream(self.world, self._places)
             self._find_forced()
             queue: deque[Arrival] = deque()
-            for launch in self.world.launches():
+            for launch in self.launches.all():
                 for method in launch.methods:
                     if method != "default":
                         queue.extend(self._launched(launch, method, None))
@@ -211,7 +215,7 @@ class StartMethods:
         """The launches that hand the object made by a call over to the processes that they start."""
         if self._handed is None:
             self._handed = {}
-            for launch in self.world.launches():
+            for launch in self.launches.all():
                 for method in launch.methods:
                     for arrival in self._launched(launch, method, None) if method != "default" else ():
                         for made in self._passed(arrival):
@@ -295,7 +299,7 @@ class StartMethods:
                 if entry.kind == "lambda":
                     continue
                 for caller in self.world.calls.callers(Function(where, scope)):
-                    if caller.call < 0 or self.world.launches_at(caller.file, caller.call):
+                    if caller.call < 0 or self.launches.at(caller.file, caller.call):
                         continue
                     outer = caller.file.calls[caller.call]
                     if outer.func[-1] in _STORING:
@@ -326,7 +330,7 @@ class StartMethods:
             if call.scope == 0:
                 continue
             for caller in self.world.calls.callers(Function(file, call.scope)):
-                if caller.call >= 0 and not self.world.launches_at(caller.file, caller.call):
+                if caller.call >= 0 and not self.launches.at(caller.file, caller.call):
                     todo.append((caller.file, caller.call))
 
     def _conditional(self, file: SourceFile, region: int) -> bool:
@@ -396,7 +400,7 @@ class StartMethods:
         site = self.world.call_site(file, index, arrival.frame)
         if call.region and self.world.impossible(site):
             return
-        for launch in self.world.launches_at(file, index):
+        for launch in self.launches.at(file, index):
             if "default" in launch.methods and not launch.through:
                 yield from self._launched(launch, arrival.origin.method, arrival)
         hop = Hop(file, call.span, f"calls {render(call.func, file)}")

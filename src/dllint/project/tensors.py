@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.tensors import HOLDS, METHODS, NEW_STORAGE
 from dllint.libraries.torch import canonical
@@ -83,7 +84,7 @@ class Tensors:
             }
             for store in file.stores(scope) if loops else ():
                 rows = loops.get(store.base[1]) if store.base[0] == "name" else None
-                if rows is None or rows[0] != "attr" or rows[1] != ["name", params[0].name]:
+                if rows is None or rows[0] != "attr" or rows[1] != Name(params[0].name):
                     continue
                 if rows[2] not in attrs and self._gets_tensor(file, scope, store, rows):
                     attrs.add(rows[2])

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.activations import Seen
-from dllint.inference.callgraph import Target
-from dllint.inference.contents import flattened
+from dllint.inference.edges import Target
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.libraries.contents import flattened
 from dllint.libraries.torch import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
@@ -71,11 +72,12 @@ class WorkerCode:
         owner = file.method_of(entry.scope)
         if owner is None or not params:
             return
+        receiver = Name(params[0].name)
         for index in file.calls_of(entry.scope):
             call = file.calls[index]
-            if call.func[0] != "attr" or call.func[1] != ["name", params[0].name]:
+            if not isinstance(call.func, Attribute) or call.func.value != receiver:
                 continue
-            if self.world.hierarchy.method(Class(file, owner), call.func[2]) is not None:
+            if self.world.hierarchy.method(Class(file, owner), call.func.attr) is not None:
                 continue
             yield from (target.function.key for target in self.world.calls.targets(file, index, frame))
             site = self.world.call_site(file, index, frame)
@@ -146,11 +148,11 @@ class WorkerCode:
         seen: list[Expr] = []
         for expr, span, region, statement in expressions(run.file, run.scope):
             for part in without_calls(expr):
-                if part[0] != "item" or part[1] in seen or not _may_be_object(run, part[1]):
+                if not isinstance(part, Subscript) or part.value in seen or not _may_be_object(run, part.value):
                     continue
-                seen.append(part[1])
+                seen.append(part.value)
                 site = Site(run.file, run.scope, region, (statement.line, statement.column), run.frame)
-                for one in self.world.values.evaluate(part[1], site):
+                for one in self.world.values.evaluate(part.value, site):
                     if not isinstance(one, Instance) or not isinstance(one.of, Class):
                         continue
                     method = self.world.hierarchy.method(one.of, "__getitem__")
@@ -167,7 +169,7 @@ class WorkerCode:
             return
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
-            if call.func[0] not in ("name", "attr"):
+            if not isinstance(call.func, (Name, Attribute)):
                 continue
             site = Site(run.file, call.scope, call.region, (call.statement.line, call.statement.column), run.frame)
             for value in self.world.values.evaluate(call.func, site):
@@ -178,9 +180,9 @@ class WorkerCode:
 
 def _may_be_object(run: WorkerRun, base: Expr) -> bool:
     """Whether what stands before a subscript is kept somewhere: by an object, in a table or by the module."""
-    if base[0] in ("attr", "item"):
+    if isinstance(base, (Attribute, Subscript)):
         return True
-    if base[0] != "name":
+    if not isinstance(base, Name):
         return False
-    bindings = run.file.bindings(run.scope).get(base[1])
+    bindings = run.file.bindings(run.scope).get(base.id)
     return not bindings or any(one.expr is not None and one.expr[0] in ("attr", "item") for one in bindings)

@@ -1,5 +1,6 @@
 """The reasoning behind findings: how start methods come to a place, and what a loader's arguments come to."""
 
+from dllint.inference.origins.sources import Source
 from dllint.tracing.arguments import Argument, DatasetTrace, KeptTrace
 from dllint.tracing.launches import LaunchTrace
 from dllint.tracing.places import (
@@ -13,7 +14,6 @@ from dllint.tracing.places import (
     trace_line,
     with_doubts,
 )
-from dllint.tracing.sources import Source
 
 __all__ = [
     "Argument",

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.values import Class, Const, External, Function, Instance, Partial, Unknown, Value
+from dllint.inference.origins import Origins
+from dllint.inference.origins.sources import Source, defined_at, described
+from dllint.inference.values import Actual, Actuals, Class, Const, External, Function, Instance, Partial, Unknown, Value
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.span import Span
-from dllint.tracing.provenance import Provenance
-from dllint.tracing.sources import Source, defined_at, described
 
 ALWAYS = (
     "dataset",
@@ -85,7 +84,7 @@ def _argument(project: Project, loader: Loader, name: str) -> Argument:
     if not found.values:
         return Argument(name, False, "", None, ())
     actual, mappings = _given(project, loader, loader.api.names.get(asked, asked))
-    provenance = Provenance(project.world)
+    provenance = Origins(project.world)
     sources: list[Source] = []
     if actual is not None:
         sources = provenance.of_actual(actual)

@@ -31,7 +31,7 @@ class LaunchTrace:
 def launches(project: Project, file: SourceFile, statement: Span | None) -> Iterator[LaunchTrace]:
     """The launches and settings of the start method in a statement, or in the whole file."""
     by_call: dict[int, list[Launch]] = {}
-    for launch in project.world.launches():
+    for launch in project.launches.all():
         if launch.file is file:
             by_call.setdefault(launch.call, []).append(launch)
     found: dict[int, LaunchTrace] = {}
@@ -67,7 +67,7 @@ def _launch(
 
 def unfollowed(project: Project) -> list[tuple[SourceFile, int]]:
     """Calls of launchers of which it is not known what they start."""
-    known = {(launch.file.path, launch.call) for launch in project.world.launches()}
+    known = {(launch.file.path, launch.call) for launch in project.launches.all()}
     found = []
     for name in sorted({one.rsplit(".", 1)[-1] for one in LAUNCHERS if not one.endswith("()")}):
         for file, index in project.world.called(name):

@@ -152,7 +152,7 @@ def trace_line(project: Project, path: str, line: int) -> Trace | None:
         return None
     statement, scope, region = found
     at = (statement.line, statement.column)
-    methods = StartMethods(project.world, [(file, enclosing_function(file, scope))])
+    methods = StartMethods(project.world, project.launches, [(file, enclosing_function(file, scope))])
     arrivals = methods.at(file, scope, region, at)
     loaders = tuple(
         _loader(project, one)
@@ -223,7 +223,7 @@ class _Ways:
         found = sum(one.previous is None for one in self._arrivals(file, scope))
         if scope > 0 and len(self.counted) < MOST_COUNTED:
             for caller in self.project.world.calls.callers(Function(file, scope)):
-                if caller.call >= 0 and not self.project.world.launches_at(caller.file, caller.call):
+                if caller.call >= 0 and not self.project.launches.at(caller.file, caller.call):
                     call = caller.file.calls[caller.call]
                     around = enclosing_function(caller.file, call.scope)
                     if any(self._passes(one, call) for one in self._arrivals(caller.file, around)):
@@ -314,7 +314,7 @@ def _way_in(project: Project, file: SourceFile, scope: int) -> WayIn:
         else:
             steps = []
             for caller in project.world.calls.callers(Function(where, inner)):
-                if caller.call >= 0 and not project.world.launches_at(caller.file, caller.call):
+                if caller.call >= 0 and not project.launches.at(caller.file, caller.call):
                     call = caller.file.calls[caller.call]
                     hop = Place(caller.file.path, call.span, f"calls {project.text(caller.file, call)}")
                     steps.append((caller.file, call.scope, (hop, *hops)))

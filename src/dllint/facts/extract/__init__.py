@@ -20,6 +20,7 @@ import libcst as cst
 from dllint.facts.extract.statements import Statements
 from dllint.facts.extract.tokens import Tokens, tokens_around
 from dllint.facts.extract.walk import OutOfStep
+from dllint.facts.nodes import Base, cut
 from dllint.facts.schema import Argument, FileFacts
 
 _MOST_BRACKETS = 200
@@ -184,10 +185,9 @@ def _cut_deep_expressions(facts: FileFacts) -> None:
     tops += facts.calls
     tops += facts.regions
     tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
-    waiting: list[tuple[Any, int]] = [(value, 1) for top in tops for value in top if type(value) is list]
-    while waiting:
-        node, depth = waiting.pop()
-        if depth > _DEEPEST_EXPRESSION and node and type(node[0]) is str:
-            node[:] = ["unknown"]
-        else:
-            waiting += [(child, depth + 1) for child in node if isinstance(child, (list, Argument))]
+    for top in tops:
+        for part in top:
+            for one in part if isinstance(part, list) else (part,):
+                expr = one.value if isinstance(one, Argument) else one
+                if isinstance(expr, Base):
+                    cut(expr, _DEEPEST_EXPRESSION)

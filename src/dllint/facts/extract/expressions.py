@@ -9,6 +9,31 @@ import libcst as cst
 
 from dllint.facts.extract.literals import Literals
 from dllint.facts.extract.walk import ABSENT
+from dllint.facts.nodes import (
+    Attribute,
+    Await,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Clause,
+    Compare,
+    Comprehension,
+    Constant,
+    Dict,
+    IfExp,
+    LambdaRef,
+    List,
+    Name,
+    Not,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+    Yield,
+)
 from dllint.facts.schema import Argument, Expr, Param, Region
 
 _NAMED = (cst.Name, cst.Attribute)
@@ -59,7 +84,7 @@ class Expressions(Literals):
         self.at += 1
         self.step(name)
         self.read(name)
-        return ["attr", value, name]
+        return Attribute(value, name)
 
     def _subscript(self, node: cst.Subscript) -> Expr:
         value = self.expr(node.value)
@@ -71,7 +96,7 @@ class Expressions(Literals):
             if type(item) is cst.Index:
                 if item.star:
                     self.at += 1
-                    items.append(["star", self.expr(item.value)])
+                    items.append(Starred(self.expr(item.value)))
                     several = True
                 else:
                     items.append(self.expr(item.value))
@@ -81,7 +106,7 @@ class Expressions(Literals):
                 self.at += 1
                 several = True
         self.at += 1
-        return ["item", value, ["tuple", items] if several else items[0]]
+        return Subscript(value, Tuple(tuple(items)) if several else items[0])
 
     def _slice(self, node: Any) -> Expr:
         lower = self.expr(node.lower) if node.lower is not None else None
@@ -90,7 +115,7 @@ class Expressions(Literals):
         if node.second_colon is not ABSENT:
             self.at += 1
         step = self.expr(node.step) if node.step is not None else None
-        return ["slice", lower, upper, step]
+        return Slice(lower, upper, step)
 
     def _call(self, node: cst.Call) -> Expr:
         first = self.at
@@ -98,7 +123,7 @@ class Expressions(Literals):
         func = self.target(callee) if type(callee) in _NAMED else self.expr(callee)
         number = len(self.calls)
         self.calls.append((self.scope, self.region))
-        name = func[-1] if type(callee) in _NAMED else ""
+        name = func.id if type(func) is Name else func.attr if type(func) is Attribute else ""
         known = self.called.get(name)
         if known is None:
             self.called[name] = [number]
@@ -108,7 +133,7 @@ class Expressions(Literals):
         args = [self.argument(argument) for argument in node.args]
         self.step(")")
         self._new_calls.append((number, func, args, self.span(first, self.at - 1)))
-        return ["call", number]
+        return CallRef(number)
 
     def argument(self, node: cst.Arg) -> Argument:
         first = self.at
@@ -129,46 +154,46 @@ class Expressions(Literals):
 
     # Displays and comprehensions
 
-    def _elements(self, elements: Sequence[Any]) -> list[Expr]:
+    def _elements(self, elements: Sequence[Any]) -> tuple[Expr, ...]:
         found = []
         for element in elements:
             found.append(self.expr(element.value if type(element) is cst.Element else element))
             if element.comma is not ABSENT:
                 self.at += 1
-        return found
+        return tuple(found)
 
     def _tuple(self, node: cst.Tuple) -> Expr:
-        return ["tuple", self._elements(node.elements)]
+        return Tuple(self._elements(node.elements))
 
     def _list(self, node: cst.List) -> Expr:
         self.at += 1
         found = self._elements(node.elements)
         self.step("]")
-        return ["list", found]
+        return List(found)
 
     def _set(self, node: cst.Set) -> Expr:
         self.at += 1
         found = self._elements(node.elements)
         self.step("}")
-        return ["set", found]
+        return Set(found)
 
     def _starred(self, node: cst.StarredElement) -> Expr:
         self.at += 1
-        return ["star", self.expr(node.value)]
+        return Starred(self.expr(node.value))
 
     def _dict(self, node: cst.Dict) -> Expr:
         self.at += 1
-        items: list[list[Optional[Expr]]] = []
+        items: list[tuple[Optional[Expr], Expr]] = []
         for element in node.elements:
             key = None
             if type(element) is cst.DictElement:
                 key = self.expr(element.key)
             self.at += 1
-            items.append([key, self.expr(element.value)])
+            items.append((key, self.expr(element.value)))
             if element.comma is not ABSENT:
                 self.at += 1
         self.step("}")
-        return ["dict", items]
+        return Dict(tuple(items))
 
     def _comprehension(self, node: Any) -> Expr:
         kind = _COMPREHENSIONS[type(node)]
@@ -183,14 +208,15 @@ class Expressions(Literals):
         following = len(self.regions)
         self.regions += [None] * sum(1 + len(clause.ifs) for clause in clauses)
         self.region = len(self.regions) - 1
+        key: Optional[Expr] = None
         if kind == "dict":
-            result = [self.expr(node.key)]
+            key = self.expr(node.key)
             self.at += 1
-            result.append(self.expr(node.value))
+            element = self.expr(node.value)
         else:
-            result = [self.expr(node.elt)]
+            element = self.expr(node.elt)
         self.region = outer
-        described: list[Any] = []
+        described: list[Clause] = []
         for clause in clauses:
             first = self.at
             self.at += 1 if clause.asynchronous is None else 2
@@ -209,10 +235,10 @@ class Expressions(Literals):
                 self.region = following
                 tests.append(test)
             following += 1
-            described.append([target, iterable, tests])
+            described.append(Clause(target, iterable, tuple(tests)))
         self.region = outer
         self.at += bracketed
-        return ["comp", kind, result, described]
+        return Comprehension(kind, key, element, tuple(described))
 
     # Operators
 
@@ -226,16 +252,19 @@ class Expressions(Literals):
         outer, regions, made = self.region, len(self.regions), self._made()
         tag, holds = ("and", True) if operator is cst.And else ("or", False)
         test, span = self.spanned(left)
-        found = test[1] if test[0] == tag else [test]
+        found = self._operands(tag, test)
         for operand in reversed(operands):
             self.step(tag)
             self.region = self.add_region(self.region, "if", test, holds, span)
             test, span = self.spanned(operand)
-            found = found + (test[1] if test[0] == tag else [test])
+            found += self._operands(tag, test)
         self.region = outer
         if self._made() == made:
             del self.regions[regions:]
-        return [tag, found]
+        return BoolOp(tag, found)
+
+    def _operands(self, op: str, expr: Expr) -> tuple[Expr, ...]:
+        return expr.values if type(expr) is BoolOp and expr.op == op else (expr,)
 
     def _conditional(self, node: cst.IfExp) -> Expr:
         outer, regions, made = self.region, len(self.regions), self._made()
@@ -254,7 +283,7 @@ class Expressions(Literals):
         else:
             self.regions[regions] = Region(outer, "if", test, True, span)
             self.regions[regions + 1] = Region(outer, "if", test, False, span)
-        return ["ifexp", test, body, other]
+        return IfExp(test, body, other)
 
     def _made(self) -> int:
         """Grows with everything that names a region."""
@@ -265,28 +294,28 @@ class Expressions(Literals):
         operand = self.expr(node.expression)
         operator = type(node.operator)
         if operator is cst.Not:
-            return ["not", operand]
-        if operator is cst.Minus and operand[0] == "const" and type(operand[1]) in (int, float):
-            return ["const", -operand[1]]
-        return ["unary", _OPERATORS[operator], operand]
+            return Not(operand)
+        if operator is cst.Minus and type(operand) is Constant and type(operand.value) in (int, float):
+            return Constant(-operand.value)
+        return UnaryOp(_OPERATORS[operator], operand)
 
     def _binary(self, node: cst.BinaryOperation) -> Expr:
         left = self.expr(node.left)
         self.at += 1
-        return ["binop", _OPERATORS[type(node.operator)], left, self.expr(node.right)]
+        return BinOp(_OPERATORS[type(node.operator)], left, self.expr(node.right))
 
     def _comparison(self, node: cst.Comparison) -> Expr:
         left = self.expr(node.left)
-        found: list[list[Any]] = []
+        found: list[tuple[str, Expr]] = []
         for part in node.comparisons:
             operator = _OPERATORS[type(part.operator)]
             self.at += 2 if " " in operator else 1
-            found.append([operator, self.expr(part.comparator)])
-        return ["compare", left, found]
+            found.append((operator, self.expr(part.comparator)))
+        return Compare(left, tuple(found))
 
     def _await(self, node: cst.Await) -> Expr:
         self.step("await")
-        return ["await", self.expr(node.expression)]
+        return Await(self.expr(node.expression))
 
     def _yield(self, node: cst.Yield) -> Expr:
         self.step("yield")
@@ -295,19 +324,19 @@ class Expressions(Literals):
         if isinstance(node.value, cst.From):
             self.step("from")
             inner, span = self.spanned(node.value.item)
-            value = ["star", inner]
+            value = Starred(inner)
         elif node.value is not None:
             value, span = self.spanned(node.value)
         self.scopes[self.scope].is_generator = True
         self.add_event("yield", None, value, None, span)
-        return ["yield", value]
+        return Yield(value)
 
     def _walrus(self, node: cst.NamedExpr) -> Expr:
         target = self.target(node.target)
         self.step(":=")
         value, span = self.spanned(node.value)
         self.add_event("assign", target, value, None, span)
-        return ["walrus", target[1], value]
+        return Walrus(target[1], value)
 
     # Lambdas and parameters
 
@@ -324,7 +353,7 @@ class Expressions(Literals):
         self.add_event("return", None, value, None, span, span)
         self.scope, self.region = around
         scope.span = scope.header = self.span(first, self.at - 1)
-        return ["lambda", number]
+        return LambdaRef(number)
 
     def parameters(self, node: cst.Parameters) -> list[Param]:
         found = [self._parameter(param, "positional") for param in node.posonly_params]

@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from dllint.facts.extract.walk import OutOfStep, Walk
+from dllint.facts.nodes import Bytes, Constant, FString, Name, Opaque
 from dllint.facts.schema import Expr
 
 _CONSTANTS = {"True": True, "False": False, "None": None}
@@ -40,33 +41,33 @@ class Literals(Walk):
             raise OutOfStep(name)
         self.at += 1
         if name in _CONSTANTS:
-            return ["const", _CONSTANTS[name]]
+            return Constant(_CONSTANTS[name])
         known = self.loaded.get(name)
         if known is None:
             self.loaded[name] = {self.scope: None}
         else:
             known[self.scope] = None
-        return ["name", name]
+        return Name(name)
 
     def integer(self, node: cst.Integer) -> Expr:
         self.step(node.value)
         try:
             value = int(node.value, 0)
         except ValueError:
-            return ["unknown"]
-        return ["const", value] if value.bit_length() <= _LONGEST_INTEGER else ["unknown"]
+            return Opaque()
+        return Constant(value) if value.bit_length() <= _LONGEST_INTEGER else Opaque()
 
     def float(self, node: cst.Float) -> Expr:
         self.step(node.value)
-        return ["const", float(node.value.replace("_", ""))]
+        return Constant(float(node.value.replace("_", "")))
 
     def imaginary(self, node: cst.Imaginary) -> Expr:
         self.step(node.value)
-        return ["unknown"]
+        return Opaque()
 
     def ellipsis(self, node: cst.Ellipsis) -> Expr:
         self.step("...")
-        return ["unknown"]
+        return Opaque()
 
     def string(self, node: cst.SimpleString) -> Expr:
         text = node.value
@@ -83,7 +84,7 @@ class Literals(Walk):
             value = value.replace("\r\n", "\n").replace("\r", "\n")
         if "\\" in value and "r" not in prefix:
             value = _unescape(value, "b" in prefix)
-        return ["bytes", len(value)] if "b" in prefix else ["const", value]
+        return Bytes(len(value)) if "b" in prefix else Constant(value)
 
     def concatenated(self, node: Any) -> Expr:
         pieces: list[Expr] = []
@@ -91,17 +92,16 @@ class Literals(Walk):
             pieces.append(self.expr(node.left))
             node = node.right
         pieces.append(self.expr(node))
-        kinds = {piece[0] for piece in pieces}
-        if "unknown" in kinds:
-            return ["unknown"]
-        if kinds == {"const"}:
-            return ["const", "".join(piece[1] for piece in pieces)]
-        if kinds == {"bytes"}:
-            return ["bytes", sum(piece[1] for piece in pieces)]
+        if any(type(piece) is Opaque for piece in pieces):
+            return Opaque()
+        if all(type(piece) is Constant for piece in pieces):
+            return Constant("".join(piece[1] for piece in pieces))
+        if all(type(piece) is Bytes for piece in pieces):
+            return Bytes(sum(piece[1] for piece in pieces))
         merged: list[Expr] = []
         for piece in pieces:
-            merged += piece[1] if piece[0] == "fstring" else [piece]
-        return ["fstring", merged]
+            merged += piece.values if type(piece) is FString else [piece]
+        return FString(tuple(merged))
 
     def fstring(self, node: Any) -> Expr:
         at, inside, texts = self.at, self.inside, self.texts
@@ -109,7 +109,7 @@ class Literals(Walk):
         self.texts = _AnyToken()
         pieces = self._fstring_parts(node.parts, "r" in node.start.lower())
         self.at, self.inside, self.texts = at + 1, inside, texts
-        return ["fstring", pieces] if type(node) is cst.FormattedString else ["unknown"]
+        return FString(tuple(pieces)) if type(node) is cst.FormattedString else Opaque()
 
     def _fstring_parts(self, parts: Sequence[Any], raw: bool) -> list[Expr]:
         pieces: list[Expr] = []
@@ -117,11 +117,12 @@ class Literals(Walk):
             text = getattr(part, "value", None)
             if isinstance(text, str):
                 text = text.replace("{{", "{").replace("}}", "}")
-                pieces.append(["const", text if raw or "\\" not in text else _unescape(text, False)])
+                pieces.append(Constant(text if raw or "\\" not in text else _unescape(text, False)))
             else:
                 pieces.append(self.expr(part.expression))
                 if part.format_spec:
-                    pieces += [piece for piece in self._fstring_parts(part.format_spec, raw) if piece[0] != "const"]
+                    inner = self._fstring_parts(part.format_spec, raw)
+                    pieces += [piece for piece in inner if type(piece) is not Constant]
         return pieces
 
 

@@ -9,14 +9,15 @@ import libcst as cst
 
 from dllint.facts.extract.expressions import Expressions
 from dllint.facts.extract.walk import ABSENT
+from dllint.facts.nodes import Attribute, CallRef, Name, Tuple, Yield
 from dllint.facts.schema import Expr
 
 _EXITS = (
-    ["attr", ["name", "sys"], "exit"],
-    ["attr", ["name", "os"], "_exit"],
-    ["attr", ["name", "os"], "abort"],
-    ["name", "exit"],
-    ["name", "quit"],
+    Attribute(Name("sys"), "exit"),
+    Attribute(Name("os"), "_exit"),
+    Attribute(Name("os"), "abort"),
+    Name("exit"),
+    Name("quit"),
 )
 
 
@@ -35,9 +36,9 @@ class SimpleStatements(Expressions):
 
     def _expression(self, node: cst.Expr) -> bool:
         value, span = self.spanned(node.value)
-        if value[0] != "yield":
+        if type(value) is not Yield:
             self.add_event("expr", None, value, None, span)
-        return value[0] == "call" and self._new_calls[-1][1] in _EXITS
+        return type(value) is CallRef and self._new_calls[-1][1] in _EXITS
 
     def _assign(self, node: cst.Assign) -> None:
         targets = []
@@ -90,7 +91,7 @@ class SimpleStatements(Expressions):
     def _delete(self, node: cst.Del) -> None:
         self.step("del")
         target = self.target(node.target)
-        for one in target[1] if target[0] == "tuple" else [target]:
+        for one in target.elements if type(target) is Tuple else (target,):
             self.add_event("delete", one, None, None, None)
 
     def _leave(self, node: Any) -> bool:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dllint.facts.extract.simple_statements import SimpleStatements
 from dllint.facts.extract.walk import ABSENT, OutOfStep
+from dllint.facts.nodes import Name, Opaque
 from dllint.facts.schema import Decorator, Expr, Region
 from dllint.span import Span
 
@@ -254,9 +255,9 @@ class Statements(SimpleStatements):
                 if isinstance(child, cst.Name):
                     self.read(child.value)
         if isinstance(node, (cst.MatchAs, cst.MatchStar)) and node.name is not None:
-            self.add_event("assign", ["name", node.name.value], ["unknown"], None, None)
+            self.add_event("assign", Name(node.name.value), Opaque(), None, None)
         elif isinstance(node, cst.MatchMapping) and node.rest is not None:
-            self.add_event("assign", ["name", node.rest.value], ["unknown"], None, None)
+            self.add_event("assign", Name(node.rest.value), Opaque(), None, None)
 
 
 _COMPOUND: dict[type, Callable[[Any, Any], bool]] = {

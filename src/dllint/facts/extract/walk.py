@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Optional
 import libcst as cst
 
 from dllint.facts.extract.tokens import Tokens
+from dllint.facts.nodes import Attribute, List, Name, Starred, Tuple
 from dllint.facts.schema import Argument, Call, Event, Expr, Region, Scope
 from dllint.span import Span
 
@@ -121,32 +122,32 @@ class Walk:
         result: Expr
         if kind is cst.Name:
             self.step(node.value)
-            result = ["name", node.value]
+            result = Name(node.value)
         elif kind is cst.Attribute:
-            result = ["attr", self.expr(node.value), node.attr.value]
+            result = Attribute(self.expr(node.value), node.attr.value)
             self.at += 1
             self.step(node.attr.value)
         elif kind is cst.Tuple:
-            result = ["tuple", self._targets(node.elements)]
+            result = Tuple(self._targets(node.elements))
         elif kind is cst.List:
             self.at += 1
-            result = ["list", self._targets(node.elements)]
+            result = List(self._targets(node.elements))
             self.at += 1
         elif kind is cst.StarredElement:
             self.at += 1
-            result = ["star", self.target(node.value)]
+            result = Starred(self.target(node.value))
         else:
             result = self.handlers[kind](self, node)
         self.at += opened
         return result
 
-    def _targets(self, elements: Sequence[Any]) -> list[Expr]:
+    def _targets(self, elements: Sequence[Any]) -> tuple[Expr, ...]:
         found = []
         for element in elements:
             found.append(self.target(element.value if type(element) is cst.Element else element))
             if element.comma is not ABSENT:
                 self.at += 1
-        return found
+        return tuple(found)
 
     def annotation(self, node: Any) -> Expr:
         """Walks `: E` or `-> E`; what an annotation names is not read by the program."""

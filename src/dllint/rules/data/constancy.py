@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, bind
-from dllint.inference.mappings import Found
-from dllint.inference.values import Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
+from dllint.inference.arguments import bind
+from dllint.inference.entries import Found
+from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
 from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
 from dllint.libraries.torch import canonical
 from dllint.linking.expressions import walk
@@ -70,7 +71,7 @@ class Constants:
         if binding.kind == "param":
             return self._parameter(name, where, left)
         if binding.kind == "import":
-            return self._folded(["name", name], where)
+            return self._folded(Name(name), where)
         if binding.kind != "value" or binding.event is None or binding.event.kind != "assign":
             return "varies"
         if where.scope != asked.scope and _in_loop(where.file, binding.event.region):

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.callgraph import Target
+from dllint.inference.edges import Target
 from dllint.inference.values import Class, Frame, Function, Instance, Site, Value
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
@@ -76,7 +77,7 @@ class DatasetChanges:
         found: dict[str, Place] = {}
         for run in self.project.workers.of_dataset(value):
             params = run.file.scopes[run.scope].params
-            receiver = ["name", params[0].name] if params and run.file.method_of(run.scope) is not None else None
+            receiver = Name(params[0].name) if params and run.file.method_of(run.scope) is not None else None
             for expr, span in _read(run.file, run.scope):
                 for part in walk(expr, run.file):
                     if part[0] == "attr" and part[1] == receiver:
@@ -109,7 +110,7 @@ class DatasetChanges:
                 continue
             site = self.world.call_site(file, index, None)
             if self._is_dataset(call.func[1], site, loader, value) and self._each_epoch(loader, site):
-                yield Change(file, call.span, call.statement, render(["call", index], file), attr, read)
+                yield Change(file, call.span, call.statement, render(CallRef(index), file), attr, read)
 
     def _is_dataset(self, expr: Expr, site: Site, loader: Loader, value: Instance) -> bool:
         """Whether an expression is the loader's dataset: the object itself, or `loader.dataset`."""
@@ -190,7 +191,7 @@ def _read(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span]]:
         if event.target is not None and event.target[0] == "item":
             yield event.target, event.span
     for index in file.calls_of(scope):
-        yield ["call", index], file.calls[index].span
+        yield CallRef(index), file.calls[index].span
     for region in {region for index in file.calls_of(scope) for region in file.regions(file.calls[index].region)} | {
         region for event in file.scopes[scope].events for region in file.regions(event.region)
     }:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
@@ -57,11 +58,11 @@ class Exhaustion:
             return
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
-            if call.func != ["name", "next"] or len(call.args) != 1 or call.args[0].value[0] != "attr":
+            if call.func != Name("next") or len(call.args) != 1 or call.args[0].value[0] != "attr":
                 continue
             written = call.args[0].value
             receiver = run.file.scopes[run.scope].params[:1]
-            if not receiver or written[1] != ["name", receiver[0].name] or self._caught(run.file, call.region):
+            if not receiver or written[1] != Name(receiver[0].name) or self._caught(run.file, call.region):
                 continue
             made = self._made(written[2], value, cls)
             if made is not None:
@@ -95,7 +96,7 @@ class Exhaustion:
             for store in self.world.objects.own_stores(owner).get(attr, ()) if isinstance(owner, Class) else ():
                 if not isinstance(owner, Class) or store.value is None:
                     return None
-                if store.value == ["const", None]:
+                if store.value == Constant(None):
                     continue
                 if not self._ends(store.value, self.world.objects.store_site(value, owner, store), DEEPEST):
                     return None
@@ -131,7 +132,7 @@ class Exhaustion:
             return True
         if expr[0] == "call":
             func = site.file.calls[expr[1]].func
-            if func in (["name", "range"], ["name", "len"]) or func[-1] in ("items", "keys", "values", "listdir"):
+            if func in (Name("range"), Name("len")) or func[-1] in ("items", "keys", "values", "listdir"):
                 return True
             if self._ends(expr, site, left - 1):
                 return True
@@ -147,7 +148,7 @@ class Exhaustion:
             name = canonical(value.of.name)
             head = re.split(r"[.(\[]", name, maxsplit=1)[0]
             return name not in ENDLESS and (
-                self.world.is_loader_name(name) or head in UNSPLITTING_PACKAGES or head in BUILTINS
+                self.project.libraries.is_loader_name(name) or head in UNSPLITTING_PACKAGES or head in BUILTINS
             )
         method = self.world.hierarchy.method(value.of, "__iter__")
         if method is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted
+from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -38,7 +39,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             restart.file.path,
             call.span,
             message,
-            {"call": render(["call", restart.call], restart.file), "name": loader.name},
+            {"call": render(CallRef(restart.call), restart.file), "name": loader.name},
             severity="info" if message == "epoch" else None,
             related=tuple(related),
             statement=call.statement,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr, Region
 from dllint.inference.values import Const, Instance
 from dllint.linking.conditions import render
@@ -61,10 +62,10 @@ class Loops:
 
     def _first_batch(self, file: SourceFile, index: int, by_call: dict[tuple[str, int], Loader]) -> Restart | None:
         call = file.calls[index]
-        if call.func != ["name", "next"] or not call.args or call.args[0].value[0] != "call":
+        if call.func != Name("next") or not call.args or call.args[0].value[0] != "call":
             return None
         inner = file.calls[call.args[0].value[1]]
-        if inner.func != ["name", "iter"] or len(inner.args) != 1:
+        if inner.func != Name("iter") or len(inner.args) != 1:
             return None
         loop = self._always_in(file, call.region)
         if (
@@ -150,7 +151,7 @@ class Loops:
         # A method of the project's own object may set its attributes in each turn.
         return any(text.startswith("self.") for text in texts) and any(
             file.calls[index].func[0] == "attr"
-            and file.calls[index].func[1] == ["name", "self"]
+            and file.calls[index].func[1] == Name("self")
             and file.encloses(loop, file.calls[index].region)
             and self._sets(file, index, texts)
             for index in file.calls_of(scope)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from dllint.facts.nodes import CallRef, Name, Opaque
 from dllint.facts.schema import Event, Expr, Region
 from dllint.finding import Place
 from dllint.inference.values import (
@@ -105,7 +106,7 @@ class Splitting:
             if binding.expr is not None
         ]
         return any(
-            part[0] == "call" and file.calls[part[1]].func == ["name", "isinstance"]
+            part[0] == "call" and file.calls[part[1]].func == Name("isinstance")
             for expr in (*tests, *given)
             if expr is not None
             for part in walk(expr, file)
@@ -183,7 +184,7 @@ class Splitting:
             at = (event.span.line, event.span.column)
             site = Site(file, function.scope, event.region, at, frame)
             if outer is not None or event.value is None:
-                yield ["unknown"], site
+                yield Opaque(), site
             elif event.kind == "return":
                 yield event.value, site
             elif event.value[0] == "star":
@@ -311,7 +312,7 @@ def _expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
         yield from (expr for expr in (event.value, event.target) if expr is not None)
     for index in file.calls_of(scope):
         regions.update(file.regions(file.calls[index].region))
-        yield ["call", index]
+        yield CallRef(index)
     for region in sorted(regions):
         expr = file.facts.regions[region].expr
         if expr is not None:
@@ -325,7 +326,7 @@ def _of_package(name: str) -> Reading:
 
 
 def _counts(expr: Expr, file: SourceFile) -> bool:
-    return expr[0] == "call" and file.calls[expr[1]].func == ["name", "range"]
+    return isinstance(expr, CallRef) and file.calls[expr.index].func == Name("range")
 
 
 def _all(readings: Iterable[Reading]) -> Reading:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, not_reached, refuted
 from dllint.evidence.wording import counted
+from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -33,7 +34,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             bare.run.file.path,
             call.span,
             "main",
-            {"call": render(["call", bare.call], bare.run.file), "where": project.where(file, span)},
+            {"call": render(CallRef(bare.call), bare.run.file), "where": project.where(file, span)},
             trace=project.trace(bare.run.hops),
             related=(
                 Place(file.path, span, "this iterator comes to an end"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.arguments import bind
@@ -200,7 +201,7 @@ class WorkerOptions:
         if left <= 0:
             return None
         for change in self.world.mappings.changes(site.file, render(expr, site.file, 200)):
-            written_key = change.key[1] if isinstance(change.key, list) and change.key[0] == "const" else change.key
+            written_key = change.key.value if isinstance(change.key, Constant) else change.key
             if change.scope == site.scope and written_key == key and change.value is not None:
                 found = self._zero_origin(
                     change.value, Site(site.file, change.scope, change.region, change.at, site.frame), left - 1
@@ -332,7 +333,7 @@ class WorkerOptions:
         return None
 
     def _of_option(self, value: Parsed, key: str) -> tuple[str, Place] | None:
-        for file, index in self.world.parsers.nearest(value, key):
+        for file, index in self.world.knowledge.options(value, key):
             call = file.calls[index]
             for argument in call.args:
                 site = self.world.call_site(file, index, None)
@@ -385,5 +386,5 @@ def leaves(expr: Expr, file: SourceFile) -> set[str]:
     if tag in ("and", "or", "tuple", "list"):
         return set().union(*(leaves(part, file) for part in expr[1]))
     if tag in ("not", "binop", "unary", "ifexp"):
-        return set().union(*(leaves(part, file) for part in expr[1:] if isinstance(part, list)))
+        return set().union(*(leaves(part, file) for part in expr.children()))
     return set()

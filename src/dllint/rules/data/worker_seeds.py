@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Argument, Call, Expr
-from dllint.inference.arguments import Actual, Actuals
-from dllint.inference.values import Const, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.libraries.random import SEEDERS, Seeder
 from dllint.libraries.torch import canonical
 from dllint.linking.source import SourceFile

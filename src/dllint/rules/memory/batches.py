@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Name
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Const, Display, External, Instance, Site, Value
 from dllint.libraries.tensors import ATTRIBUTES, FUNCTIONS, HOLDS, METHODS
@@ -92,12 +93,14 @@ class Batches:
                 continue
             joined = False
             for expr in walk(event.value, file):
-                if expr[0] == "call":
-                    joined = joined or last_name(file.calls[expr[1]].func) in _JOINING
-                if expr[0] != "comp" or expr[1] != "list" or len(expr[3]) != 1 or expr[3][0][2]:
+                if isinstance(expr, CallRef):
+                    joined = joined or last_name(file.calls[expr.index].func) in _JOINING
+                if not isinstance(expr, Comprehension) or expr.kind != "list":
                     continue
-                target, iterable, _ = expr[3][0]
-                element = expr[2][0]
+                if len(expr.clauses) != 1 or expr.clauses[0].ifs:
+                    continue
+                target, iterable, _ = expr.clauses[0]
+                element = expr.element
                 part = target[0] in ("tuple", "list") and element[0] == "name" and joined
                 if element != target and not (part and element in target[1]):
                     continue
@@ -136,7 +139,7 @@ class Batches:
             return [loader] if whole and loader.workers(value.frame).kind != "none" else []
         if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in _AROUND_ITERABLES:
             site = self.world.call_site(value.file, value.call, value.frame)
-            return self.loaders(["call", value.call], site, depth + 1)
+            return self.loaders(CallRef(value.call), site, depth + 1)
         return []
 
 
@@ -217,7 +220,7 @@ class _Loop:
         if iterable[0] == "call":
             call = self.file.calls[iterable[1]]
             if last_name(call.func) == "enumerate" and target[0] in ("tuple", "list") and len(target[1]) == 2:
-                self._bind(target[1][1], ["name", ""])
+                self._bind(target[1][1], Name(""))
                 return
             if last_name(call.func) == "zip":
                 return
@@ -283,7 +286,7 @@ class _Loop:
             if operation is None or operation.effect != HOLDS or operation.unless == "type":
                 return False
             if operation.unless == "arguments":
-                return all(argument.keyword is None and argument.value == ["const", "cpu"] for argument in call.args)
+                return all(argument.keyword is None and argument.value == Constant("cpu") for argument in call.args)
             return True
         if not call.args or not self.holds(call.args[0].value):
             return False
@@ -354,14 +357,14 @@ class _Loop:
         """Whether an operand is a counter, or the length of a container that has a name of its own."""
         if expr[0] == "call":
             call = self.file.calls[expr[1]]
-            return call.func == ["name", "len"] and bool(call.args) and call.args[0].value[0] == "name"
+            return call.func == Name("len") and bool(call.args) and call.args[0].value[0] == "name"
         return expr[0] == "name" and expr[1] in counting
 
     def _is_tensor(self, name: str) -> bool:
         """Whether the function uses what a name holds as a tensor."""
         if name in self.tensors:
             return True
-        named = ["name", name]
+        named = Name(name)
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
             if call.func[0] == "attr" and call.func[1] == named and call.func[2] in _TENSOR_ONLY | {"to"}:

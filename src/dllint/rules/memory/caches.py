@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant, List, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.linking.expressions import walk
@@ -85,7 +86,7 @@ class Caches:
                 yield attr, None, call.args[0].value, call.region, call.span, call.statement
 
     def _own_attribute(self, run: ItemRun, expr: Expr) -> str:
-        return str(expr[2]) if expr[0] == "attr" and expr[1] == ["name", run.receiver] else ""
+        return str(expr[2]) if expr[0] == "attr" and expr[1] == Name(run.receiver) else ""
 
     def _depends(self, run: ItemRun, key: Expr | None) -> bool:
         """Whether each item has a key of its own, and not each process; what is appended has no key."""
@@ -116,7 +117,7 @@ class Caches:
         turned_on = {
             store.key
             for store in run.file.stores(run.scope)
-            if store.value == ["const", True] and store.base == ["name", run.receiver]
+            if store.value == Constant(True) and store.base == Name(run.receiver)
         }
         for hop in run.run.hops[-1:] if turned_on else ():
             call = next((call for call in hop.file.calls if call.span == hop.span), None)
@@ -137,7 +138,7 @@ class Caches:
     def _removes(self, run: ItemRun, attr: str) -> bool:
         """Whether a method that workers run takes something out of the cache, or starts a new one."""
         for store in run.file.stores(run.scope):
-            if store.key == attr and store.base == ["name", run.receiver] and not self._is_lazy(run, store, attr):
+            if store.key == attr and store.base == Name(run.receiver) and not self._is_lazy(run, store, attr):
                 return True
         for event in run.events:
             target = event.target if event.kind == "delete" else None
@@ -154,7 +155,7 @@ class Caches:
         for index in run.file.regions(store.event.region):
             entry = run.file.facts.regions[index]
             parts = walk(entry.expr, run.file) if entry.kind == "if" and entry.expr is not None else ()
-            if any(run.is_attribute(part, attr) or part == ["const", attr] for part in parts):
+            if any(run.is_attribute(part, attr) or part == Constant(attr) for part in parts):
                 return True
         return False
 
@@ -168,9 +169,7 @@ class Caches:
                 continue
             started = True
             expr = kept.store.value
-            blank = (
-                expr is not None and expr[0] == "binop" and expr[1] == "*" and expr[2] == ["list", [["const", None]]]
-            )
+            blank = expr is not None and expr[0] == "binop" and expr[1] == "*" and expr[2] == List((Constant(None),))
             for one in kept.values:
                 if isinstance(one, Const) or blank or self._is_default_dict(one):
                     continue
@@ -191,9 +190,9 @@ class Caches:
     def _is_empty(value: Display | Mapping) -> bool:
         expr, file = value.written.expr, value.written.site.file
         if expr[0] in ("list", "dict", "set", "tuple"):
-            return not expr[1] or expr == ["list", [["const", None]]]
+            return not expr[1] or expr == List((Constant(None),))
         if expr[0] == "comp":
-            return bool(expr[2][-1] == ["const", None])
+            return bool(expr[2][-1] == Constant(None))
         return bool(expr[0] == "call" and len(file.calls[expr[1]].args) <= 1)
 
     def _keeps_results(self, run: ItemRun) -> bool:
@@ -210,7 +209,7 @@ class Caches:
                     continue
                 if called is None and one.name == "functools.cache":
                     return True
-                unbounded = called is not None and any(argument.value == ["const", None] for argument in called.args)
+                unbounded = called is not None and any(argument.value == Constant(None) for argument in called.args)
                 if unbounded and one.name == "functools.lru_cache":
                     return True
         return False

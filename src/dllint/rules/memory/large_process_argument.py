@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     found: dict[tuple[str, Span], Finding] = {}
-    for launch in project.world.launches():
+    for launch in project.launches.all():
         methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork" and one.shown]
         for argument in project.ask(ProcessArguments).large(launch) if methods else ():
             message = _message(options, argument)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Optional
 
+from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.arguments import bind
 from dllint.inference.values import Instance
@@ -83,7 +84,7 @@ class _Function:
             same = value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
             for position, one in enumerate(target[1]):
                 if one[0] != "star":
-                    self._bind(event, one, value[1][position] if same else ["item", value, ["const", position]])
+                    self._bind(event, one, value[1][position] if same else Subscript(value, Constant(position)))
 
     def _part(self, expr: Expr, at: tuple[int, int]) -> Optional[_Part]:
         """The part of a row that an expression stands for, cleaned or cut as a string at most."""
@@ -103,7 +104,7 @@ class _Function:
             call = self.file.calls[expr[1]]
             if call.func[0] == "attr" and call.func[2] in OF_STRING | SPLITTING:
                 return self._part(call.func[1], at)
-            if call.func == ["name", "str"] and len(call.args) == 1:
+            if call.func == Name("str") and len(call.args) == 1:
                 return self._part(call.args[0].value, at)
         return None
 
@@ -178,14 +179,4 @@ class _Function:
 
 def _inner(expr: Expr) -> Iterator[Expr]:
     """The expressions that an expression is directly made of."""
-    for part in expr[1:]:
-        if isinstance(part, list) and part:
-            if isinstance(part[0], str):
-                yield part
-            else:
-                for one in part:
-                    if isinstance(one, list) and one:
-                        if isinstance(one[0], str):
-                            yield one
-                        else:
-                            yield from (inner for inner in one if isinstance(inner, list) and inner)
+    yield from expr.children()

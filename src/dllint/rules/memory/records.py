@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from dllint.facts.nodes import CallRef, Constant, Element, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.values import (
     Const,
@@ -136,7 +137,7 @@ class Records:
         elements: list[tuple[Expr, Site]] = []
         if expr[0] == "comp":
             for target, iterable, _ in expr[3]:
-                for name, part in _unpacked(target, ["element", iterable]):
+                for name, part in _unpacked(target, Element(iterable)):
                     names[name] = part
             elements.append((expr[2][-1], site))
         elif expr[0] in ("list", "tuple", "set"):
@@ -191,10 +192,10 @@ class Records:
             return next((found for _, one in expr[1] if (found := self._object(one, site, names, depth + 1))), None)
         if expr[0] == "comp" and expr[1] != "generator":
             parts = {
-                name: part for target, iterable, _ in expr[3] for name, part in _unpacked(target, ["element", iterable])
+                name: part for target, iterable, _ in expr[3] for name, part in _unpacked(target, Element(iterable))
             }
             for target in parts:
-                if (found := self.trace(["name", target], site, {**(names or {}), **parts})) is not None:
+                if (found := self.trace(Name(target), site, {**(names or {}), **parts})) is not None:
                     return found if found.kind != HANDLE else None
             return None
         found = self.trace(expr, site, names)
@@ -235,7 +236,7 @@ class Records:
                         return found
             return None
         if tag == "item":
-            if expr[1][0] == "element" and expr[2] == ["const", 0] and _counts(expr[1][1], site.file):
+            if expr[1][0] == "element" and expr[2] == Constant(0) and _counts(expr[1][1], site.file):
                 return None
             base = self.trace(expr[1], site, names, depth + 1)
             return base if expr[2][0] == "slice" or (base is not None and base.kind == FRAME) else self._element(base)
@@ -325,7 +326,7 @@ def _object_bytes(expr: Expr) -> int | None:
 
 def _counts(expr: Expr, file: SourceFile) -> bool:
     """Whether the first part of each element is a number: `enumerate(…)`."""
-    return expr[0] == "call" and file.calls[expr[1]].func == ["name", "enumerate"]
+    return isinstance(expr, CallRef) and file.calls[expr.index].func == Name("enumerate")
 
 
 def _unpacked(target: Expr, value: Expr) -> list[tuple[str, Expr]]:
@@ -336,6 +337,6 @@ def _unpacked(target: Expr, value: Expr) -> list[tuple[str, Expr]]:
         return [
             pair
             for position, part in enumerate(target[1])
-            for pair in _unpacked(part, ["item", value, ["const", position]])
+            for pair in _unpacked(part, Subscript(value, Constant(position)))
         ]
     return []

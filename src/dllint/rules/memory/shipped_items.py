@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import NONE, Class, External, Function, Instance, Partial, Value
 from dllint.libraries.tensors import ATTRIBUTES, HOLDS, METHODS
@@ -80,10 +81,10 @@ class Shipping:
         skip = 1 if self.world.hierarchy.receiver_kind(value) else 0
         if len(scope.params) != skip + 1:
             return False
-        whole = ["name", scope.params[skip].name]
+        whole = Name(scope.params[skip].name)
         returned = [event.value for event in scope.events if event.kind == "return"]
         others = [event for event in scope.events if event.kind not in ("return", "expr")]
-        return bool(returned) and not others and all(one in (whole, ["item", whole, ["const", 0]]) for one in returned)
+        return bool(returned) and not others and all(one in (whole, Subscript(whole, Constant(0))) for one in returned)
 
     def views(self, value: Instance) -> list[View]:
         """The items of a dataset that are views of a tensor which it keeps."""
@@ -105,7 +106,7 @@ class Shipping:
                 if event.value is not None and event.detail is None:
                     named[event.target[1]] = event.value
             elif event.kind == "for" and event.target is not None and event.target[0] == "name":
-                iterable = event.value or ["const", None]
+                iterable = event.value or Constant(None)
                 if iterable[0] == "call" and last_name(run.file.calls[iterable[1]].func) == "range":
                     counters.add(event.target[1])
             elif event.kind in ("return", "yield") and event.value is not None:
@@ -129,7 +130,7 @@ class Shipping:
             return self._viewed(run, func[1], counters)
         if expr[0] == "attr" and expr[2] in ATTRIBUTES:
             return self._viewed(run, expr[1], counters)
-        if expr[0] != "item" or expr[1][:2] != ["attr", ["name", run.receiver]]:
+        if expr[0] != "item" or expr[1][0] != "attr" or expr[1][1] != Name(run.receiver):
             return None
         keys = expr[2][1] if expr[2][0] == "tuple" else [expr[2]]
         single = all(
@@ -163,6 +164,11 @@ class Shipping:
             for method in self.world.hierarchy.own_methods(cls).values():
                 for event in cls.file.scopes[method].events:
                     for part in walk(event.value, cls.file) if event.value is not None else ():
-                        if part[0] == "attr" and part[2] in _TENSOR_ATTRIBUTES and part[1][0::2] == ["attr", attr]:
+                        if (
+                            part[0] == "attr"
+                            and part[2] in _TENSOR_ATTRIBUTES
+                            and part[1][0] == "attr"
+                            and part[1][2] == attr
+                        ):
                             return True
         return False

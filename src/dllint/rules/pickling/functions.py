@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Dict, List, Name
 from dllint.finding import Place
-from dllint.inference.contents import bound_by
 from dllint.inference.values import Class, Function, Partial, Value
+from dllint.libraries.contents import bound_by
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
@@ -116,13 +117,13 @@ def factory(file: SourceFile, scope: int) -> str | None:
         if body[1] == 0.0 and isinstance(body[1], float):
             return "float"
         return "str" if body[1] == "" else None
-    if body == ["list", []]:
+    if body == List(()):
         return "list"
-    if body == ["dict", []]:
+    if body == Dict(()):
         return "dict"
     if body[0] == "call":
         call = file.calls[body[1]]
-        if call.func in (["name", "set"], ["name", "list"], ["name", "dict"], ["name", "int"]) and not call.args:
+        if call.func in (Name("set"), Name("list"), Name("dict"), Name("int")) and not call.args:
             return str(call.func[1])
         if call.func[-1] == "defaultdict" and len(call.args) == 1 and call.args[0].value[0] == "name":
             inner = call.args[0].value[1]

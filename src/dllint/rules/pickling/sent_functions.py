@@ -34,7 +34,7 @@ class SentFunction:
 
 def sent_functions(project: Project) -> Iterator[SentFunction]:
     """The functions that would have to be pickled on their way, the ways that the project shows first."""
-    for launch in project.world.launches():
+    for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
         if api is None or NOT_PICKLE & launch.file.imported_packages() or not _surely(project, launch):
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import LambdaRef
 from dllint.finding import AddImport, Edit, Finding, Fix, HoistFunction, Place, ReplaceExpression
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime
@@ -107,7 +108,7 @@ def _default_factory(one: Unpicklable) -> str | None:
     file = one.file
     for index in file.facts.called.get("defaultdict", ()):
         call = file.calls[index]
-        if call.args and call.args[0].value == ["lambda", one.scope]:
+        if call.args and call.args[0].value == LambdaRef(one.scope):
             return factory(file, one.scope)
     return None
 

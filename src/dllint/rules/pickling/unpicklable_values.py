@@ -6,9 +6,9 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.contents import bound_by
 from dllint.inference.values import (
     Class,
     Const,
@@ -22,6 +22,7 @@ from dllint.inference.values import (
     Site,
     Value,
 )
+from dllint.libraries.contents import bound_by
 from dllint.libraries.pickling import (
     CACHED,
     CACHES,
@@ -291,9 +292,9 @@ def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
 def _registers(file: SourceFile, index: int) -> bool:
     """Whether a call makes names of a module at run time: `globals()`, `setattr(sys.modules[__name__], …)`."""
     call = file.calls[index]
-    if call.func == ["name", "globals"] or call.func == ["name", "vars"]:
+    if call.func == Name("globals") or call.func == Name("vars"):
         return True
-    return call.func == ["name", "setattr"] and bool(call.args) and call.args[0].value[0] != "name"
+    return call.func == Name("setattr") and bool(call.args) and call.args[0].value[0] != "name"
 
 
 def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
@@ -302,7 +303,7 @@ def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
     bound = {
         name
         for name, bindings in value.file.bindings(0).items()
-        if any(binding.expr == ["call", value.call] for binding in bindings)
+        if any(binding.expr == CallRef(value.call) for binding in bindings)
     }
     return bool(bound & set(names)) if bound else None
 
@@ -340,7 +341,7 @@ def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
     """`torch.zeros(3, requires_grad=True) * 2`: an operation on a tensor that was made with gradients."""
     if expr[0] != "binop" or _without_gradients(site):
         return False
-    sides = [side for side in expr[2:] if isinstance(side, list)]
+    sides = expr.children()
     for side in sides:
         if side[0] == "binop" and needs_gradient(project, side, site):
             return True

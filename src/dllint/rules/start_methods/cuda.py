@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Argument, Expr
 from dllint.inference.folding import truth
 from dllint.inference.values import (
@@ -81,7 +82,7 @@ class Cuda:
         """What a call does to CUDA, whatever it stands under."""
         call = file.calls[index]
         func = call.func
-        if func[0] not in ("name", "attr") or not self._may_matter(func, call.args):
+        if not isinstance(func, (Name, Attribute)) or not self._may_matter(func, call.args):
             return NOTHING
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(func, site)
@@ -94,9 +95,9 @@ class Cuda:
                 found = self._listed(canonical(value.name), call.args, site)
                 if found is not None:
                     return found
-        if func[0] == "attr" and func[2] == "cuda":
+        if isinstance(func, Attribute) and func.attr == "cuda":
             return USES
-        if func[0] == "attr" and func[2] == "to":
+        if isinstance(func, Attribute) and func.attr == "to":
             device = _argument(call.args, "device")
             return USES if device is not None and self.is_cuda(device, site) else NOTHING
         return NOTHING
@@ -194,7 +195,7 @@ class Cuda:
     def _made(self, test: Expr, site: Site) -> bool:
         """Whether what a test asks for (`if stream is not None`) can be there: streams and the like are made only
         where the device is CUDA."""
-        asked = test[1] if test[0] == "compare" and test[2] == [["is not", ["const", None]]] else test
+        asked = test[1] if test[0] == "compare" and test[2] == (("is not", Constant(None)),) else test
         if asked[0] not in ("name", "attr"):
             return True
         values = self.world.values.evaluate(asked, site)
@@ -219,7 +220,7 @@ def _forgiven(file: SourceFile, region: int, index: int) -> bool:
     """Whether nothing needs what a call gives, and a `try` right around it catches its failure and goes on."""
     entry = file.facts.regions[region]
     events = file.scopes[file.calls[index].scope].events
-    if entry.kind != "try" or not any(event.kind == "expr" and event.value == ["call", index] for event in events):
+    if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):
         return False
     for number in range(region + 1, len(file.facts.regions)):
         other = file.facts.regions[number]

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, bind
-from dllint.inference.callgraph import Caller
-from dllint.inference.values import Frame, Function, Instance, Site
+from dllint.inference.arguments import bind
+from dllint.inference.edges import Caller
+from dllint.inference.values import Actual, Frame, Function, Instance, Site
 from dllint.linking.conditions import Atom, contradict, render
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
@@ -144,9 +145,7 @@ class CudaForks:
             return False
         if expr[0] == "call":
             func = site.file.calls[expr[1]].func
-            asks = (
-                func[0] == "attr" and func[1] == ["attr", ["name", "torch"], "cuda"] and not func[2].endswith("Tensor")
-            )
+            asks = func[0] == "attr" and func[1] == Attribute(Name("torch"), "cuda") and not func[2].endswith("Tensor")
             judged = self.cuda.judge(site.file, expr[1], site.frame)
             return judged.fails and not asks and self.cuda.wanted(site.file, expr[1], site.frame)
         if expr[0] == "ifexp":
@@ -193,7 +192,7 @@ class CudaForks:
         if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
             return False
         way = (launch.file, launch.call, launch.through, launch.frame)
-        same = [one for one in self.world.launches() if (one.file, one.call, one.through, one.frame) == way]
+        same = [one for one in self.project.launches.all() if (one.file, one.call, one.through, one.frame) == way]
         return len({method for one in same for method in one.methods}) < 2
 
     def poison_of_loader(self, loader: Loader) -> Poison | None:
@@ -270,7 +269,7 @@ class CudaForks:
                 todo += [
                     (caller.file, caller.file.calls[caller.call].scope, caller.call, conditions, left - 1)
                     for caller in callers
-                    if caller.call >= 0 and not self.world.launches_at(caller.file, caller.call)
+                    if caller.call >= 0 and not self.project.launches.at(caller.file, caller.call)
                 ]
 
     def _poison(self, ancestors: list[_Ancestor]) -> Poison | None:

@@ -32,7 +32,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
         for finding in _of_loader(project, loader, uses, kept, poison):
             _add(found, finding, project.loader_place(loader))
-    for launch in project.world.launches():
+    for launch in project.launches.all():
         if project.ask(CudaForks).launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
             process = f"the process launched at {project.where(launch.file, place.span)}"

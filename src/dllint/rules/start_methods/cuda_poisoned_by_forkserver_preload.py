@@ -38,7 +38,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _children(project: Project) -> Iterator[tuple[SourceFile, int, list[CudaUse], Arrival | None, str]]:
     """What a forkserver starts: the place, the uses of CUDA there, how forkserver came into force."""
-    for launch in project.world.launches():
+    for launch in project.launches.all():
         for method in project.ask(Starting).methods(launch):
             if method.name == "forkserver" and (method.shown or _only_default(project)):
                 uses = list(project.ask(CudaForks).target_uses(launch))

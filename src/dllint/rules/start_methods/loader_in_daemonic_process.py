@@ -24,7 +24,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     found: set[tuple[str, int]] = set()
     if not project.loaders:
         return
-    for launch in project.world.launches():
+    for launch in project.launches.all():
         if not project.ask(Starting).daemonic(launch):
             continue
         for target in launch.targets:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Constant
 from dllint.inference.values import External, Function
 from dllint.libraries.torch import FIXES_DEFAULT, canonical
 from dllint.linking.conditions import path_atoms, render
@@ -61,7 +62,7 @@ class MethodSettings:
     @cached_property
     def _children(self) -> dict[tuple[str, int], tuple[Launch, Reached]]:
         found: dict[tuple[str, int], tuple[Launch, Reached]] = {}
-        for launch in self.world.launches() if self.project.methods.set_calls() else ():
+        for launch in self.project.launches.all() if self.project.methods.set_calls() else ():
             for target in launch.targets:
                 start = Reached(target.function.file, target.function.scope, target.frame)
                 for reached in reach(self.world, [start]):
@@ -85,7 +86,7 @@ class MethodSettings:
             if file.scopes[call.scope].kind != "function":
                 return None
             callers = self.world.calls.callers(Function(file, call.scope))
-            if len(callers) != 1 or callers[0].call < 0 or self.world.launches_at(callers[0].file, callers[0].call):
+            if len(callers) != 1 or callers[0].call < 0 or self.project.launches.at(callers[0].file, callers[0].call):
                 return None
             file, index = callers[0].file, callers[0].call
         return None
@@ -128,7 +129,7 @@ class MethodSettings:
             if name == "multiprocessing.get_start_method":
                 return not call.args
             if name == "multiprocessing.get_context":
-                return not call.args or call.args[0].value == ["const", None]
+                return not call.args or call.args[0].value == Constant(None)
         return False
 
     # Imported again
@@ -139,7 +140,7 @@ class MethodSettings:
         call = file.calls[setting.call]
         if call.scope != 0 or not runs_when_imported(file, call.region):
             return None
-        for launch in self.world.launches():
+        for launch in self.project.launches.all():
             for method in self.project.ask(Starting).methods(launch):
                 if method.name != "fork" and method.shown and self._imports(launch.file, launch.call, file):
                     started = launch.file.calls[launch.call]
@@ -189,7 +190,7 @@ class MethodSettings:
             if regime.source == "inherited" and regime.arrival is not None
         }
         found: list[Place] = []
-        for launch in (*self.world.launches(), *self.world.blind_launches()):
+        for launch in (*self.project.launches.all(), *self.project.launches.blind()):
             started = launch.file.calls[launch.call]
             for method in self.project.ask(Starting).methods(launch):
                 arrival = method.arrival

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance, Site
 from dllint.libraries.handles import OPENERS, Opener
@@ -45,7 +46,7 @@ def cached_handles(project: Project, runs: list[WorkerRun]) -> Iterator[CachedHa
             if label is None or _told_apart(run.file):
                 continue
             site = project.world.call_site(run.file, index, run.frame)
-            for value in project.world.values.evaluate(["call", index], site):
+            for value in project.world.values.evaluate(CallRef(index), site):
                 opener = project.ask(Handles).opener(value)
                 if opener is not None and opener.harm and isinstance(value, Instance) and value.file is run.file:
                     yield CachedHandle(opener, label, run.file, run.scope, index)
@@ -58,9 +59,9 @@ def _told_apart(file: SourceFile) -> bool:
 def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
     """What keeps the result of a call: a name for it, or None where nothing does that outlives the call's objects."""
     file, scope = run.file, run.scope
-    opened: Expr = ["call", index]
+    opened: Expr = CallRef(index)
     held = [opened] + [
-        ["name", name]
+        Name(name)
         for name, bindings in file.bindings(scope).items()
         if any(binding.kind == "value" and binding.expr == opened for binding in bindings)
     ]
@@ -81,7 +82,7 @@ def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
     for store in file.stores(scope):
         if store.value not in held:
             continue
-        base: Expr = ["attr", store.base, store.key] if isinstance(store.key, str) else store.base
+        base: Expr = Attribute(store.base, store.key) if isinstance(store.key, str) else store.base
         label = _lasting(project, run, base)
         if label is not None and not _let_go(file, label):
             return f"`{label}`" if isinstance(store.key, str) else f"an item of `{label}`"
@@ -120,7 +121,7 @@ def _classes(project: Project, run: WorkerRun, expr: Expr) -> Iterator[tuple[Cla
     """The classes that an expression names, each with whether it stands for an object of it."""
     owner = run.file.enclosing_class(run.scope)
     params = run.file.scopes[run.scope].params
-    if owner is not None and params and expr == ["name", params[0].name]:
+    if owner is not None and params and expr == Name(params[0].name):
         yield Class(run.file, owner), params[0].name != "cls"
         return
     if expr[0] == "name":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Name
 from dllint.facts.schema import Call, Event, Expr
 from dllint.finding import AddImport, Fix, InsertStatement, ReplaceExpression
 from dllint.inference.values import Class
@@ -30,7 +31,7 @@ def lazy_opening(project: Project, shared: Shared) -> tuple[Fix, ...]:
         or getitem is None
         or file.scopes[step.method].name != "__init__"
         or step.store.scope != step.method
-        or step.store.value != ["call", shared.call]
+        or step.store.value != CallRef(shared.call)
         or step.store.event.region
         or not _only_read_in(project, step, getitem)
     ):
@@ -94,6 +95,6 @@ def _literal(expr: Expr, initial: str, receiver: str) -> str | None:
         value = expr[1]
         plain = isinstance(value, str) and value.isprintable() and not set(value) & {'"', "\\"}
         return f'"{value}"' if plain else repr(value)
-    if expr[0] == "attr" and expr[1] == ["name", initial]:
+    if expr[0] == "attr" and expr[1] == Name(initial):
         return f"{receiver}.{expr[2]}"
     return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Name
 from dllint.inference.values import Class, External, Instance
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
@@ -75,7 +76,7 @@ class Stores:
         file = loader.file
         for index in file.facts.called.get("iter", ()):
             call = file.calls[index]
-            if call.func != ["name", "iter"] or not call.args:
+            if call.func != Name("iter") or not call.args:
                 continue
             site = self.world.call_site(file, index, None)
             if not any(
@@ -88,7 +89,7 @@ class Stores:
         return False
 
     def _stays(self, file: SourceFile, index: int, scope: int) -> bool:
-        wanted = ["call", index]
+        wanted = CallRef(index)
         for store in file.stores(scope):
             if (
                 store.value is not None

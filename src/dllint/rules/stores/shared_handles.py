@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
 from dllint.libraries.handles import Opener
@@ -126,7 +127,7 @@ class _Case:
         while file.scopes[scope].parent != owner:
             scope = file.scopes[scope].parent
         params = file.scopes[scope].params
-        return bool(params) and base == ["name", params[0].name]
+        return bool(params) and base == Name(params[0].name)
 
     def _used(self) -> bool:
         """Whether worker code reads the attribute, other than to see whether it is set."""
@@ -149,7 +150,7 @@ class _Case:
         """Whether workers set the attribute anew on any other condition than that nothing has set it."""
         for run in self.runs:
             for store in run.file.stores(run.scope):
-                if store.key != self.last.attr or store.value == ["const", None]:
+                if store.key != self.last.attr or store.value == Constant(None):
                     continue
                 if run.entry == "worker_init_fn":
                     return True
@@ -183,7 +184,7 @@ class _Case:
         """Whether the opener's own `with` closes it."""
         file, call = self.handle.file, self.handle.file.calls[self.handle.call]
         return any(
-            event.kind == "with" and event.value == ["call", self.handle.call]
+            event.kind == "with" and event.value == CallRef(self.handle.call)
             for event in file.scopes[call.scope].events
         )
 
@@ -214,7 +215,7 @@ class _Case:
         """The variable that holds the handle before it is kept."""
         file, scope = self.handle.file, self.handle.file.calls[self.handle.call].scope
         for event in file.scopes[scope].events:
-            if event.kind == "assign" and event.value == ["call", self.handle.call] and event.target is not None:
+            if event.kind == "assign" and event.value == CallRef(self.handle.call) and event.target is not None:
                 return file, scope, event.target
         return None
 
@@ -240,7 +241,7 @@ def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterato
                 continue
             seen.add((run.file.path, name))
             site = project.world.call_site(run.file, names[name], None)
-            for value in project.world.values.evaluate(["call", names[name]], site):
+            for value in project.world.values.evaluate(CallRef(names[name]), site):
                 opener = project.ask(Handles).opener(value)
                 if opener is None or not opener.harm or _closed(run.file, name, opener):
                     continue
@@ -250,6 +251,6 @@ def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterato
 
 def _closed(file: SourceFile, name: str, opener: Opener) -> bool:
     return any(
-        call.func[0] == "attr" and call.func[1] == ["name", name] and call.func[2] in opener.ends
+        call.func[0] == "attr" and call.func[1] == Name(name) and call.func[2] in opener.ends
         for call in (file.calls[index] for index in file.calls_of(0))
     )

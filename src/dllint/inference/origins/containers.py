@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
+from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actuals
-from dllint.inference.mappings import Change
+from dllint.inference.entries import Change
+from dllint.inference.interface import Engine
+from dllint.inference.origins.sources import Here, Source, described, either, line_at, unknown
 from dllint.inference.values import (
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Data,
@@ -25,18 +29,24 @@ from dllint.inference.values import (
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE
-from dllint.tracing.sources import Here, Source, described, either, line_at, unknown
 
-if TYPE_CHECKING:
-    from dllint.tracing.provenance import Provenance
+
+class Following(Protocol):
+    """What follows an expression to its sources."""
+
+    world: Engine
+
+    def follow(self, expr: Expr | None, site: Site, here: Here, left: int) -> Iterable[Source]: ...
+    def actual(self, actual: Actual, left: int) -> Iterator[Source]: ...
+    def unknown_base(self, base: Expr, site: Site, here: Here, left: int) -> Iterator[Source]: ...
 
 
 class Containers:
     """Lookup by key, with places. `left` is the number of steps that may still be followed."""
 
-    def __init__(self, provenance: Provenance) -> None:
-        self.provenance = provenance
-        self.world = provenance.world
+    def __init__(self, origins: Following) -> None:
+        self._origins = origins
+        self.world = origins.world
 
     def key(self, expr: Expr, site: Site, key: object, here: Here, left: int) -> Iterator[Source]:
         """What `expr` holds under the key, changes in the same function first."""
@@ -53,7 +63,7 @@ class Containers:
                 return
         for value in self.world.values.evaluate(expr, site) or (UNKNOWN,):
             if isinstance(value, Unknown):
-                yield from self.provenance.unknown_base(expr, site, here, left - 1)
+                yield from self._origins.unknown_base(expr, site, here, left - 1)
             else:
                 yield from self.contained(value, key, here, left - 1, (site.file.path, site.scope, text))
 
@@ -65,7 +75,7 @@ class Containers:
         if change.kind == "merge" and change.value is not None:
             yield from self.key(change.value, where, key, here, left)
         elif change.kind in ("set", "default") and self._names(change.key, where, key):
-            yield from self.provenance.follow(change.value, where, here, left)
+            yield from self._origins.follow(change.value, where, here, left)
 
     def _names(self, written: Expr | str | None, where: Site, key: object) -> bool:
         if written is None or isinstance(written, str):
@@ -82,7 +92,7 @@ class Containers:
         elif isinstance(value, Keywords):
             yield from self._in_keywords(value, key, here, left)
         elif isinstance(value, Data):
-            found = self.world.data.lookup(value, key)
+            found = self.world.knowledge.in_data(value, key)
             pointer = ".".join(map(str, (*value.pointer, key)))
             for one in found.values:
                 known = not isinstance(one, Unknown)
@@ -115,7 +125,7 @@ class Containers:
                 if name is None:
                     yield from self.key(entry, site, key, Here(site.file, line_at(site.at)), left - 1)
                 elif self._names(name, site, key):
-                    yield from self.provenance.follow(entry, site, Here(site.file, line_at(site.at)), left - 1)
+                    yield from self._origins.follow(entry, site, Here(site.file, line_at(site.at)), left - 1)
         elif expr[0] == "call":
             actuals = self.world.actuals(site.file, expr[1], site.frame)
             yield from self.in_actuals(
@@ -138,7 +148,7 @@ class Containers:
 
     def in_actuals(self, actuals: Actuals, key: object, left: int) -> Iterator[Source]:
         if isinstance(key, str) and key in actuals.keywords:
-            yield from self.provenance.actual(actuals.keywords[key], left - 1)
+            yield from self._origins.actual(actuals.keywords[key], left - 1)
             return
         for mapping in actuals.mappings:
             if mapping.expr is not None and mapping.site is not None:
@@ -146,8 +156,7 @@ class Containers:
                 yield from self.key(mapping.expr, mapping.site, key, here, left - 1)
 
     def _option(self, value: Parsed, name: str, here: Here, left: int) -> Iterator[Source]:
-        options = self.world.parsers.options(name)
-        options = [one for one in options if one[0] is value.file] or options
+        options = self.world.knowledge.options(value, name)
         if not options:
             yield unknown(here, f"no command line option that is known fills `{name}`")
         for file, index in options:
@@ -155,17 +164,12 @@ class Containers:
             given = {argument.keyword: argument.value for argument in call.args if argument.keyword}
             flags = [one.value[1] for one in call.args if one.keyword is None and one.value[0] == "const"]
             flag = next((one for one in flags if str(one).startswith("--")), flags[0] if flags else name)
-            action = given.get("action", ["const", "store"])[-1]
+            action = given.get("action", Constant("store"))[-1]
             if action in ("store_true", "store_false"):
                 yield Source(repr(action == "store_false"), f"without {flag}", file.path, call.span)
                 yield Source(repr(action == "store_true"), f"with {flag}", file.path, call.span)
                 continue
             there = Here(file, call.span, f"default of {flag}", "the command line may change it")
-            yield from self.provenance.follow(
-                given.get("default", ["const", None]), self.world.call_site(file, index, None), there, left
+            yield from self._origins.follow(
+                given.get("default", Constant(None)), self.world.call_site(file, index, None), there, left
             )
-
-
-def _as_dict(actuals: Actuals) -> Actuals:
-    """The arguments of a call that makes a dict: positional ones are dicts that it takes over."""
-    return Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from dllint.inference.arguments import Actual
-from dllint.inference.evaluate import summands
-from dllint.inference.values import Display, External, Instance, Mapping, Partial, Unknown, Value, Values
+from dllint.inference.interface import Engine
+from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
 from dllint.libraries.torch import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
+from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"
 DEEPEST = 5
@@ -40,7 +36,7 @@ def _adds_a_stage(name: str) -> bool:
     return head in PIPELINES and bool(called and rest)
 
 
-def held_by(world: World, value: Instance) -> Values:
+def held_by(world: Engine, value: Instance) -> Values:
     """The values of the arguments that the object was made with, those inside lists and dicts too."""
     if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
         return ()
@@ -55,7 +51,7 @@ def held_by(world: World, value: Instance) -> Values:
     return (*before, *_given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars)))
 
 
-def _pipeline(world: World, value: Instance) -> Values:
+def _pipeline(world: Engine, value: Instance) -> Values:
     """What the pipeline was before the call that added a stage."""
     assert value.file is not None
     func = value.file.calls[value.call].func
@@ -65,13 +61,13 @@ def _pipeline(world: World, value: Instance) -> Values:
     return tuple(one for one in found if isinstance(one, Instance) and one != value)
 
 
-def bound_by(world: World, value: Partial) -> Values:
+def bound_by(world: Engine, value: Partial) -> Values:
     """The values of the arguments that a partial binds, those inside lists and dicts too."""
     actuals = world.actuals(value.file, value.call, value.frame)
     return _given(world, (*actuals.positional[1:], *actuals.keywords.values()))
 
 
-def _given(world: World, actuals: Iterable[Actual]) -> Values:
+def _given(world: Engine, actuals: Iterable[Actual]) -> Values:
     found: dict[Value, None] = {}
     for actual in actuals:
         if actual.expr is not None and actual.site is not None:
@@ -81,7 +77,7 @@ def _given(world: World, actuals: Iterable[Actual]) -> Values:
     return tuple(found)
 
 
-def flattened(world: World, value: Value) -> Values:
+def flattened(world: Engine, value: Value) -> Values:
     """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts itself, too."""
     if not isinstance(value, (Display, Mapping)):
         return () if isinstance(value, Unknown) else (value,)

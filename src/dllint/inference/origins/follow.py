@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import Actual, Actuals, bind
+from dllint.inference.arguments import bind
 from dllint.inference.folding import truth
+from dllint.inference.interface import Engine
+from dllint.inference.origins.containers import Containers
+from dllint.inference.origins.sources import Here, Source, at_run_time, either, known, line_at, unknown
 from dllint.inference.values import (
     UNKNOWN,
+    Actual,
+    Actuals,
     Class,
     Const,
     Data,
@@ -30,11 +35,6 @@ from dllint.inference.values import (
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import Binding
-from dllint.tracing.containers import Containers
-from dllint.tracing.sources import Here, Source, at_run_time, either, known, line_at, unknown
-
-if TYPE_CHECKING:
-    from dllint.inference.engine import World
 
 DEEPEST = 14
 """Steps that are followed from one expression."""
@@ -44,10 +44,10 @@ MOST_STEPS = 4000
 """Steps that one question may take."""
 
 
-class Provenance:
+class Origins:
     """Answers where values come from in a linked project."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Engine) -> None:
         self.world = world
         self.containers = Containers(self)
         self._followed: dict[tuple[int, Site, Here, int], tuple[Source, ...]] = {}
@@ -88,7 +88,7 @@ class Provenance:
             yield unknown(here, "no value is written there")
         elif tag == "name":
             yield from self._name(expr, site, here, left - 1)
-        elif tag == "attr":
+        elif tag == "attr" and isinstance(expr, Attribute):
             yield from self._attribute(expr, site, here, left - 1)
         elif tag == "item" and expr[2][0] == "const":
             yield from self.containers.key(expr[1], site, expr[2][1], here, left - 1)
@@ -222,19 +222,19 @@ class Provenance:
 
     # Attributes
 
-    def _attribute(self, expr: Expr, site: Site, here: Here, left: int) -> Iterator[Source]:
-        name: str = expr[2]
+    def _attribute(self, expr: Attribute, site: Site, here: Here, left: int) -> Iterator[Source]:
+        name = expr.attr
         if self.world.objects.reassigned(expr, site) is not None:
             for store in reversed(site.file.stores(site.scope)):
                 at = (store.event.span.line, store.event.span.column)
-                if store.key == name and store.base == expr[1] and at < site.at:
+                if store.key == name and store.base == expr.value and at < site.at:
                     where = Site(site.file, site.scope, store.event.region, at, site.frame)
                     span = store.event.value_span or store.event.span
                     yield from self.follow(store.value, where, Here(site.file, span), left)
                     return
-        values = self.world.values.evaluate(expr[1], site)
+        values = self.world.values.evaluate(expr.value, site)
         if not values:
-            yield from self.unknown_base(expr[1], site, here, left)
+            yield from self.unknown_base(expr.value, site, here, left)
         for value in values:
             if isinstance(value, (Parsed, Data, Keywords, Mapping)):
                 yield from self.containers.contained(value, name, here, left)
@@ -246,7 +246,7 @@ class Provenance:
                     where = self.world.symbols.binding_site(one, target, 0)
                     yield from self._binding(name, one, where, here, left)
             elif isinstance(value, Unknown):
-                yield from self.unknown_base(expr[1], site, here, left)
+                yield from self.unknown_base(expr.value, site, here, left)
             else:
                 for gives in self.world.values.attribute(value, name, site):
                     yield either(gives, here, at_run_time(expr, site.file))

@@ -1,0 +1,564 @@
+"""Expressions, as typed nodes.
+
+The classes have the names and fields of Python's own `ast` where that has them. Nothing is left out but positions,
+comments and types. What is written in a file:
+
+    Constant(value)                  None, bool, int, float, str; a negative number literal is folded into it, and a
+                                     string in several adjacent pieces is one
+    Bytes(length)                    a bytes literal
+    Name(id)
+    Attribute(value, attr)           value.attr
+    Subscript(value, index)          value[index]; the index may be a Slice, or a Tuple that holds some
+    Slice(lower, upper, step)
+    CallRef(index)                   file.calls[index]
+    LambdaRef(scope)                 file.scopes[scope]
+    List, Tuple, Set (elements)      an element may be Starred
+    Dict(items)                      pairs of key and value; the key of `**value` is None
+    IfExp(test, body, orelse)        body if test else orelse
+    BoolOp(op, values)               "and" or "or"; chains are flattened
+    Not(operand)
+    UnaryOp(op, operand)             "-", "+", "~"
+    BinOp(op, left, right)
+    Compare(left, comparisons)       pairs of operator and right side
+    FString(values)                  literal pieces are Constant
+    Comprehension(kind, key, element, clauses)   "list", "set", "dict" or "generator"; the key only of a dict's
+    Starred(value)  Await(value)  Yield(value or None)  Walrus(name, value)
+    Opaque()                         what is not described: `...`, an imaginary number, a template string
+
+What nobody writes, but the interpreter asks about:
+
+    Element(value)                   what iterating over `value` gives
+    Entered(value)                   what `with value as …` gives
+    Defined(scope)                   the function or class of file.scopes[scope]
+    Getter(value, attr)              the function behind `value.attr`: a property's, say
+
+Nodes compare by structure, and nodes of different classes are never equal. They are not changed once extraction is
+over, so a hash is one of structure too.
+
+Every node can still be read as the list that it was (`node[0]` is its tag): `parts` and the tags are also how a node is
+written down as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple, Optional, Union
+
+
+class Base:
+    """What all nodes can do."""
+
+    # Comparison, hash and representation are here once for all: dataclass would compile them anew for each class, which
+    # costs 10 ms of every start.
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+    tag: ClassVar[str]
+
+    def __getitem__(self, position: Any) -> Any:
+        """For readers that are not converted yet: the tag, then the fields."""
+        return self.tag if position == 0 else self.parts()[position]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self.parts() == other.parts())
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parts()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, one)) for one in self.__match_args__)})"
+
+    def parts(self) -> list[Any]:
+        """The tag and the fields."""
+        raise NotImplementedError
+
+    def children(self) -> tuple[Expr, ...]:
+        """The expressions that this one is directly made of, as written from left to right or nearly so. A call's and a
+        lambda's are not among them: they are kept with the file."""
+        return ()
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Constant(Base):
+    value: Any
+    tag: ClassVar[str] = "const"
+
+    def parts(self) -> list[Any]:
+        return ["const", self.value]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Bytes(Base):
+    length: int
+    tag: ClassVar[str] = "bytes"
+
+    def parts(self) -> list[Any]:
+        return ["bytes", self.length]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Name(Base):
+    id: str
+    tag: ClassVar[str] = "name"
+
+    def parts(self) -> list[Any]:
+        return ["name", self.id]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Attribute(Base):
+    value: Expr
+    attr: str
+    tag: ClassVar[str] = "attr"
+
+    def parts(self) -> list[Any]:
+        return ["attr", self.value, self.attr]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Subscript(Base):
+    value: Expr
+    index: Expr
+    tag: ClassVar[str] = "item"
+
+    def parts(self) -> list[Any]:
+        return ["item", self.value, self.index]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value, self.index)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Slice(Base):
+    lower: Optional[Expr]
+    upper: Optional[Expr]
+    step: Optional[Expr]
+    tag: ClassVar[str] = "slice"
+
+    def parts(self) -> list[Any]:
+        return ["slice", self.lower, self.upper, self.step]
+
+    def children(self) -> tuple[Expr, ...]:
+        return tuple(part for part in (self.lower, self.upper, self.step) if part is not None)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class CallRef(Base):
+    index: int
+    tag: ClassVar[str] = "call"
+
+    def parts(self) -> list[Any]:
+        return ["call", self.index]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class LambdaRef(Base):
+    scope: int
+    tag: ClassVar[str] = "lambda"
+
+    def parts(self) -> list[Any]:
+        return ["lambda", self.scope]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class List(Base):
+    elements: tuple[Expr, ...]
+    tag: ClassVar[str] = "list"
+
+    def parts(self) -> list[Any]:
+        return ["list", self.elements]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.elements
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Tuple(Base):
+    elements: tuple[Expr, ...]
+    tag: ClassVar[str] = "tuple"
+
+    def parts(self) -> list[Any]:
+        return ["tuple", self.elements]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.elements
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Set(Base):
+    elements: tuple[Expr, ...]
+    tag: ClassVar[str] = "set"
+
+    def parts(self) -> list[Any]:
+        return ["set", self.elements]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.elements
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Dict(Base):
+    items: tuple[tuple[Optional[Expr], Expr], ...]
+    tag: ClassVar[str] = "dict"
+
+    def parts(self) -> list[Any]:
+        return ["dict", self.items]
+
+    def children(self) -> tuple[Expr, ...]:
+        return tuple(part for pair in self.items for part in pair if part is not None)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class IfExp(Base):
+    test: Expr
+    body: Expr
+    orelse: Expr
+    tag: ClassVar[str] = "ifexp"
+
+    def parts(self) -> list[Any]:
+        return ["ifexp", self.test, self.body, self.orelse]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.test, self.body, self.orelse)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class BoolOp(Base):
+    op: str
+    values: tuple[Expr, ...]
+
+    @property
+    def tag(self) -> str:  # type: ignore[override]
+        return self.op
+
+    def parts(self) -> list[Any]:
+        return [self.op, self.values]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.values
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Not(Base):
+    operand: Expr
+    tag: ClassVar[str] = "not"
+
+    def parts(self) -> list[Any]:
+        return ["not", self.operand]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class UnaryOp(Base):
+    op: str
+    operand: Expr
+    tag: ClassVar[str] = "unary"
+
+    def parts(self) -> list[Any]:
+        return ["unary", self.op, self.operand]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class BinOp(Base):
+    op: str
+    left: Expr
+    right: Expr
+    tag: ClassVar[str] = "binop"
+
+    def parts(self) -> list[Any]:
+        return ["binop", self.op, self.left, self.right]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Compare(Base):
+    left: Expr
+    comparisons: tuple[tuple[str, Expr], ...]
+    tag: ClassVar[str] = "compare"
+
+    def parts(self) -> list[Any]:
+        return ["compare", self.left, self.comparisons]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.left, *(right for _, right in self.comparisons))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class FString(Base):
+    values: tuple[Expr, ...]
+    tag: ClassVar[str] = "fstring"
+
+    def parts(self) -> list[Any]:
+        return ["fstring", self.values]
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.values
+
+
+class Clause(NamedTuple):
+    """`for target in iterable if …` of a comprehension."""
+
+    target: Expr
+    iterable: Expr
+    ifs: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Comprehension(Base):
+    kind: str
+    key: Optional[Expr]
+    element: Expr
+    clauses: tuple[Clause, ...]
+    tag: ClassVar[str] = "comp"
+
+    def parts(self) -> list[Any]:
+        return ["comp", self.kind, (self.element,) if self.key is None else (self.key, self.element), self.clauses]
+
+    def children(self) -> tuple[Expr, ...]:
+        clauses = [part for one in self.clauses for part in (one.target, one.iterable, *one.ifs)]
+        return (self.element, *clauses) if self.key is None else (self.key, self.element, *clauses)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Starred(Base):
+    value: Expr
+    tag: ClassVar[str] = "star"
+
+    def parts(self) -> list[Any]:
+        return ["star", self.value]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Await(Base):
+    value: Expr
+    tag: ClassVar[str] = "await"
+
+    def parts(self) -> list[Any]:
+        return ["await", self.value]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Yield(Base):
+    value: Optional[Expr]
+    tag: ClassVar[str] = "yield"
+
+    def parts(self) -> list[Any]:
+        return ["yield", self.value]
+
+    def children(self) -> tuple[Expr, ...]:
+        return () if self.value is None else (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Walrus(Base):
+    name: str
+    value: Expr
+    tag: ClassVar[str] = "walrus"
+
+    def parts(self) -> list[Any]:
+        return ["walrus", self.name, self.value]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Opaque(Base):
+    tag: ClassVar[str] = "unknown"
+
+    def parts(self) -> list[Any]:
+        return ["unknown"]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Element(Base):
+    value: Expr
+    tag: ClassVar[str] = "element"
+
+    def parts(self) -> list[Any]:
+        return ["element", self.value]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Entered(Base):
+    value: Expr
+    tag: ClassVar[str] = "entered"
+
+    def parts(self) -> list[Any]:
+        return ["entered", self.value]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Defined(Base):
+    scope: int
+    tag: ClassVar[str] = "defined"
+
+    def parts(self) -> list[Any]:
+        return ["defined", self.scope]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Getter(Base):
+    value: Expr
+    attr: str
+    tag: ClassVar[str] = "getter"
+
+    def parts(self) -> list[Any]:
+        return ["getter", self.value, self.attr]
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+Expr = Union[
+    Constant,
+    Bytes,
+    Name,
+    Attribute,
+    Subscript,
+    Slice,
+    CallRef,
+    LambdaRef,
+    List,
+    Tuple,
+    Set,
+    Dict,
+    IfExp,
+    BoolOp,
+    Not,
+    UnaryOp,
+    BinOp,
+    Compare,
+    FString,
+    Comprehension,
+    Starred,
+    Await,
+    Yield,
+    Walrus,
+    Opaque,
+    Element,
+    Entered,
+    Defined,
+    Getter,
+]
+"""An expression."""
+
+
+def plain(part: Any) -> Any:
+    """A node, or what holds some, as nested lists of plain values."""
+    if isinstance(part, Base):
+        part = part.parts()
+    elif not isinstance(part, (list, tuple)):
+        return part
+    return [plain(one) for one in part]
+
+
+def from_plain(data: Any) -> Expr:
+    """The node that `plain` gave the lists of.
+
+    Raises:
+        ValueError, TypeError, KeyError, IndexError: if the lists are those of none.
+    """
+    return _MAKERS[data[0]](data)
+
+
+def _all(data: Any) -> tuple[Expr, ...]:
+    return tuple([_MAKERS[one[0]](one) for one in data])
+
+
+def _or_none(data: Any) -> Optional[Expr]:
+    return None if data is None else _MAKERS[data[0]](data)
+
+
+def _comprehension(data: Any) -> Comprehension:
+    _, kind, result, clauses = data
+    *key, element = _all(result)
+    return Comprehension(
+        kind,
+        key[0] if key else None,
+        element,
+        tuple([Clause(from_plain(target), from_plain(iterable), _all(ifs)) for target, iterable, ifs in clauses]),
+    )
+
+
+_MAKERS: dict[str, Callable[[Any], Expr]] = {
+    "const": lambda data: Constant(data[1]),
+    "bytes": lambda data: Bytes(data[1]),
+    "name": lambda data: Name(data[1]),
+    "attr": lambda data: Attribute(_MAKERS[data[1][0]](data[1]), data[2]),
+    "item": lambda data: Subscript(from_plain(data[1]), from_plain(data[2])),
+    "slice": lambda data: Slice(_or_none(data[1]), _or_none(data[2]), _or_none(data[3])),
+    "call": lambda data: CallRef(data[1]),
+    "lambda": lambda data: LambdaRef(data[1]),
+    "list": lambda data: List(_all(data[1])),
+    "tuple": lambda data: Tuple(_all(data[1])),
+    "set": lambda data: Set(_all(data[1])),
+    "dict": lambda data: Dict(tuple([(_or_none(key), from_plain(value)) for key, value in data[1]])),
+    "ifexp": lambda data: IfExp(from_plain(data[1]), from_plain(data[2]), from_plain(data[3])),
+    "and": lambda data: BoolOp("and", _all(data[1])),
+    "or": lambda data: BoolOp("or", _all(data[1])),
+    "not": lambda data: Not(from_plain(data[1])),
+    "unary": lambda data: UnaryOp(data[1], from_plain(data[2])),
+    "binop": lambda data: BinOp(data[1], from_plain(data[2]), from_plain(data[3])),
+    "compare": lambda data: Compare(from_plain(data[1]), tuple([(op, from_plain(right)) for op, right in data[2]])),
+    "fstring": lambda data: FString(_all(data[1])),
+    "comp": _comprehension,
+    "star": lambda data: Starred(from_plain(data[1])),
+    "await": lambda data: Await(from_plain(data[1])),
+    "yield": lambda data: Yield(_or_none(data[1])),
+    "walrus": lambda data: Walrus(data[1], from_plain(data[2])),
+    "unknown": lambda data: Opaque(),
+}
+
+
+def cut(top: Base, deepest: int) -> None:
+    """The expression with Opaque in the place of what nests beyond `deepest`, sequences counted as a level. Done in
+    place, without a deep stack."""
+    waiting: list[tuple[Any, int]] = [(top, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        for one in fields(node):
+            part = getattr(node, one.name)
+            if isinstance(part, Base):
+                if depth >= deepest:
+                    setattr(node, one.name, Opaque())
+                else:
+                    waiting.append((part, depth + 1))
+            elif isinstance(part, tuple):
+                setattr(node, one.name, _cut_sequence(part, depth + 1, deepest, waiting))
+
+
+def _cut_sequence(parts: Any, depth: int, deepest: int, waiting: list[tuple[Any, int]]) -> Any:
+    found: list[Any] = []
+    for part in parts:
+        if isinstance(part, Base):
+            if depth >= deepest:
+                part = Opaque()
+            else:
+                waiting.append((part, depth + 1))
+        elif isinstance(part, tuple):
+            part = _cut_sequence(part, depth + 1, deepest, waiting)
+        found.append(part)
+    return Clause(*found) if isinstance(parts, Clause) else tuple(found)

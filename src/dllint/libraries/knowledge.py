@@ -1,0 +1,92 @@
+"""What is known of libraries, as the interpreter asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dllint.inference.entries import Found
+from dllint.inference.interface import Engine, Handler
+from dllint.inference.values import Actuals, Data, Frame, Function, Instance, Parsed, Site, Values
+from dllint.libraries import builtins, click, contents, hooks, registries, torch
+from dllint.libraries.argparse import Parsers
+from dllint.libraries.pickling import RUN_TIME_CLASSES
+from dllint.libraries.registries import Registries
+from dllint.libraries.tensors import NEW_STORAGE
+from dllint.libraries.torch import LAUNCHERS, LOADERS
+from dllint.libraries.yaml_json import DataFiles
+from dllint.linking.source import SourceFile
+
+
+class Libraries:
+    """The answers of all library modules for one project."""
+
+    dict_classes = builtins.DICT_CLASSES
+    same_items = builtins.SAME_ITEMS
+    builtins = builtins.BUILTINS
+    new_storage = NEW_STORAGE
+    run_time_classes = RUN_TIME_CLASSES
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self.parsers = Parsers(world)
+        self.data = DataFiles(world)
+        self.registries = Registries(world)
+        self.results: dict[str, Handler] = {**builtins.RESULTS, **self.data.results}
+
+    @staticmethod
+    def canonical(name: str) -> str:
+        return torch.canonical(name)
+
+    @staticmethod
+    def exports(module: str, name: str) -> bool:
+        return torch.exports(module, name)
+
+    def is_launcher(self, name: str) -> bool:
+        return torch.canonical(name) in LAUNCHERS or name in self.world.settings.launchers
+
+    def is_loader_name(self, name: str) -> bool:
+        return torch.canonical(name) in LOADERS or name in self.world.settings.loaders
+
+    def held_by(self, value: Instance) -> Values:
+        return contents.held_by(self.world, value)
+
+    def calls_back(self, name: str) -> bool:
+        keeps = name in ("functools.partial", "functools.wraps")
+        return not (keeps or self.is_launcher(name) or self.is_loader_name(name))
+
+    @staticmethod
+    def calls_forward(bases: Iterable[str]) -> bool:
+        return any(name.startswith(("torch.nn.", "lightning")) or name.endswith("Module") for name in bases)
+
+    @staticmethod
+    def hook_callers(name: str) -> Iterable[str]:
+        return sorted(hooks.ENTRIES.get(name, ()))
+
+    def called_hooks(
+        self, name: str, file: SourceFile, index: int, frame: Frame | None
+    ) -> Iterator[tuple[Function, Instance]]:
+        return hooks.called_hooks(self.world, name, file, index, frame)
+
+    def parameter(self, function: Function, name: str) -> Values | None:
+        return click.from_command_line(self.world, function, name)
+
+    def in_parsed(self, value: Parsed, key: str) -> Found:
+        return self.parsers.lookup(value, key)
+
+    def options(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
+        return self.parsers.nearest(value, dest)
+
+    def in_data(self, value: Data, key: object) -> Found:
+        return self.data.lookup(value, key)
+
+    def entries(self, registry: Instance) -> Values:
+        return self.registries.entries(registry)
+
+    def looked_up(self, index: int, here: Site) -> Values:
+        return self.registries.looked_up(index, here)
+
+    def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        return self.registries.built(file, index, frame)
+
+    def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
+        return registries.configured(actuals, file, index) if self.built(file, index, frame) else actuals
