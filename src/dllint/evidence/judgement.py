@@ -7,18 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dllint.evidence.failures import Signature, meaning
-from dllint.evidence.wording import MIB, counted, said
+from dllint.evidence.wording import counted, said
 from dllint.finding import Finding, Verdict
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun, Seen
     from dllint.observation import End, Trial
-
-NOTICEABLE = 10 * MIB
-"""A healthy forked worker gains up to 1.5 MiB, and once about 7 MiB when the garbage collector first runs: growth below
-this confirms nothing."""
-NEAR, FAR = 0.8, 0.5
-"""Parts of a limit: a count confirms from the first on, and refutes below the second."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +24,8 @@ class Judgement:
 @dataclass(frozen=True)
 class Case:
     """A finding with what the run saw of it.
+
+    Judges build their answer by its methods, `case.confirmed("…")`, so that a rule's module imports none of this.
 
     Attributes:
         runs: its loaders that ran with workers; all of its loaders where the rule's page says that the hazard needs no
@@ -92,22 +88,22 @@ class Case:
     def failed_trials(self) -> list[Trial]:
         return [trial for run in self.runs for trial in run.trials if trial.outcome == "failed"]
 
+    @staticmethod
+    def confirmed(*evidence: str) -> Judgement:
+        return Judgement("confirmed", evidence)
 
-def confirmed(*evidence: str) -> Judgement:
-    return Judgement("confirmed", evidence)
+    @staticmethod
+    def latent(*evidence: str) -> Judgement:
+        return Judgement("latent", evidence)
 
+    @staticmethod
+    def refuted(*evidence: str) -> Judgement:
+        return Judgement("refuted", evidence)
 
-def latent(*evidence: str) -> Judgement:
-    return Judgement("latent", evidence)
+    @staticmethod
+    def inconclusive(*evidence: str) -> Judgement:
+        return Judgement("inconclusive", evidence)
 
-
-def refuted(*evidence: str) -> Judgement:
-    return Judgement("refuted", evidence)
-
-
-def inconclusive(*evidence: str) -> Judgement:
-    return Judgement("inconclusive", evidence)
-
-
-def not_reached(*evidence: str) -> Judgement:
-    return Judgement("not reached", evidence)
+    @staticmethod
+    def not_reached(*evidence: str) -> Judgement:
+        return Judgement("not reached", evidence)

@@ -13,8 +13,7 @@ Below RLIMIT_NOFILE lies a band of 3 a worker in which a loader starts, fails or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from dllint.observation import Storages
@@ -28,8 +27,7 @@ FORKSERVER_OWN = 8
 carries 8 of its own and of the loader's queues (multiprocessing/forkserver.py: 4; index and result queue: 4)."""
 
 
-@dataclass(frozen=True)
-class Wall:
+class Wall(NamedTuple):
     """A limit on storages: `most` is the largest number that still works. `uncertain` below it may fail by chance."""
 
     limit: str

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from dllint.evidence.thresholds import MIB
+
 if TYPE_CHECKING:
     from dllint.observation import Site
 
-MIB = 1 << 20
 LONGEST = 200
 """Characters of an exception's text that are shown."""
 

@@ -8,18 +8,16 @@ that sums RSS.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dllint.evidence.judgement import NOTICEABLE
+from dllint.evidence.thresholds import NOTICEABLE
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
     from dllint.observation import Sample
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(NamedTuple):
     """How a loader's workers grew, from the first sample of each after it had work to its last: bytes, summed.
 
     `own` is what they took for themselves, `most_own` the most that one of them did.

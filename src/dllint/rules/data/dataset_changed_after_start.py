@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, inconclusive, refuted
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.data.dataset_changes import Change, DatasetChanges
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL606"
 
@@ -43,8 +45,8 @@ def judge(case: Case) -> Judgement:
     """Do workers live on while the dataset changes?"""
     lasting = [run for run in case.runs if any(one.persistent for one in run.iterations)]
     if not lasting:
-        return refuted("its workers start anew in each epoch, with the dataset as it is then")
+        return case.refuted("its workers start anew in each epoch, with the dataset as it is then")
     again = [run for run in lasting if any(not one.fresh for one in run.iterations)]
     if again:
-        return inconclusive("its workers lived through several epochs; whether they missed a change was not seen")
-    return inconclusive("one epoch was run")
+        return case.inconclusive("its workers lived through several epochs; whether they missed a change was not seen")
+    return case.inconclusive("one epoch was run")

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
     from dllint.observation import Draw
 
@@ -32,18 +32,18 @@ def judge(case: Case) -> Judgement:
             alone = alone or shared == 1 < count
             # The state that workers were given is the same also where each seeds it anew before it draws.
             if shared > 1:
-                return confirmed(
+                return case.confirmed(
                     f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
                 )
             if _over_epochs(draws):
-                return confirmed(f"{source} gave the same {counted(distinct, 'draw')} in every epoch")
+                return case.confirmed(f"{source} gave the same {counted(distinct, 'draw')} in every epoch")
     if alone:
-        return inconclusive("workers began with the same state, and went on from different ones")
+        return case.inconclusive("workers began with the same state, and went on from different ones")
     if seen > 1:
-        return refuted(f"{seen} workers drew, and no draw came twice")
+        return case.refuted(f"{seen} workers drew, and no draw came twice")
     if case.runs and all(run.count < 2 for run in case.runs):
-        return inconclusive("its loader ran with one worker")
-    return inconclusive("no draws of more than one worker were seen")
+        return case.inconclusive("its loader ran with one worker")
+    return case.inconclusive("no draws of more than one worker were seen")
 
 
 def _repeats(draws: Iterable[Draw]) -> tuple[int, int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted
 from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
@@ -14,6 +13,7 @@ from dllint.project import Project
 from dllint.rules.data.loops import Loops
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL604"
@@ -55,12 +55,12 @@ def judge(case: Case) -> Judgement:
     if short >= REBUILT:
         starts = [one.first or 0.0 for run in case.runs for one in run.epochs if one.batches]
         each = f", {sum(starts) / len(starts) * 1000:.0f} ms each" if starts and sum(starts) else ""
-        return confirmed(f"{short} iterators gave one batch at most{each}")
+        return case.confirmed(f"{short} iterators gave one batch at most{each}")
     if len(case.runs) >= REBUILT:
-        return confirmed(f"the loader was built {len(case.runs)} times")
+        return case.confirmed(f"the loader was built {len(case.runs)} times")
     if iterations > 1:
-        return refuted(f"{counted(iterations, 'iterator')} gave {sum(run.batches for run in case.runs)} batches")
-    return inconclusive(f"{counted(iterations, 'iteration')} of this loader")
+        return case.refuted(f"{counted(iterations, 'iterator')} gave {sum(run.batches for run in case.runs)} batches")
+    return case.inconclusive(f"{counted(iterations, 'iteration')} of this loader")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, not_reached, refuted
 from dllint.evidence.wording import counted
 from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
@@ -15,6 +14,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.data.exhaustion import BareNext, Exhaustion
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL607"
@@ -49,13 +49,13 @@ def judge(case: Case) -> Judgement:
     ended = [(run, epoch) for run in case.runs for epoch in run.epochs if not epoch.cut]
     for _, epoch in ended:
         if epoch.natural and epoch.total is not None and epoch.batches < epoch.total:
-            return confirmed(f"epoch {epoch.number} ended silently after {epoch.batches} of {epoch.total} batches")
+            return case.confirmed(f"epoch {epoch.number} ended silently after {epoch.batches} of {epoch.total} batches")
     whole = [epoch for _, epoch in ended if epoch.natural and epoch.total is not None]
     if whole:
-        return refuted(f"{counted(len(whole), 'epoch')} came to the end of the data")
+        return case.refuted(f"{counted(len(whole), 'epoch')} came to the end of the data")
     if not case.runs:
-        return not_reached("this loader was never built")
-    return inconclusive("no epoch was run to the end of its data")
+        return case.not_reached("this loader was never built")
+    return case.inconclusive("no epoch was run to the end of its data")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, not_reached, refuted
 from dllint.evidence.wording import counted
 from dllint.finding import Finding
 from dllint.project import Project
@@ -14,6 +13,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.data.splitting import Splitting, Unsplit
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL601"
@@ -67,18 +67,18 @@ def judge(case: Case) -> Judgement:
             if common:
                 items = sum(map(len, told.values()))
                 distinct = len(set().union(*told.values()))
-                return confirmed(
+                return case.confirmed(
                     f"{common} of {counted(distinct, 'item')} came from more than one of "
                     f"{counted(run.count, 'worker')} in epoch {epoch}: {items} for {distinct}"
                 )
     if all(run.count < 2 for run in case.runs):
-        return not_reached("its loader ran with one worker, which has no one to share with")
+        return case.not_reached("its loader ran with one worker, which has no one to share with")
     if alike:
-        return inconclusive("the items of a worker are too much alike to tell those of another from them")
+        return case.inconclusive("the items of a worker are too much alike to tell those of another from them")
     delivering = max((len({item.worker for item in run.items}) for run in case.runs), default=0)
     if delivering > 1:
-        return refuted(f"{delivering} workers delivered items, and not the same ones")
-    return inconclusive("items of more than one worker were not seen")
+        return case.refuted(f"{delivering} workers delivered items, and not the same ones")
+    return case.inconclusive("items of more than one worker were not seen")
 
 
 def _common(workers: list[set[str]]) -> int:

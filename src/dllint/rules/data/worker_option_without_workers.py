@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, not_reached, refuted
 from dllint.evidence.wording import counted, said
 from dllint.facts.schema import Expr
 from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
@@ -14,6 +13,9 @@ from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.data.worker_options import Clash, WorkerOptions
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL605"
 
@@ -105,14 +107,14 @@ def judge(case: Case) -> Judgement:
     """Did the constructor, or iter(), refuse the option?"""
     for run in case.runs:
         if run.loader.error:
-            return confirmed(f"the constructor raised {run.loader.error}")
+            return case.confirmed(f"the constructor raised {run.loader.error}")
         for one in run.iterations:
             if one.error and not run.count:
-                return confirmed(f"iter() raised {said(one.error, one.text)}")
+                return case.confirmed(f"iter() raised {said(one.error, one.text)}")
     if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
-        return confirmed(said(case.died[0].exception, case.died[0].text))
+        return case.confirmed(said(case.died[0].exception, case.died[0].text))
     if not case.runs:
-        return not_reached("this loader was never built")
+        return case.not_reached("this loader was never built")
     if any(run.count for run in case.runs):
-        return not_reached(f"its loader ran with {counted(case.count, 'worker')} here")
-    return refuted("it was built with no workers, and nothing was refused")
+        return case.not_reached(f"its loader ran with {counted(case.count, 'worker')} here")
+    return case.refuted("it was built with no workers, and nothing was refused")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.facts.schema import Expr
 from dllint.finding import Finding, Fix, Place, ReplaceExpression
 from dllint.inference.values import Const
@@ -20,6 +19,7 @@ from dllint.rules.memory.prefetched_batches import ahead
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
     from dllint.observation import Kept
 
@@ -109,13 +109,15 @@ def judge(case: Case) -> Judgement:
     """Does the loop gain tensors in shared memory with every batch, and their descriptors?"""
     kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
     if not kept:
-        return inconclusive("too few batches came to see a slope")
+        return case.inconclusive("too few batches came to see a slope")
     kept = [(run, one) for run, one in kept if _more_than_prefetched(run, one)] or kept
     run, most = max(kept, key=lambda pair: pair[1].maps_a_batch)
     if most.maps_a_batch < PER_BATCH:
-        return refuted(f"{most.maps_a_batch:.1f} tensors in shared memory more a batch, over {most.batches} batches")
+        return case.refuted(
+            f"{most.maps_a_batch:.1f} tensors in shared memory more a batch, over {most.batches} batches"
+        )
     if not _more_than_prefetched(run, most):
-        return inconclusive(f"over {most.batches} batches, those made ahead may be all that the loop gained")
+        return case.inconclusive(f"over {most.batches} batches, those made ahead may be all that the loop gained")
     if most.fds_a_batch >= PER_BATCH:
         nofile = run.limits.values.get("nofile") if run.limits is not None else None
         end = (
@@ -123,8 +125,10 @@ def judge(case: Case) -> Judgement:
             if isinstance(nofile, int)
             else ""
         )
-        return confirmed(f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}")
-    return confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
+        return case.confirmed(
+            f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}"
+        )
+    return case.confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
 
 
 def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:

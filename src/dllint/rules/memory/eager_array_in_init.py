@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import FAR, NEAR, NOTICEABLE, Case, Judgement, confirmed, inconclusive, latent, refuted
+from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
 from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
 from dllint.inference.values import Class
@@ -17,6 +17,7 @@ from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL301"
@@ -158,28 +159,28 @@ def judge(case: Case) -> Judgement:
     """Is the array copied into each worker?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
-        return inconclusive("what the workers are given was not counted")
+        return case.inconclusive("what the workers are given was not counted")
     run = max(with_arrays, key=lambda one: one.array_bytes * one.count)
     size, total = run.array_bytes, run.array_bytes * run.count
     if size < NOTICEABLE:
         shared = run.storages.storage_bytes if run.storages else 0
         if shared >= NOTICEABLE and not run.forked:
-            return confirmed(f"the workers share one copy of {mebibytes(shared)} in /dev/shm")
-        return refuted(f"pickling for a worker copies {mebibytes(size)} of arrays")
+            return case.confirmed(f"the workers share one copy of {mebibytes(shared)} in /dev/shm")
+        return case.refuted(f"pickling for a worker copies {mebibytes(size)} of arrays")
     if not run.forked:
         each = f"each of {counted(run.count, 'worker')} started by {run.method}"
-        return confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in all")
+        return case.confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in all")
     others = [method for method in run.others if method != "fork"]
     if others and total >= NEAR * COPIES:
         where = case.where(others[0])
-        return latent(
+        return case.latent(
             f"under {where}, each of {counted(run.count, 'worker')} gets a copy of {mebibytes(size)}, "
             f"{mebibytes(total)} in all",
             "shared by the forked workers of this run",
         )
     if not others or total < FAR * COPIES:
-        return refuted(f"the forked workers share it; copies for all would be {mebibytes(total)}")
-    return inconclusive(
+        return case.refuted(f"the forked workers share it; copies for all would be {mebibytes(total)}")
+    return case.inconclusive(
         f"the forked workers share it; copies for all would be {mebibytes(total)} of {mebibytes(COPIES)}"
     )
 

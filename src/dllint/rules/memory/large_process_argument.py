@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, inconclusive, refuted
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.project.process_starts import Starting
 from dllint.rules.memory.process_arguments import LargeArgument, ProcessArguments
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL305"
 MIB = 1 << 20
@@ -66,9 +68,9 @@ def judge(case: Case) -> Judgement:
     """How was the process started, and how long did that take?"""
     launched = case.seen.launched_at(case.finding)
     if not launched:
-        return inconclusive("no process was started from there")
+        return case.inconclusive("no process was started from there")
     if all(one.method == "fork" for one in launched):
-        return refuted("the process was forked, and is sent nothing")
+        return case.refuted("the process was forked, and is sent nothing")
     slowest = max(launched, key=lambda one: one.seconds or 0.0)
     took = f"; sending it all took {slowest.seconds:.2f} s" if slowest.seconds else ""
-    return inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")
+    return case.inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")

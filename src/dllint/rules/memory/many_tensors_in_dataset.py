@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import FAR, NEAR, Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Severity
 from dllint.inference.values import Class
@@ -19,6 +19,7 @@ from dllint.project.tensors import ManyTensors
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL303"
@@ -99,20 +100,20 @@ def judge(case: Case) -> Judgement:
     counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
     bounds = [(*bound, run) for run in counted_runs for bound in _bounds(case, run)]
     if failed and not bounds:
-        return confirmed(failed[0])
+        return case.confirmed(failed[0])
     if not bounds:
         if not counted_runs:
-            return inconclusive("the storages were not counted")
-        return refuted("forked workers are sent no storages, and no target starts workers in another way")
+            return case.inconclusive("the storages were not counted")
+        return case.refuted("forked workers are sent no storages, and no target starts workers in another way")
     have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
     both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
     if failed:
-        return confirmed(f"{both}: {failed[0]}")
+        return case.confirmed(f"{both}: {failed[0]}")
     if have >= NEAR * most:
         trial = next((one for one in run.trials if one.outcome == "failed"), None)
         tried = (f"a trial under {trial.method} failed",) if trial is not None else ()
-        return confirmed(both, *tried)
-    return refuted(both) if have < FAR * most else inconclusive(both)
+        return case.confirmed(both, *tried)
+    return case.refuted(both) if have < FAR * most else case.inconclusive(both)
 
 
 def _bounds(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:

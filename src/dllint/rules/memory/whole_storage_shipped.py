@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import FAR, NEAR, Case, Judgement, confirmed, inconclusive, refuted
-from dllint.evidence.wording import MIB, mebibytes
+from dllint.evidence.thresholds import FAR, MIB, NEAR
+from dllint.evidence.wording import mebibytes
 from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
@@ -17,6 +17,7 @@ from dllint.rules.memory.shipped_items import Shipping, View
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL307"
@@ -73,14 +74,14 @@ def judge(case: Case) -> Judgement:
         (batch.bytes, storages.storage_bytes) for batch, storages in pairs if batch and storages.storage_bytes >= MIB
     ]
     if not known:
-        return inconclusive("the dataset's tensors, or its batches, were not measured")
+        return case.inconclusive("the dataset's tensors, or its batches, were not measured")
     shipped, whole = max(known, key=lambda one: one[0] / one[1])
     both = (
         f"the first batch took {mebibytes(shipped)} of shared memory; the tensors of the dataset are {mebibytes(whole)}"
     )
     if shipped >= NEAR * whole:
-        return confirmed(both)
-    return refuted(both) if shipped < FAR * whole else inconclusive(both)
+        return case.confirmed(both)
+    return case.refuted(both) if shipped < FAR * whole else case.inconclusive(both)
 
 
 def concerns(run: LoaderRun) -> bool:

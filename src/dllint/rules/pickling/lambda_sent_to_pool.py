@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.failures import is_pickling
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive
 from dllint.evidence.wording import said
 from dllint.finding import Finding, Place, Severity
 from dllint.linking.conditions import render
@@ -14,6 +13,9 @@ from dllint.project import Project
 from dllint.rules.pickling.functions import Unpicklable
 from dllint.rules.pickling.sent_functions import SentFunction, sent_functions
 from dllint.rules.pickling.unpicklable_functions import hoisting, statement_of
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL207"
 
@@ -69,8 +71,8 @@ def judge(case: Case) -> Judgement:
     """Did a pool fail to pickle the function?"""
     for end in case.seen.died_at(case.finding):
         if is_pickling(f"{end.exception}: {end.text}"):
-            return confirmed(said(end.exception, end.text))
+            return case.confirmed(said(end.exception, end.text))
     for launch in case.seen.launched_at(case.finding):
         if launch.error and is_pickling(launch.error):
-            return confirmed(launch.error)
-    return inconclusive("the run did not see this function being sent")
+            return case.confirmed(launch.error)
+    return case.inconclusive("the run did not see this function being sent")

@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.evidence.failures import is_pickling
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, latent, refuted
 from dllint.evidence.wording import listed, said
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
     from dllint.observation import Loader
 
 LOCAL_NAME = r"['\s]([\w.<>]+)\.<locals>\.[\w<>]+"
 """A local function, class or lambda as exceptions name it: where it is defined, and its own name."""
-
-
 KINDS = ("DLL201", "DLL202", "DLL203", "DLL204")
 """Rules about what workers are sent and cannot unpickle."""
 
 
-@dataclass(frozen=True)
-class Error:
+class Error(NamedTuple):
     """An error of pickling; `method` is the start method of the trial it came from, "" for the run itself."""
 
     method: str
@@ -74,14 +70,14 @@ def judge(case: Case) -> Judgement:
     own = [error for error in found if (error.code == code or _same_object(error, case)) and _same_owner(error, case)]
     here = next((error for error in own if not error.method), None)
     if here is not None:
-        return confirmed(f"iter() raised {said(here.exception, here.text)}")
+        return case.confirmed(f"iter() raised {said(here.exception, here.text)}")
     if own:
         evidence = {error.method: said(error.exception, error.text) for error in reversed(own)}
         first = next(iter(reversed(evidence.items())))
-        return latent(f"fails under {case.where(first[0])}: {first[1]}", *harmless(case))
+        return case.latent(f"fails under {case.where(first[0])}: {first[1]}", *harmless(case))
     if found:
         stopped = found[0]
-        return inconclusive(f"pickling stops at something else first: {said(stopped.exception, stopped.text)}")
+        return case.inconclusive(f"pickling stops at something else first: {said(stopped.exception, stopped.text)}")
     return went_well(case)
 
 
@@ -117,13 +113,15 @@ def went_well(case: Case) -> Judgement:
     tried = [trial.method for run in case.runs for trial in run.trials if trial.outcome == "started"]
     worked = list(dict.fromkeys([*under, *tried]))
     if worked:
-        return refuted(f"the workers started by {listed(str(one) for one in worked)} and sent batches")
+        return case.refuted(f"the workers started by {listed(str(one) for one in worked)} and sent batches")
     for trial in case.failed_trials:
-        return inconclusive(f"a trial under {trial.method} failed in another way: {said(trial.exception, trial.text)}")
+        return case.inconclusive(
+            f"a trial under {trial.method} failed in another way: {said(trial.exception, trial.text)}"
+        )
     counted_all = [run for run in case.runs if run.storages is not None and run.storages.complete]
     if counted_all and not any(run.storages and run.storages.exception for run in counted_all):
-        return refuted("what the workers are given was pickled without an error")
-    return inconclusive(f"it ran by {listed(case.methods)}, which pickles nothing, and nothing else was tried")
+        return case.refuted("what the workers are given was pickled without an error")
+    return case.inconclusive(f"it ran by {listed(case.methods)}, which pickles nothing, and nothing else was tried")
 
 
 def stopped(run: LoaderRun, code: str) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.failures import meaning, worker_died
-from dllint.evidence.judgement import Case, Judgement, confirmed, latent
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project, Regime
@@ -17,6 +16,7 @@ from dllint.rules.pickling.pickling_verdict import errors, harmless, went_well
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL206"
@@ -59,19 +59,21 @@ def judge(case: Case) -> Judgement:
     for run in case.runs:
         for error, text in run.failures:
             if run.method != "fork" and _died_of_it(f"{error}: {text}"):
-                return confirmed(f"under {run.method}, {said(error, text)}")
+                return case.confirmed(f"under {run.method}, {said(error, text)}")
         for trial in run.trials:
             if trial.outcome == "failed" and _died_of_it(f"{trial.exception}: {trial.text}\n{trial.stderr}"):
                 why = said(trial.exception, trial.text)
-                return latent(f"fails under {case.where(trial.method)}: {why}", *harmless(case))
+                return case.latent(f"fails under {case.where(trial.method)}: {why}", *harmless(case))
     for told in (told for run in case.runs for told in errors(run)):
         if told.method and _died_of_it(told.text):
-            return latent(f"fails under {case.where(told.method)}: {said(told.exception, told.text)}", *harmless(case))
+            return case.latent(
+                f"fails under {case.where(told.method)}: {said(told.exception, told.text)}", *harmless(case)
+            )
     sent = [run for run in case.runs if any(method != "fork" for method in (run.method, *run.others))]
     temporary = max((run.storages.temporary for run in sent if run.storages), default=0)
     if temporary:
         noun = counted(temporary, "storage")
-        return latent(f"pickling makes {noun} that are gone before a worker gets them", *harmless(case))
+        return case.latent(f"pickling makes {noun} that are gone before a worker gets them", *harmless(case))
     return went_well(case)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project
@@ -14,6 +13,7 @@ from dllint.rules.pickling.unpicklable_items import UnpicklableItem, unpicklable
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL205"
@@ -48,13 +48,15 @@ def judge(case: Case) -> Judgement:
     for run in case.runs:
         for feeder in run.feeders:
             hung = "; the program hung" if case.seen.hung else ""
-            return confirmed(f"worker {feeder.pid} could not send an item: {said(feeder.exception, feeder.text)}{hung}")
+            return case.confirmed(
+                f"worker {feeder.pid} could not send an item: {said(feeder.exception, feeder.text)}{hung}"
+            )
     batches = sum(run.batches for run in case.runs)
     if not batches:
-        return inconclusive("no batch came")
+        return case.inconclusive("no batch came")
     if "rais" in case.finding.text:
-        return inconclusive(f"{counted(batches, 'batch')} came, and nothing was raised")
-    return refuted(f"the workers sent {counted(batches, 'batch')}")
+        return case.inconclusive(f"{counted(batches, 'batch')} came, and nothing was raised")
+    return case.refuted(f"the workers sent {counted(batches, 'batch')}")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted, describe, listed
 from dllint.finding import Finding, Place
 from dllint.project import Project
@@ -14,6 +13,9 @@ from dllint.project.loaders import Loader
 from dllint.rules.start_methods.cuda_forks import CudaForks
 from dllint.rules.start_methods.live_threads import carried, raised_threads
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL107"
 _ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while workers start"}
@@ -67,7 +69,7 @@ def judge(case: Case) -> Judgement:
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:
         where = describe(stuck[0].loader.site)
-        return confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
+        return case.confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
     if not forked:
-        return refuted(f"its workers started by {listed(case.methods)}, which carries no threads or locks over")
-    return inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")
+        return case.refuted(f"its workers started by {listed(case.methods)}, which carries no threads or locks over")
+    return case.inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")

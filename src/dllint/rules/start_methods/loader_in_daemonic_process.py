@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -15,6 +14,7 @@ from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL104"
@@ -67,12 +67,12 @@ def _finding(project: Project, launch: Launch, reached: Reached, loader: Loader,
 def judge(case: Case) -> Judgement:
     """Was the loader refused its workers?"""
     if case.failure is not None:
-        return confirmed(case.failure)
+        return case.confirmed(case.failure)
     inside = next((run for run in case.runs if run.workers), None)
     if inside is None:
-        return inconclusive("no worker was started")
+        return case.inconclusive("no worker was started")
     main = inside.process is None or inside.process.role == "main"
-    return refuted(f"its workers started, in {'the main process' if main else 'a process that is not daemonic'}")
+    return case.refuted(f"its workers started, in {'the main process' if main else 'a process that is not daemonic'}")
 
 
 def concerns(run: LoaderRun) -> bool:

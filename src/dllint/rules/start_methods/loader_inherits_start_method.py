@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, not_reached, refuted
 from dllint.evidence.wording import counted, listed
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.linking.conditions import render, repeatable
@@ -16,6 +15,7 @@ from dllint.rules.start_methods.consequences import consequences
 from dllint.rules.start_methods.cuda import Cuda
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL101"
@@ -122,12 +122,12 @@ def judge(case: Case) -> Judgement:
         took = f", ready {run.start_seconds:.1f} s later" if run.start_seconds else ""
         fresh = sum(one.fresh for one in run.iterations)
         again = f", {fresh} times in this run" if fresh > 1 else ""
-        return confirmed(f"{counted(run.count, 'worker')} started by {run.method}{took}{again}")
+        return case.confirmed(f"{counted(run.count, 'worker')} started by {run.method}{took}{again}")
     launched = [run for run in case.runs if run.process is not None and run.process.role in ("child", "worker")]
     under = listed(case.methods)
     if case.finding.trace and not launched:
-        return not_reached(f"the loader ran in the main process, by {under}, and not by way of the launcher")
-    return refuted(f"its workers started by {under or 'no one'}")
+        return case.not_reached(f"the loader ran in the main process, by {under}, and not by way of the launcher")
+    return case.refuted(f"its workers started by {under or 'no one'}")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dllint.evidence.judgement import Case, Judgement, inconclusive, refuted
 from dllint.evidence.wording import listed
 from dllint.finding import Finding
 from dllint.inference.values import Const
@@ -14,6 +13,9 @@ from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.project.same_process import in_one_run, runs_when_imported, ways_to
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL108"
 MOST_PLACES = 4
@@ -112,5 +114,5 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
 def judge(case: Case) -> Judgement:
     """Would the workers have taken over the strategy?"""
     if case.methods == ["fork"]:
-        return refuted("its workers were forked and have the strategy of their parent")
-    return inconclusive(f"its workers started by {listed(case.methods)}; their strategy was not seen")
+        return case.refuted("its workers were forked and have the strategy of their parent")
+    return case.inconclusive(f"its workers started by {listed(case.methods)}; their strategy was not seen")

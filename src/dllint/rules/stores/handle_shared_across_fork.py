@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
@@ -14,6 +13,7 @@ from dllint.rules.stores.lazy_opening import lazy_opening
 from dllint.rules.stores.shared_handles import Shared, shared_handles
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL402"
@@ -70,9 +70,9 @@ def judge(case: Case) -> Judgement:
     """
     forked = [run for run in case.runs if run.forked]
     if not forked:
-        return refuted("its workers were not forked, so that each has handles of its own")
+        return case.refuted("its workers were not forked, so that each has handles of its own")
     if case.raised or case.died is not None:
-        return confirmed(
+        return case.confirmed(
             f"a worker failed: {case.raised[0] if case.raised else case.died[1].cause if case.died else ''}"
         )
     handles = [one for run in forked for one in run.handles]
@@ -81,16 +81,18 @@ def judge(case: Case) -> Judgement:
         one = moved[0]
         name = f"{one.attribute} " if one.attribute else ""
         workers = counted(len({each.worker for each in moved}), "worker")
-        return confirmed(f"{workers} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened")
+        return case.confirmed(
+            f"{workers} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened"
+        )
     if any(not run.batches and (case.seen.hung or run.gave_up) for run in forked):
-        return confirmed("the program hung: no batch came from the forked workers")
+        return case.confirmed("the program hung: no batch came from the forked workers")
     # What a library holds for itself, as LMDB its map, is not read by an offset at all.
     shared = [one for one in handles if one.shared and one.attribute]
     if any(one.used for one in shared) and all(one.moved is False for one in shared):
-        return refuted(
+        return case.refuted(
             f"workers share {os.path.basename(shared[0].path)} with the parent, and its offset stayed: read by position"
         )
-    return inconclusive("no offset moved; a clean short run proves nothing of a race")
+    return case.inconclusive("no offset moved; a clean short run proves nothing of a race")
 
 
 def concerns(run: LoaderRun) -> bool:

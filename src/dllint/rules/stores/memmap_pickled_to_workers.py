@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, latent, refuted
-from dllint.evidence.wording import MIB, counted, mebibytes
+from dllint.evidence.thresholds import MIB
+from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place
 from dllint.linking.conditions import render
 from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL404"
 PAGE = 4096
@@ -118,21 +121,21 @@ def judge(case: Case) -> Judgement:
     """Is a mapped array read whole into the pickle?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
-        return inconclusive("what the workers are given was not counted")
+        return case.inconclusive("what the workers are given was not counted")
     run = max(with_arrays, key=lambda one: one.array_bytes * (2 - one.forked))
     size = run.array_bytes
     if size < PAGE:
-        return refuted("pickling for a worker copies no array")
+        return case.refuted("pickling for a worker copies no array")
     if size < MIB:
-        return inconclusive(
+        return case.inconclusive(
             f"pickling for a worker copies {mebibytes(size)}: little here, and as much as the file holds"
         )
     if not run.forked:
-        return confirmed(f"{mebibytes(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
+        return case.confirmed(f"{mebibytes(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
     others = [method for method in run.others if method != "fork"]
     if others:
-        return latent(
+        return case.latent(
             f"under {case.where(others[0])}, {mebibytes(size)} are read into the pickle for each worker",
             "the forked workers of this run share the mapping",
         )
-    return refuted("the workers are forked, under every target, and share the mapping")
+    return case.refuted("the workers are forked, under every target, and share the mapping")

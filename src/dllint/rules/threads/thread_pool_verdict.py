@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from dllint.evidence.judgement import Case, Judgement, confirmed, inconclusive, refuted
 from dllint.evidence.wording import counted
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 OWN = 2
@@ -27,19 +27,19 @@ def judge(case: Case) -> Judgement:
     """Do workers start a pool of threads?"""
     records = [one for run in case.runs for one in run.threads]
     if not records:
-        return inconclusive("no worker's threads were counted")
+        return case.inconclusive("no worker's threads were counted")
     most = max(records, key=lambda one: one.after - one.start)
     new = most.after - most.start - OWN
     cores = os.cpu_count() or 1
     told = f"worker {most.worker} went from {most.start} to {counted(most.after, 'thread')} with its first item"
     if new >= 1:
         everywhere = f"; {counted(case.count, 'worker')} on {counted(cores, 'core')}" if case.count else ""
-        return confirmed(f"{told}{everywhere}")
+        return case.confirmed(f"{told}{everywhere}")
     if cores < ENOUGH_CORES:
-        return inconclusive(f"{told}; on {counted(cores, 'core')} a pool is too small to be seen")
+        return case.inconclusive(f"{told}; on {counted(cores, 'core')} a pool is too small to be seen")
     if any(run.forked for run in case.runs) and case.finding.code == "DLL501":
-        return inconclusive(f"{told}; forked workers of a parent that used the pool run serially, others do not")
-    return refuted(told)
+        return case.inconclusive(f"{told}; forked workers of a parent that used the pool run serially, others do not")
+    return case.refuted(told)
 
 
 def starts_pool(run: LoaderRun, library: str) -> bool:
