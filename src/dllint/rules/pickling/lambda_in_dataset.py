@@ -18,7 +18,7 @@ CODE = "DLL201"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    yield from unpicklable_functions(project, CODE)
+    return unpicklable_functions(project, CODE)
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -10,7 +10,7 @@ from dllint.inference.values import External, Function, Instance
 from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
 from dllint.project.launches import Launch, context_of
 from dllint.project.process_starts import Method, Starting
-from dllint.rules.pickling.functions import functions_in, is_lambda, is_local
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
 
 if TYPE_CHECKING:
     from dllint.project.model import Project

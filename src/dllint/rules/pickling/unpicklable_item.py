@@ -9,8 +9,8 @@ from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.rules.pickling.unpicklable_items import UnpicklableItem, unpicklable_items
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -20,12 +20,12 @@ CODE = "DLL205"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    uses: dict[tuple[str, Span], list[tuple[UnpicklableItem, Loader]]] = {}
+    causes: Causes[tuple[UnpicklableItem, Loader]] = Causes()
     for loader in project.loaders:
         if loader.workers().possible and project.regimes(loader):
             for item in unpicklable_items(project, loader):
-                uses.setdefault((item.file.path, item.span), []).append((item, loader))
-    for found in uses.values():
+                causes.add((item, loader), (item.file.path, item.span))
+    for found in causes:
         item, loader = found[0]
         yield Finding(
             CODE,

@@ -11,7 +11,7 @@ from dllint.inference.values import NONE, Class, Display, Frame, Function, Insta
 from dllint.libraries.pickling import NON_LEAF, Refusal
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.functions import is_lambda, is_local
+from dllint.rules.pickling.local_functions import is_lambda, is_local
 from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
 from dllint.span import Span
 
