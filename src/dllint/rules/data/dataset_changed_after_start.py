@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.rules.data.dataset_changes import Change, DatasetChanges
 
 if TYPE_CHECKING:
@@ -18,14 +19,13 @@ CODE = "DLL606"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     changes = DatasetChanges(project)
-    found: dict[tuple[str, Any], tuple[Change, list[Loader]]] = {}
+    causes: Causes[tuple[Change, Loader]] = Causes()
     for loader in project.loaders:
         if loader.workers().possible and changes.persists(loader):
             for change in changes.of_loader(loader):
-                loaders = found.setdefault((change.file.path, change.span), (change, []))[1]
-                if loader not in loaders:
-                    loaders.append(loader)
-    for change, loaders in found.values():
+                causes.add((change, loader), (change.file.path, change.span))
+    for found in causes:
+        change, loader = found[0]
         yield Finding(
             CODE,
             change.file.path,
@@ -34,9 +34,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             {
                 "what": change.what,
                 "attr": change.attr,
-                "loader": project.where(loaders[0].file, loaders[0].span),
+                "loader": project.where(loader.file, loader.span),
             },
-            related=(change.read, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+            related=(change.read, *dict.fromkeys(project.loader_place(other) for _, other in found)),
             statement=change.statement,
         )
 

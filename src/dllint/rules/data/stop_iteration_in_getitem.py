@@ -11,6 +11,7 @@ from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.rules.data.exhaustion import BareNext, Exhaustion
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ CODE = "DLL607"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     exhaustion = Exhaustion(project)
-    found: dict[tuple[str, int], tuple[BareNext, list[Loader]]] = {}
+    causes: Causes[tuple[BareNext, Loader]] = Causes()
     for loader in project.loaders:
         for bare in exhaustion.bare(loader):
-            found.setdefault((bare.run.file.path, bare.call), (bare, []))[1].append(loader)
-    for bare, loaders in found.values():
+            causes.add((bare, loader), (bare.run.file.path, bare.call))
+    for found in causes:
+        bare = found[0][0]
         call = bare.run.file.calls[bare.call]
         file, span = bare.made
         yield Finding(
@@ -38,7 +40,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             trace=project.trace(bare.run.hops),
             related=(
                 Place(file.path, span, "this iterator comes to an end"),
-                *dict.fromkeys(Place(one.file.path, one.span, "reads the dataset") for one in loaders),
+                *dict.fromkeys(Place(one.file.path, one.span, "reads the dataset") for _, one in found),
             ),
             statement=call.statement,
         )

@@ -10,6 +10,7 @@ from dllint.evidence.wording import counted
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.rules.data.splitting import Splitting, Unsplit
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ CODE = "DLL601"
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     splitting = Splitting(project)
-    found: dict[tuple[str, int], tuple[Unsplit, list[Loader]]] = {}
+    causes: Causes[tuple[Unsplit, Loader]] = Causes()
     for loader in project.loaders:
         workers = loader.workers()
         if workers.possible and workers.count != 1:
             for unsplit in splitting.unsplit(loader):
-                found.setdefault(unsplit.iter.key, (unsplit, []))[1].append(loader)
-    for unsplit, loaders in found.values():
-        yield _finding(project, unsplit, loaders)
+                causes.add((unsplit, loader), unsplit.iter.key)
+    for found in causes:
+        yield _finding(project, found[0][0], [loader for _, loader in found])
 
 
 def _finding(project: Project, unsplit: Unsplit, loaders: list[Loader]) -> Finding:

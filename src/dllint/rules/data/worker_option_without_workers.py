@@ -21,12 +21,12 @@ CODE = "DLL605"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    judge = WorkerOptions(project)
+    given = WorkerOptions(project)
     for loader in project.loaders:
-        clash = judge.clash(loader)
+        clash = given.clash(loader)
         if clash is not None:
             yield _finding(loader, clash)
-        elif judge.ignored(loader):
+        elif given.ignored(loader):
             yield _ignored(loader)
 
 

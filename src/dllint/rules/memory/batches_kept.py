@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.facts.schema import Expr
-from dllint.finding import Finding, Fix, Place, ReplaceExpression
+from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Const
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -30,20 +29,15 @@ _SHOWN = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Use] = Causes()
     for kept in project.ask(Batches).kept():
         if not project.regimes(kept.loader) or kept.loader.flag("pin_memory") is not False:
             continue
         if _shares_by_file(project, kept.loader):
             continue
-        place = project.loader_place(kept.loader)
-        key = (kept.file.path, kept.span)
-        if key in found:
-            earlier = found[key]
-            found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
-        else:
-            found[key] = _finding(kept, place, ahead(project, kept.loader))
-    yield from found.values()
+        finding = _finding(kept, ahead(project, kept.loader))
+        causes.add(Use(finding, project.loader_place(kept.loader)), (kept.file.path, kept.span))
+    yield from map(worst, causes)
 
 
 def _shares_by_file(project: Project, loader: Loader) -> bool:
@@ -60,7 +54,7 @@ def _shares_by_file(project: Project, loader: Loader) -> bool:
     return False
 
 
-def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
+def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
     shown = waiting is not None and waiting >= _SHOWN
@@ -73,7 +67,6 @@ def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
         kept.span,
         message,
         values,
-        related=(loader,),
         fixes=_fixes(kept),
         statement=kept.statement,
     )

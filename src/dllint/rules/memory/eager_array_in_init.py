@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
@@ -15,6 +14,7 @@ from dllint.project import Project, Regime
 from dllint.project.arrays import Array, mib
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes, Use, worst
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -26,24 +26,8 @@ COPIES = 256 << 20
 MIB = 1 << 20
 
 
-@dataclass
-class _Group:
-    """Findings that one change mends; the worst is told, with the places of all."""
-
-    rank: int
-    finding: Finding
-    made: list[Place] = field(default_factory=list)
-    loaders: list[Place] = field(default_factory=list)
-    methods: list[str] = field(default_factory=list)
-
-    def told(self) -> Finding:
-        methods = [*self.finding.start_methods, *self.methods] if self.finding.start_methods else []
-        related = tuple(dict.fromkeys((*self.made, *self.loaders)))
-        return replace(self.finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
-
-
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    groups: dict[tuple[Any, ...], _Group] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -56,22 +40,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
                 if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr)):
                     continue
-                judged = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
-                if judged is None:
-                    continue
-                rank, finding = judged
-                # One array that several statements keep is one thing to mend, and so is one statement for several.
-                attribute = (kept.file.path, kept.owner, kept.attr)
-                keys = (attribute, kept.span), (attribute, array.file.path, array.call)
-                group = next((groups[key] for key in keys if key in groups), None) or _Group(rank, finding)
-                groups.update(dict.fromkeys(keys, group))
-                group.made += finding.related
-                group.loaders.append(project.loader_place(loader))
-                group.methods += finding.start_methods
-                if group.rank < rank:
-                    group.rank, group.finding = rank, finding
-    for group in {id(group): group for group in groups.values()}.values():
-        yield group.told()
+                use = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
+                if use is not None:
+                    # One array that several statements keep is one thing to mend, and so is one statement for several.
+                    attribute = (kept.file.path, kept.owner, kept.attr)
+                    causes.add(use, (attribute, kept.span), (attribute, array.file.path, array.call))
+    yield from map(worst, causes)
 
 
 def _judge(
@@ -83,8 +57,8 @@ def _judge(
     kept: Kept,
     array: Array,
     dropped: bool,
-) -> tuple[int, Finding] | None:
-    """The worst that a loader makes of an array, with a rank to compare it by."""
+) -> Use | None:
+    """The worst that a loader makes of an array."""
     judged = [
         verdict
         for regime in regimes
@@ -104,9 +78,8 @@ def _judge(
             values["total"] = mib(array.size * regime.workers.count)
             values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
     values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
-    related = []
-    if array.span.line != kept.span.line or array.file is not kept.file:
-        related.append(Place(array.file.path, array.span, "made here"))
+    apart = array.span.line != kept.span.line or array.file is not kept.file
+    made = (Place(array.file.path, array.span, "made here"),) if apart else ()
     finding = Finding(
         CODE,
         kept.file.path,
@@ -116,11 +89,10 @@ def _judge(
         severity=severity,
         start_methods=() if regime.method == "fork" else (regime.method, *methods),
         trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
-        related=tuple(related),
         fixes=_fixes(array, message, kept),
         statement=kept.store.event.span,
     )
-    return rank, finding
+    return Use(finding, project.loader_place(loader), rank, made)
 
 
 def _under(

@@ -9,8 +9,8 @@ from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.project.process_starts import Starting
+from dllint.rules.causes import Causes
 from dllint.rules.memory.process_arguments import LargeArgument, ProcessArguments
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Finding] = Causes()
     for launch in project.launches.all():
         methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork" and one.shown]
         for argument in project.ask(ProcessArguments).large(launch) if methods else ():
@@ -34,20 +34,18 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             related = [Place(launch.file.path, launching, f"starts the process by {methods[0].name}")]
             if argument.made is not None and argument.made.span != argument.span:
                 related.append(Place(argument.made.file.path, argument.made.span, "made here"))
-            found.setdefault(
-                (argument.file.path, argument.span),
-                Finding(
-                    CODE,
-                    argument.file.path,
-                    argument.span,
-                    message,
-                    values,
-                    start_methods=tuple(dict.fromkeys(one.name for one in methods)),
-                    related=tuple(related),
-                    statement=argument.statement,
-                ),
+            finding = Finding(
+                CODE,
+                argument.file.path,
+                argument.span,
+                message,
+                values,
+                start_methods=tuple(dict.fromkeys(one.name for one in methods)),
+                related=tuple(related),
+                statement=argument.statement,
             )
-    yield from found.values()
+            causes.add(finding, (argument.file.path, argument.span))
+    yield from (found[0] for found in causes)
 
 
 def _message(options: Mapping[str, Any], argument: LargeArgument) -> str | None:

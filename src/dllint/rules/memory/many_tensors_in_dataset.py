@@ -4,7 +4,6 @@ forked."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
@@ -14,9 +13,8 @@ from dllint.finding import Finding, Severity
 from dllint.inference.values import Class
 from dllint.libraries.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
 from dllint.project import Project, Regime
-from dllint.project.loaders import Loader
 from dllint.project.tensors import ManyTensors
-from dllint.span import Span
+from dllint.rules.causes import Causes, Use, worst
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -30,7 +28,7 @@ _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], tuple[tuple[int, bool], Finding]] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -42,19 +40,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
                 rank = (_RANKS.index(message), regime.shown)
-                key = (many.kept.file.path, many.kept.store.event.span)
-                place = project.loader_place(loader)
-                finding = _finding(project, value.of.name, many, message, regime, loader)
-                methods = [other.method for _, other in judged]
-                if key in found:
-                    related = (*found[key][1].related, *finding.related, place)
-                    methods += found[key][1].start_methods
-                    rank, finding = max((found[key], (rank, finding)), key=lambda pair: pair[0])
-                    finding = replace(finding, related=tuple(dict.fromkeys(related)))
-                methods = [*finding.start_methods, *methods]
-                finding = replace(finding, start_methods=tuple(dict.fromkeys(methods)))
-                found[key] = rank, finding
-    yield from (finding for _, finding in found.values())
+                finding = _finding(project, value.of.name, many, message, regime)
+                methods = tuple(other.method for _, other in judged)
+                use = Use(finding, project.loader_place(loader), rank, methods=methods)
+                causes.add(use, (many.kept.file.path, many.kept.store.event.span))
+    yield from map(worst, causes)
 
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
@@ -71,7 +61,7 @@ def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> s
     return "descriptors" if many.count > OPEN_FILES - reserved else "counted"
 
 
-def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime, loader: Loader) -> Finding:
+def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime) -> Finding:
     severity: Severity = "error" if message == "forkserver" else "warning"
     kept = many.kept
     values: dict[str, str | int] = {
@@ -89,7 +79,6 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         severity=severity,
         start_methods=(regime.method,),
         trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
-        related=(project.loader_place(loader),),
         statement=kept.store.event.span,
     )
 

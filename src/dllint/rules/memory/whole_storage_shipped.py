@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import FAR, MIB, NEAR
@@ -13,8 +12,8 @@ from dllint.inference.values import Class
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.arrays import mib
+from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.shipped_items import Shipping, View
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -24,7 +23,7 @@ CODE = "DLL307"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         why = project.ask(Shipping).as_they_are(loader)
         forked = [regime for regime in project.regimes(loader) if regime.method == "fork"] if why else []
@@ -33,12 +32,6 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             for view in project.ask(Shipping).views(value):
                 if view.size is not None and view.size < options["smallest-mib"] << 20:
                     continue
-                place = project.loader_place(loader)
-                key = (view.file.path, view.span)
-                if key in found:
-                    earlier = found[key]
-                    found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
-                    continue
                 values = {"view": render(view.expr, view.file), "kept": f"{value.of.name}.{view.attr}", "why": str(why)}
                 message = "main"
                 if view.size is not None:
@@ -46,18 +39,18 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     message = "sized" if count is None else "total"
                     values |= {"size": mib(view.size), "total": mib(view.size * (count or 1))}
                     values["workers"] = "1 worker" if count == 1 else f"{count} workers"
-                found[key] = Finding(
+                finding = Finding(
                     CODE,
                     view.file.path,
                     view.span,
                     message,
                     values,
                     start_methods=("fork",),
-                    related=(place,),
                     fixes=_fixes(view),
                     statement=view.event.span,
                 )
-    yield from found.values()
+                causes.add(Use(finding, project.loader_place(loader)), (view.file.path, view.span))
+    yield from map(worst, causes)
 
 
 def _fixes(view: View) -> tuple[Fix, ...]:

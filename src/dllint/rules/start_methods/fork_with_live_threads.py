@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, describe, listed
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks
 from dllint.rules.start_methods.live_threads import carried, raised_threads
-from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -22,16 +21,13 @@ _ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         if not project.ask(CudaForks).forks(loader):
             continue
-        place = project.loader_place(loader)
         for one in _of_loader(project, loader):
-            key = (one.path, one.span)
-            earlier = found.setdefault(key, one)
-            found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
-    yield from found.values()
+            causes.add(Use(one, project.loader_place(loader)), (one.path, one.span))
+    yield from map(worst, causes)
 
 
 def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.project.same_process import in_one_run, runs_when_imported, ways_to
+from dllint.rules.causes import Causes
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -31,7 +32,7 @@ class Setting(NamedTuple):
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     settings = list(_settings(project))
-    missed: dict[Setting, list[tuple[Loader, Regime]]] = {}
+    missed: Causes[tuple[Setting, Loader, Regime]] = Causes()
     in_workers: set[Setting] = set()
     for loader in project.loaders if settings else ():
         regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
@@ -53,10 +54,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 and not _in_other_runs(project, setting, regimes)
                 and in_one_run(project.world, (setting.file, setting.call), (loader.file, loader.call))
             ):
-                missed.setdefault(setting, []).append((loader, met[0]))
-    for setting, loaders in missed.items():
-        if setting not in in_workers:
-            yield _finding(project, setting, loaders)
+                missed.add((setting, loader, met[0]), setting)
+    for found in missed:
+        if found[0][0] not in in_workers:
+            yield _finding(project, found[0][0], [(loader, regime) for _, loader, regime in found])
 
 
 def _settings(project: Project) -> Iterator[Setting]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
+from dllint.rules.causes import Causes
 from dllint.rules.stores.lazy_opening import lazy_opening
 from dllint.rules.stores.shared_handles import Shared, shared_handles
 
@@ -22,14 +23,14 @@ MOST_PLACES = 4
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int], list[Shared]] = {}
+    causes: Causes[Shared] = Causes()
     for loader in project.loaders:
         regimes = project.regimes(loader)
         decisive = [regime for regime in regimes if regime.shown] or regimes
         if any(regime.method == "fork" for regime in decisive):
             for shared in shared_handles(project, loader):
-                places.setdefault((shared.file.path, shared.call), []).append(shared)
-    for found in places.values():
+                causes.add(shared, (shared.file.path, shared.call))
+    for found in causes:
         yield _finding(project, found)
 
 

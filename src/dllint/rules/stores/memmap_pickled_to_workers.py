@@ -13,6 +13,7 @@ from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -26,7 +27,7 @@ _FIXES = (Fix("Keep the path, map it in each process on first use, and drop the 
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int], list[tuple[Loader, Regime, Copied]]] = {}
+    causes: Causes[tuple[Loader, Regime, Copied]] = Causes()
     for loader in project.loaders:
         for copied in project.ask(Handles).copied(loader) if project.regimes(loader) else ():
             beside = {copied.kept.file.path} if copied.kept is not None else ()
@@ -34,14 +35,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             decisive = [regime for regime in regimes if regime.shown] or regimes
             for regime in decisive:
                 if regime.method != "fork":
-                    places.setdefault(_cause(copied), []).append((loader, regime, copied))
-    for found in places.values():
+                    causes.add((loader, regime, copied), _cause(copied))
+    for found in causes:
         yield _kept(project, found)
-    sent: dict[tuple[str, int], list[tuple[Launch, str, Copied]]] = {}
+    sent: Causes[tuple[Launch, str, Copied]] = Causes()
     for launch, method, copied in project.ask(Handles).sent():
         assert copied.value.file is not None
-        sent.setdefault((copied.value.file.path, copied.value.call), []).append((launch, method, copied))
-    for uses in sent.values():
+        sent.add((launch, method, copied), (copied.value.file.path, copied.value.call))
+    for uses in sent:
         yield _sent(project, uses)
 
 

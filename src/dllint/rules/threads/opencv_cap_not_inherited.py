@@ -8,6 +8,7 @@ from typing import Any
 from dllint.finding import Finding, Fix, InsertStatement, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
+from dllint.rules.causes import Causes
 from dllint.rules.threads.opencv import Cap, OpenCV, Uncapped
 from dllint.rules.threads.thread_pool_verdict import judge
 
@@ -18,11 +19,11 @@ MOST_PLACES = 4
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int], list[tuple[Uncapped, Cap]]] = {}
+    causes: Causes[tuple[Uncapped, Cap]] = Causes()
     for one in project.ask(OpenCV).uncapped:
         if one.cap is not None:
-            places.setdefault((one.run.file.path, one.index), []).append((one, one.cap))
-    for found in places.values():
+            causes.add((one, one.cap), (one.run.file.path, one.index))
+    for found in causes:
         yield _finding(project, found)
 
 

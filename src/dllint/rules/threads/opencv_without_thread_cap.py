@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Fix, InsertStatement, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
+from dllint.rules.causes import Causes
 from dllint.rules.threads.opencv import OpenCV, Uncapped
 from dllint.rules.threads.thread_pool_verdict import judge, starts_pool
 
@@ -21,13 +22,13 @@ MOST_PLACES = 4
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int, bool], list[Uncapped]] = {}
+    causes: Causes[Uncapped] = Causes()
     lost = {(one.run.file.path, one.index) for one in project.ask(OpenCV).uncapped if one.cap is not None}
     for one in project.ask(OpenCV).uncapped:
         if (one.run.file.path, one.index) not in lost:
             where = (one.loader.file.path, one.loader.call) if one.elsewhere else (one.run.file.path, one.index)
-            places.setdefault((*where, one.elsewhere), []).append(one)
-    for found in places.values():
+            causes.add(one, (*where, one.elsewhere))
+    for found in causes:
         yield _other_program(project, found[0]) if found[0].elsewhere else _everywhere(project, found)
 
 
