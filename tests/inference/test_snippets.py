@@ -48,6 +48,7 @@ from dllint.inference.values import (
 from dllint.inference.values import Mapping as Dict
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.source import SourceFile
+from dllint.project.launches import Launches
 
 PAGES = sorted(Path(__file__).parent.glob("*.md"))
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -125,6 +126,7 @@ class Answers:
             (top / path).write_text(text, encoding="utf-8")
         facts = {path: extract(text) for path, text in snippet.files.items() if path.endswith(".py")}
         self.world = World(facts, Settings(root=str(top)), Libraries)
+        Launches(self.world).all()
 
     def file(self, path: str) -> SourceFile:
         return self.world.files[path]

@@ -101,6 +101,13 @@ class Name(Base):
     id: str
     tag: ClassVar[str] = "name"
 
+    def __eq__(self, other: object) -> bool:
+        # Most comparisons are of names.
+        return type(other) is Name and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(("name", self.id))
+
     def parts(self) -> list[Any]:
         return ["name", self.id]
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dllint.facts.nodes import Base, Expr, Starred
 from dllint.facts.schema import Param
 from dllint.inference.values import Actual, Actuals
+
+
+class Passed(Base):
+    """An argument, as an expression: what a `*args` parameter is made of. Each was written somewhere else."""
+
+    __slots__ = ("actual",)
+    tag = "passed"
+
+    def __init__(self, actual: Actual) -> None:
+        self.actual = actual
+
+    def parts(self) -> list[Any]:
+        return [self.tag, self.actual]
 
 
 class Bound(NamedTuple):
@@ -15,7 +29,7 @@ class Bound(NamedTuple):
     default     nothing was passed: the parameter's own default counts
     rest        a `*args` parameter: the positional arguments left over
     keywords    it may come out of an unpacked `**mapping`, or not at all
-    star        it comes out of an unpacked `*sequence`, at `offset`
+    star        it may come out of an unpacked `*sequence`, at `offset` from the first one, or as in "keywords"
     """
 
     case: str
@@ -24,27 +38,28 @@ class Bound(NamedTuple):
 
 
 def bind(actuals: Actuals, params: list[Param], name: str, skip: int) -> Bound:
-    """How a call fills the parameter `name` of a function. `skip` is 1 where the first parameter is the receiver."""
-    position = -1
-    for index, param in enumerate(params):
-        if param.name == name:
-            position = index
-            break
+    """How a call fills the parameter `name` of a function. `skip` is 1 where the first parameter is the receiver, which
+    the call does not write."""
+    position = next((index for index, param in enumerate(params) if param.name == name), -1)
     if position < 0:
         return Bound("default")
-    param = params[position]
-    if param.kind == "kw":
+    kind = params[position].kind
+    if kind == "kw":
         return Bound("rest")
-    if param.kind == "var":
+    if kind == "var":
         return Bound("rest", None, position - skip)
-    if name in actuals.keywords and param.kind != "positional":
+    if name in actuals.keywords and kind != "positional":
         return Bound("actual", actuals.keywords[name])
-    if param.kind in ("positional", "normal"):
+    if kind in ("positional", "normal"):
         slot = position - skip
         if 0 <= slot < len(actuals.positional):
             return Bound("actual", actuals.positional[slot])
-        if actuals.stars and slot >= 0:
-            return Bound("star", actuals.stars[0], slot - len(actuals.positional))
-    if actuals.mappings:
-        return Bound("keywords")
-    return Bound("default")
+        if actuals.rest and slot >= 0:
+            return Bound("star", None, slot - len(actuals.positional))
+    return Bound("keywords" if actuals.mappings and kind != "positional" else "default")
+
+
+def passed(actual: Actual) -> Expr:
+    """The expression that stands for an argument."""
+    node: Any = Passed(actual)
+    return Starred(node) if actual.starred else node

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dllint.facts.nodes import Attribute, CallRef, Defined, LambdaRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.callbacks import Passing
-from dllint.inference.edges import NOTHING, Caller, Target, Targets
+from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
 from dllint.inference.memo import DEEPEST_RESOLVING
 from dllint.inference.methods_by_name import Namesakes
@@ -94,38 +94,65 @@ class CallGraph:
     def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> Targets:
         collected: dict[tuple[object, ...], Target] = {}
         for value in self.callees(file, index, frame):
-            for target in self.run_by(value, file, index, frame):
+            for target in self.run_by(value, Given(file, index, frame)):
                 collected.setdefault((target.function.key, target.frame), target)
         return Targets(collected.values())
 
-    def run_by(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
-        """The functions that calling `value` in that call runs."""
+    def run_by(self, value: Value, given: Given) -> Iterator[Target]:
+        """The functions that calling `value` runs."""
+        hierarchy = self.world.hierarchy
         if isinstance(value, Function):
-            yield Target(value, self.world.frame(file, index, frame, value))
+            yield from self.applied(value, given)
             for wrapper in self._wrappers(value):
-                yield Target(wrapper, self.world.frame(file, index, frame, wrapper))
+                yield self._target(wrapper, given)
         elif isinstance(value, Class):
-            instance = Instance(value, file, index, frame)
+            instance = Instance(value, given.file, given.call, given.frame)
             for name in ("__init__", "__post_init__", "__new__"):
-                method = self.world.hierarchy.method(value, name)
+                method = hierarchy.method(value, name)
                 if method is not None:
-                    bound = Function(method.file, method.scope, instance if name != "__new__" else value)
-                    yield Target(bound, self.world.frame(file, index, frame, bound))
+                    yield self._target(method.bound_to(instance if name != "__new__" else value), given)
         elif isinstance(value, Instance) and isinstance(value.of, Class):
             names = ("__call__", "forward") if self._is_module(value.of) else ("__call__",)
             for name in names:
-                method = self.world.hierarchy.method(value.of, name)
+                method = hierarchy.method(value.of, name)
                 if method is not None:
-                    bound = Function(method.file, method.scope, value)
-                    yield Target(bound, self.world.frame(file, index, frame, bound))
+                    yield self._target(method.bound_to(value), given)
         elif isinstance(value, Partial):
-            for target in self.run_by(value.function, file, index, frame):
-                yield Target(target.function, self.partial_frame(value, target, file, index, frame))
+            late = given.actuals or self.world.actuals(given.file, given.call, given.frame)
+            actuals = self.world.made_with(value).then(late)
+            yield from self.run_by(value.plain, given._replace(actuals=actuals, key=("partial", value, *given.key)))
         elif isinstance(value, (External, Instance)):
+            file, index, frame = given.file, given.call, given.frame
             yield from self._called_back(value, file, index, frame)
             if isinstance(value, External):
                 for method, receiver in self.world.knowledge.called_hooks(value.name, file, index, frame):
                     yield Target(method, self.world.receiver_frame(receiver))
+
+    def _target(self, function: Function, given: Given) -> Target:
+        """The activation of a function that a call makes."""
+        file, index, frame, actuals, key = given
+        if actuals is None:
+            return Target(function, self.world.frame(file, index, frame, function))
+        return Target(function, self.world.intern((*key, file.path, index, frame, function), actuals, function, frame))
+
+    def applied(self, function: Function, given: Given) -> Iterator[Target]:
+        """The activations of a function: of a method that is taken from its class, `Base.__init__(self, rows)`, one for
+        each object that the first argument can be."""
+        actuals = given.actuals or self.world.actuals(given.file, given.call, given.frame)
+        owner = function.file.method_of(function.scope)
+        if function.receiver is not None or owner is None or not actuals.positional:
+            yield self._target(function, given)
+            return
+        first = actuals.positional[0]
+        if self.world.hierarchy.receiver_kind(function) != "self" or first.expr is None or first.site is None:
+            yield self._target(function, given)
+            return
+        cls = Class(function.file, owner)
+        values = self.world.values.evaluate(first.expr, first.site)
+        known = [one for one in values if isinstance(one, Instance) and isinstance(one.of, Class)]
+        rest = given._replace(actuals=actuals.without_first(), key=("unbound", *given.key))
+        for one in known or [Instance(cls)]:
+            yield self._target(function.bound_to(one), rest)
 
     def _wrappers(self, function: Function) -> Iterator[Function]:
         """The functions that decorators of the project put in the place of a function."""
@@ -149,18 +176,6 @@ class CallGraph:
 
     def _is_module(self, cls: Class) -> bool:
         return self.world.knowledge.calls_forward(self.world.hierarchy.externals(cls))
-
-    def partial_frame(self, value: Partial, target: Target, file: SourceFile, index: int, frame: Frame | None) -> Frame:
-        """The activation of a function called through a partial: the partial's arguments come first."""
-        early = self.world.actuals(value.file, value.call, value.frame)
-        late = self.world.actuals(file, index, frame)
-        actuals = Actuals(
-            early.positional[1:] + late.positional,
-            {**early.keywords, **late.keywords},
-            early.stars + late.stars,
-            early.mappings + late.mappings,
-        )
-        return self.world.intern(("partial", file.path, index, frame, value), actuals, target.function, frame)
 
     def _called_back(self, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
         """Functions of the project handed to a call of something from outside, which calls them here and now

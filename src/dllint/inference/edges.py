@@ -5,8 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from dllint.inference.values import Frame, Function
+from dllint.inference.values import Actuals, Frame, Function
 from dllint.linking.source import SourceFile
+
+
+class Given(NamedTuple):
+    """A call with what it hands over. `actuals` are the arguments where they are not those that the call writes: of a
+    call through a partial, or of a process; `key` then tells the activations apart."""
+
+    file: SourceFile
+    call: int
+    frame: Frame | None
+    actuals: Actuals | None = None
+    key: tuple[object, ...] = ()
 
 
 class Target(NamedTuple):

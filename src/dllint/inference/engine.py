@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
+from dllint.facts.nodes import BoolOp, Compare, Constant, Name, Not
 from dllint.facts.schema import Expr, FileFacts
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
@@ -19,6 +20,7 @@ from dllint.inference.interface import Engine, Knowledge, Processes
 from dllint.inference.mappings import Mappings
 from dllint.inference.memo import Memory
 from dllint.inference.objects import Objects
+from dllint.inference.parameters import Parameters
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import (
     Actual,
@@ -28,6 +30,7 @@ from dllint.inference.values import (
     Function,
     Instance,
     Module,
+    Partial,
     Pattern,
     Site,
     Value,
@@ -83,6 +86,7 @@ class World:
         self.symbols = Symbols(self.files, self.index)
         self.imports = Imports(self)
         self.values = Evaluator(self)
+        self.parameters = Parameters(self)
         self.hierarchy = Hierarchy(self)
         self.objects = Objects(self)
         self.mappings = Mappings(self)
@@ -200,11 +204,9 @@ class World:
             site = self.call_site(file, index, frame)
             found = Actuals()
             for argument in file.calls[index].args:
-                actual = Actual(argument.value, site, argument.span)
-                if argument.keyword is None:
-                    (found.positional if not found.stars else []).append(actual)
-                elif argument.keyword == "*":
-                    found.stars.append(actual)
+                actual = Actual(argument.value, site, argument.span, argument.keyword == "*")
+                if argument.keyword in (None, "*"):
+                    found.add(actual)
                 elif argument.keyword == "**":
                     found.mappings.append(actual)
                 else:
@@ -212,6 +214,15 @@ class World:
             self._actuals[key] = found
             found = self._actuals[key] = self.knowledge.configured(found, file, index, frame)
         return found
+
+    def made_with(self, value: Instance | Partial) -> Actuals:
+        """The arguments with which an object was made; of a partial, those that it binds."""
+        if isinstance(value, Partial):
+            found = self.actuals(value.file, value.call, value.frame).without_first()
+            return self.made_with(value.function).then(found) if isinstance(value.function, Partial) else found
+        assert value.file is not None
+        found = self.actuals(value.file, value.call, value.frame)
+        return found if value.by is None else self.made_with(value.by).then(found)
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
         """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
@@ -259,6 +270,8 @@ class World:
         """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
         there are: what one object was given says nothing of another."""
         assert value.file is not None
+        if value.by is not None:
+            return self.intern(("partial", value), self.made_with(value), init, self.remembered(value.frame))
         frame = self.frame(value.file, value.call, value.frame, init)
         if frame not in self._forgetful:
             return frame
@@ -313,15 +326,15 @@ class World:
 
     def _given(self, expr: Expr, site: Site) -> bool:
         """Whether the names in a test hold constants, or what the call gives: parameters."""
-        tag = expr[0]
-        if tag == "name":
+        if isinstance(expr, Name):
             return all(
-                binding.kind in ("param", "import") or (binding.expr is not None and binding.expr[0] == "const")
-                for binding, _ in self.symbols.lookup(expr[1], site)
+                binding.kind in ("param", "import") or isinstance(binding.expr, Constant)
+                for binding, _ in self.symbols.lookup(expr.id, site)
             )
-        if tag in ("and", "or"):
-            return any(self._given(part, site) for part in expr[1])
-        return tag == "const" or self._given(expr[1], site)
+        if isinstance(expr, BoolOp):
+            return any(self._given(part, site) for part in expr.values)
+        # Of a comparison the left side says it.
+        return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """What the members of a module or class are whose names fit a pattern."""
@@ -343,11 +356,6 @@ class World:
 
 def _over_names(expr: Expr) -> bool:
     """Whether a test is made of names, constants, comparisons and logical operators alone."""
-    tag = expr[0]
-    if tag in ("name", "const"):
+    if isinstance(expr, (Name, Constant)):
         return True
-    if tag == "not":
-        return _over_names(expr[1])
-    if tag in ("and", "or"):
-        return all(_over_names(part) for part in expr[1])
-    return bool(tag == "compare" and _over_names(expr[1]) and all(_over_names(right) for _, right in expr[2]))
+    return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part) for part in expr.children())

@@ -7,7 +7,7 @@ where there is none. A recursive question is cut off with no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +31,8 @@ from dllint.facts.nodes import (
     List,
     Name,
     Not,
-    Opaque,
     Set,
     Slice,
-    Starred,
     Subscript,
     Tuple,
     UnaryOp,
@@ -42,7 +40,8 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.arguments import bind
+from dllint.inference.arguments import Passed
+from dllint.inference.edges import Given
 from dllint.inference.folding import OPERATORS, binary, truth, unary
 from dllint.inference.interface import Engine
 from dllint.inference.narrowing import called_before, not_functions, of_tested_classes, tests_callable
@@ -52,7 +51,6 @@ from dllint.inference.values import (
     NONE,
     UNKNOWN,
     Actual,
-    Actuals,
     Class,
     Const,
     Display,
@@ -86,9 +84,8 @@ class Evaluator:
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._unions: dict[int, Expr] = {}
-        self._rests: dict[tuple[object, ...], Values] = {}
         self._depth = 0
-        self._table: dict[type[Expr], Callable[[Any, Site], Values]] = {
+        self._table: dict[type[Expr] | type[Passed], Callable[[Any, Site], Values]] = {
             Constant: lambda expr, site: (const(expr.value),),
             Name: self._name,
             Attribute: self._attr,
@@ -112,6 +109,7 @@ class Evaluator:
             Defined: lambda expr, site: self.definition(site, expr.scope),
             Walrus: lambda expr, site: self.evaluate(expr.value, site),
             Getter: self._getter,
+            Passed: lambda expr, site: self.passed(expr.actual),
             Await: lambda expr, site: self.evaluate(expr.value, site),
         }
 
@@ -129,6 +127,12 @@ class Evaluator:
             return handler(expr, site)
         finally:
             self._depth -= 1
+
+    def passed(self, actual: Actual) -> Values:
+        """The values of an argument, where it is written."""
+        if actual.expr is None or actual.site is None:
+            return (UNKNOWN,)
+        return self.evaluate(actual.expr, actual.site)
 
     # Names
 
@@ -162,7 +166,7 @@ class Evaluator:
         """The values that one binding gives its name."""
         kind = binding.kind
         if kind == "param":
-            return self.parameter(Function(site.file, site.scope), name, site.frame)
+            return self.world.parameters.values(Function(site.file, site.scope), name, site.frame)
         if kind == "value":
             return self.owned(self.evaluate(binding.expr, site), binding.expr, site, (site.scope, name))
         if kind == "def":
@@ -188,126 +192,6 @@ class Evaluator:
         if scope.kind == "class":
             return (Class(site.file, index),)
         return (Function(site.file, index, None, site.frame),)
-
-    def parameter(self, function: Function, name: str, frame: Frame | None) -> Values:
-        """What a parameter can be: in the call of `frame`, or in all calls that are known."""
-        scope = function.file.scopes[function.scope]
-        receiver = self.world.hierarchy.receiver_kind(function)
-        if (
-            receiver
-            and scope.params
-            and scope.params[0].name == name
-            and scope.params[0].kind in ("normal", "positional")
-        ):
-            if frame is not None and frame.receiver is not None:
-                return (frame.receiver,)
-            cls = Class(function.file, scope.parent)
-            return self.world.hierarchy.called_on(function, cls) if receiver == "class" else (Instance(cls),)
-        commanded = self.world.knowledge.parameter(function, name)
-        if commanded is not None:
-            return commanded
-        if frame is not None and frame.actuals is not None:
-            return self._or_annotated(function, name, self._from_actuals(function, name, frame.actuals, frame))
-        if not self.world.memory.enter():
-            return union([self._default(function, name), (UNKNOWN,)])
-        try:
-            groups = [
-                self._from_actuals(function, name, caller.frame.actuals, caller.frame)
-                for caller in self.world.calls.callers(function)
-                if caller.frame.actuals is not None
-            ]
-        finally:
-            self.world.memory.leave()
-        if groups:
-            given = tuple(value for value in union(groups) if not self._foreign(value, function))
-            return self._or_annotated(function, name, given)
-        return self.world.hierarchy.annotation(function, name) or union([self._default(function, name), (UNKNOWN,)])
-
-    def actuals_of(self, function: Function, name: str, frame: Frame | None) -> Iterator[Actual | None]:
-        """The arguments that a parameter, not the receiver, is given in the call of `frame`, or in all that are known;
-        None for what is not given as one."""
-        params = function.file.scopes[function.scope].params
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        if params[:skip] and params[0].name == name:
-            return
-        if frame is not None and frame.actuals is not None:
-            known = [frame.actuals]
-        elif self.world.memory.enter():
-            try:
-                callers = self.world.calls.callers(function)
-            finally:
-                self.world.memory.leave()
-            known = [caller.frame.actuals for caller in callers if caller.frame.actuals is not None]
-        else:
-            known = []
-        for actuals in known:
-            yield bind(actuals, params, name, skip).actual
-
-    def _foreign(self, value: Value, function: Function) -> bool:
-        """Whether an object is made in a file that no program holds together with the function's: a method of a common
-        base class that both call hands on the one's objects to the other only on paper."""
-        if not isinstance(value, Instance) or value.file is None or value.file is function.file:
-            return False
-        return not self.world.import_graph.together((function.file.path,), (value.file.path,))
-
-    def _or_annotated(self, function: Function, name: str, found: Values) -> Values:
-        """The values, with an object of the class that the parameter is annotated with where one is not known."""
-        if UNKNOWN not in found:
-            return found
-        annotated = self.world.hierarchy.annotation(function, name)
-        return union([tuple(value for value in found if value != UNKNOWN), annotated]) if annotated else found
-
-    def _default(self, function: Function, name: str) -> Values:
-        for param in function.file.scopes[function.scope].params:
-            if param.name == name:
-                if param.kind == "kw":
-                    return (Keywords(function, None),)
-                if param.default is None:
-                    return ()
-                scope = function.file.scopes[function.scope]
-                return self.evaluate(
-                    param.default, Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None)
-                )
-        return ()
-
-    def _from_actuals(self, function: Function, name: str, actuals: Actuals, frame: Frame) -> Values:
-        params = function.file.scopes[function.scope].params
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        bound = bind(actuals, params, name, skip)
-        if bound.case == "actual" and bound.actual is not None:
-            if bound.actual.expr is None or bound.actual.site is None:
-                return (UNKNOWN,)
-            return self.evaluate(bound.actual.expr, bound.actual.site)
-        if bound.case == "rest":
-            kind = next(param.kind for param in params if param.name == name)
-            return (Keywords(function, frame),) if kind == "kw" else self._rest(function, actuals, bound.offset, frame)
-        if bound.case == "star":
-            return self._from_star(bound.actual, bound.offset)
-        if bound.case == "keywords":
-            found = self.world.mappings.from_unpacked(actuals, name)
-            if found.absent:
-                return union([found.values, self._default(function, name)])
-            return found.values
-        return self._default(function, name)
-
-    def _rest(self, function: Function, actuals: Actuals, offset: int, frame: Frame) -> Values:
-        """What a `*args` parameter holds: the positional arguments from `offset` on."""
-        key = (function.key, frame)
-        if key not in self._rests:
-            left = actuals.positional[offset:]
-            sites = [actual.site for actual in (*left, *actuals.stars) if actual.site is not None]
-            parts: list[Expr] = [Opaque() if actual.expr is None else actual.expr for actual in left]
-            parts += [Starred(Opaque() if actual.expr is None else actual.expr) for actual in actuals.stars]
-            if not sites:
-                self._rests[key] = (UNKNOWN,)
-            else:
-                self._rests[key] = (Display("tuple", Written(Tuple(tuple(parts)), sites[0])),)
-        return self._rests[key]
-
-    def _from_star(self, actual: Actual | None, offset: int) -> Values:
-        if actual is None or actual.expr is None or actual.site is None:
-            return (UNKNOWN,)
-        return union(self.item_of(value, const(offset)) for value in self.evaluate(actual.expr, actual.site))
 
     # Attributes
 
@@ -404,55 +288,53 @@ class Evaluator:
 
     def _call(self, index: int, site: Site) -> Values:
         here = self.world.call_site(site.file, index, site.frame)
+        given = Given(here.file, index, here.frame)
         knowledge = self.world.knowledge
         registered = knowledge.looked_up(index, here)
         if not registered:
             built = knowledge.built(here.file, index, here.frame)
-            registered = union(self.result(value, index, here) for value in built)
+            registered = union(self.result(value, given) for value in built)
         if registered:
             return registered
         callees = self.world.calls.callees(site.file, index, site.frame)
         if len(callees) == 1:
-            return self.result(callees[0], index, here)
-        return union(self.result(value, index, here) for value in callees)
+            return self.result(callees[0], given)
+        return union(self.result(value, given) for value in callees)
 
-    def result(self, callee: Value, index: int, here: Site) -> Values:
-        """What calling `callee` in the call `index` gives."""
-        knowledge = self.world.knowledge
+    def result(self, callee: Value, given: Given, by: Partial | None = None) -> Values:
+        """What calling `callee`, through a partial where `by` is one, gives."""
+        file, index, caller, actuals, _ = given
+        knowledge, frame = self.world.knowledge, self.world.remembered(caller)
+        here = self.world.call_site(file, index, caller)
         if isinstance(callee, Class):
             if self.world.mappings.dict_like(callee):
                 return (Mapping(Written(CallRef(index), here)),)
-            return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
+            return (Instance(callee, file, index, frame, by),)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
             if scope.is_generator and not scope.is_async and not scope.decorators:
-                return (Instance(External("types.GeneratorType"), here.file, index, self.world.remembered(here.frame)),)
-            frame = self.world.frame(here.file, index, here.frame, callee)
-            return self.returned(callee, frame)
+                return (Instance(External("types.GeneratorType"), file, index, frame),)
+            return union(self.returned(one.function, one.frame) for one in self.world.calls.applied(callee, given))
         if isinstance(callee, External):
-            handler = knowledge.results.get(knowledge.canonical(callee.name))
-            if handler is not None:
-                special = handler(self.world, here.file, index, here)
-                if special is not None:
-                    return special
-            return (Instance(callee, here.file, index, self.world.remembered(here.frame)),)
+            handler = knowledge.results.get(knowledge.canonical(callee.name)) if actuals is None else None
+            special = handler(self.world, file, index, here) if handler is not None else None
+            return (Instance(callee, file, index, frame, by),) if special is None else special
         if isinstance(callee, Partial):
-            return self.result(callee.function, index, here)
+            late = actuals or self.world.actuals(file, index, caller)
+            merged = self.world.made_with(callee).then(late)
+            return self.result(callee.plain, Given(file, index, caller, merged, ("partial", callee)), callee)
         if isinstance(callee, Instance) and isinstance(callee.of, Class):
             method = self.world.hierarchy.method(callee.of, "__call__")
-            if method is not None:
-                bound = Function(method.file, method.scope, callee)
-                return self.returned(bound, self.world.frame(here.file, index, here.frame, bound))
+            return (UNKNOWN,) if method is None else self.result(method.bound_to(callee), given)
         if isinstance(callee, Instance) and isinstance(callee.of, External):
             if callee.of.name in knowledge.run_time_classes:
                 # What pickle says of an object of such a class it says of the class.
                 return (callee,)
             if callee.of.name == "functools.lru_cache":
-                of = External("functools.lru_cache()")
-                return (Instance(of, here.file, index, self.world.remembered(here.frame)),)
+                return (Instance(External("functools.lru_cache()"), file, index, frame),)
             called = f"{knowledge.canonical(callee.of.name)}()"
             if called in knowledge.new_storage:
-                return (Instance(External(called), here.file, index, self.world.remembered(here.frame)),)
+                return (Instance(External(called), file, index, frame),)
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:

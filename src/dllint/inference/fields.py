@@ -15,7 +15,7 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     assert isinstance(value.of, Class)
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
         return []
-    actuals = world.actuals(value.file, value.call, value.frame)
+    actuals = world.made_with(value)
     actual = actuals.keywords.get(name)
     if actual is None:
         names = _names(world, value.of)

@@ -364,6 +364,9 @@ class Mappings:
             written = written or found.named
             if not found.absent:
                 return Found(union(groups), False)
+        if actuals.under is not None:
+            found = self.from_unpacked(actuals.under, key)
+            return Found(union([*groups, found.values]), found.absent, written or found.named)
         return Found(union(groups), True, written)
 
     # Items and elements

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference import fields
+from dllint.inference.edges import Given, Target
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -228,15 +229,16 @@ class Objects:
             method, frame = step
         return None
 
-    def _next_init(self, method: Function, frame: Frame, value: Instance) -> tuple[Function, Frame] | None:
+    def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
             if call.func[0] == "attr" and call.func[2] == "__init__":
                 site = self.world.call_site(method.file, index, frame)
                 for target in self.world.values.evaluate(call.func, site):
                     if isinstance(target, Function) and target.key != method.key:
-                        bound = Function(target.file, target.scope, value)
-                        return bound, self.world.frame(method.file, index, frame, bound)
+                        for one in self.world.calls.applied(target, Given(method.file, index, frame)):
+                            if one.function.receiver == value:
+                                return one
         return None
 
     def own_stores(self, cls: Class) -> dict[str, list[Store]]:
@@ -317,7 +319,7 @@ class Objects:
     def _handed_over(self, name: str, attr: str, where: Site) -> Values | None:
         given: list[tuple[Expr, Site, Values | None]] = []
         unclear = False
-        for actual in self.world.values.actuals_of(Function(where.file, where.scope), name, where.frame):
+        for actual in self.world.parameters.actuals_of(Function(where.file, where.scope), name, where.frame):
             if actual is None or actual.expr is None or actual.site is None:
                 unclear = True
             else:

@@ -3,6 +3,7 @@ thread."""
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Starred
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Actuals, Display
 
@@ -18,12 +19,12 @@ def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual
         if len(sequences) == 1 and sequences[0].written.expr[0] in ("tuple", "list"):
             written = sequences[0].written
             for element in written.expr[1]:
-                if element[0] == "star":
-                    made.stars.append(Actual(element[1], written.site, None))
-                elif not made.stars:
-                    made.positional.append(Actual(element, written.site, args.span))
+                if isinstance(element, Starred):
+                    made.add(Actual(element.value, written.site, None, starred=True))
+                else:
+                    made.add(Actual(element, written.site, args.span))
         else:
-            made.stars.append(Actual(args.expr, args.site, args.span))
+            made.add(Actual(args.expr, args.site, args.span, starred=True))
     if kwargs is not None:
         made.mappings.append(kwargs)
     return made

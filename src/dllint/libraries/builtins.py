@@ -9,9 +9,11 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.inference.edges import Given
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import (
     UNKNOWN,
+    Actuals,
     Class,
     Const,
     Display,
@@ -31,8 +33,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.pickling import refuses
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import GIVES_ARGUMENT, canonical, refuses
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -146,7 +147,9 @@ def _field(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
         if argument.keyword in ("default_factory", "factory"):
             found: list[Value] = []
             for value in world.values.evaluate(argument.value, site):
-                found += world.values.result(value, index, site) if isinstance(value, (Class, Function)) else (UNKNOWN,)
+                called = isinstance(value, (Class, Function))
+                given = Given(file, index, site.frame, Actuals(), ("factory",))
+                found += world.values.result(value, given) if called else (UNKNOWN,)
             return tuple(dict.fromkeys(found))
     return (UNKNOWN,)
 
@@ -336,4 +339,5 @@ RESULTS: dict[str, Handler] = {
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
     "deepspeed.add_config_arguments": first_argument,
     "lightning.pytorch.Trainer.add_argparse_args": first_argument,
+    **dict.fromkeys(GIVES_ARGUMENT, first_argument),
 }

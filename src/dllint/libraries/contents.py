@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
-from dllint.libraries.torch import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
+from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"
@@ -40,7 +40,7 @@ def held_by(world: Engine, value: Instance) -> Values:
     """The values of the arguments that the object was made with, those inside lists and dicts too."""
     if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
         return ()
-    actuals = world.actuals(value.file, value.call, value.frame)
+    actuals = world.made_with(value)
     if canonical(value.of.name) == SPLIT:
         # It draws the indices itself: torch/utils/data/dataset.py.
         return _given(
@@ -63,8 +63,8 @@ def _pipeline(world: Engine, value: Instance) -> Values:
 
 def bound_by(world: Engine, value: Partial) -> Values:
     """The values of the arguments that a partial binds, those inside lists and dicts too."""
-    actuals = world.actuals(value.file, value.call, value.frame)
-    return _given(world, (*actuals.positional[1:], *actuals.keywords.values()))
+    actuals = world.made_with(value)
+    return _given(world, (*actuals.positional, *actuals.keywords.values()))
 
 
 def _given(world: Engine, actuals: Iterable[Actual]) -> Values:

@@ -8,7 +8,8 @@ from dllint.inference.edges import Target
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Const, External, Instance, Value
 from dllint.libraries.hooks import called_hooks
-from dllint.libraries.torch import HOOKS, SPAWNING_STRATEGIES, canonical
+from dllint.libraries.index import HOOKS, canonical
+from dllint.libraries.pytorch_lightning import SPAWNING_STRATEGIES
 from dllint.linking.source import SourceFile
 
 TRAINER = "lightning.pytorch.Trainer"
@@ -40,7 +41,7 @@ def _methods_of(world: Engine, value: Value) -> Iterator[str]:
     names = world.hierarchy.externals(value.of) if isinstance(value.of, Class) else [value.of.name]
     if not any(HOOKS.get(canonical(name)) is HOOKS[TRAINER] for name in names):
         return
-    given = world.actuals(value.file, value.call, value.frame).keywords
+    given = world.made_with(value).keywords
     for choice in (given[name] for name in CHOICES if name in given):
         for one in world.values.evaluate(choice.expr, choice.site) if choice.site is not None else ():
             if isinstance(one, Const) and one.value in SPAWNING_STRATEGIES:
@@ -55,7 +56,7 @@ def _of_strategy(world: Engine, value: Instance) -> Iterator[str]:
         return
     if value.file is None or value.call < 0:
         return
-    given = world.actuals(value.file, value.call, value.frame).keywords.get("start_method")
+    given = world.made_with(value).keywords.get("start_method")
     if given is not None and given.site is not None:
         for one in world.values.evaluate(given.expr, given.site):
             if isinstance(one, Const) and one.value in ("fork", "spawn", "forkserver"):

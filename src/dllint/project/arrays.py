@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
-from dllint.libraries.arrays import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Maker
+from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
+from dllint.libraries.numpy import ITEM_BYTES
+from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
+from dllint.libraries.torch import CASTS
 from dllint.linking.source import SourceFile
 from dllint.project.counting import whole_number
 from dllint.span import Span
@@ -84,7 +87,7 @@ class Arrays:
     def _is_archive(self, value: Instance) -> bool:
         """Whether `np.load` opens an archive, which reads an array when it is asked for it (numpy, `NpzFile`)."""
         assert value.file is not None
-        actuals = self.world.actuals(value.file, value.call, value.frame)
+        actuals = self.world.made_with(value)
         path = actuals.positional[0] if actuals.positional else actuals.keywords.get("file")
         if path is None or path.site is None:
             return False

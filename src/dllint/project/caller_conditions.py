@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.inference.arguments import bind
 from dllint.inference.values import Frame, Function
 from dllint.linking.conditions import Atom, render
 from dllint.linking.source import SourceFile
@@ -22,8 +21,7 @@ def restated(world: World, atoms: Iterable[Atom], file: SourceFile, scope: int, 
     or an attribute of its caller."""
     if frame is None or frame.actuals is None or file.scopes[scope].kind != "function":
         return
-    params = file.scopes[scope].params
-    skip = 1 if world.hierarchy.receiver_kind(Function(file, scope)) else 0
+    function = Function(file, scope)
     for atom in atoms:
         names = list(dict.fromkeys(_NAME.findall(atom.text)))
         if atom.scope != (file.path, scope) or not names or not atom.text.startswith(names[0]):
@@ -31,7 +29,7 @@ def restated(world: World, atoms: Iterable[Atom], file: SourceFile, scope: int, 
         name = names[0]
         if any(binding.kind != "param" for binding in file.bindings(scope).get(name, ())):
             continue
-        found = bind(frame.actuals, params, name, skip)
+        found = world.parameters.bound(function, name, frame)
         actual = found.actual
         if found.case != "actual" or actual is None or actual.expr is None or actual.site is None:
             continue

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, Display, Mapping, Site
+from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
     from dllint.project.datasets import Datasets
-
-_SAME_LENGTH = frozenset({"enumerate", "tqdm", "trange", "list", "tuple", "reversed", "sorted", "iter"})
-"""Last names of functions that give as many elements as their argument has."""
 
 
 def whole_number(world: World, expr: Expr, site: Site) -> int | None:
@@ -39,7 +37,7 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
             if len(known) < len(numbers):
                 return None
             return len(range(*known)) if len(known) < 3 or known[2] else None
-        if last_name(call.func) in _SAME_LENGTH and plain:
+        if last_name(call.func) in SAME_LENGTH and plain:
             return iterations(datasets, plain[0], site, depth + 1)
         return None
     values = datasets.world.values.evaluate(expr, site)

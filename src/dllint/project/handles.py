@@ -21,8 +21,10 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.contents import bound_by, flattened
-from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Opener, When
+from dllint.libraries.index import OPENERS, canonical
+from dllint.libraries.io import OWN_OPENER, OWN_STORE
+from dllint.libraries.numpy import VIEWS
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, Store
 from dllint.project.datasets import Kept
@@ -266,7 +268,7 @@ class Handles:
     def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
         """The same in the arguments of processes that are surely not forked, each with the start method."""
         for launch in self.project.launches.all():
-            if "fork" in launch.methods or "default" in launch.methods or not launch.methods:
+            if not launch.methods or not set(launch.methods) <= {"spawn", "forkserver"}:
                 continue
             for target in launch.targets:
                 actuals = target.frame.actuals

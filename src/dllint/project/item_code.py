@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
-from dllint.inference.arguments import bind
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.records import PATH_CONSUMERS
+from dllint.libraries.index import PATH_CONSUMERS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
@@ -165,10 +164,10 @@ class ItemCode:
         frame: Frame | None = run.frame
         if frame is None or frame.actuals is None:
             return set()
-        skip = 1 if self.world.hierarchy.receiver_kind(Function(run.file, run.scope)) else 0
+        function = Function(run.file, run.scope)
         names: set[str] = set()
-        for param in params[skip:]:
-            actual = bind(frame.actuals, params, param.name, skip).actual
+        for param in params:
+            actual = self.world.parameters.bound(function, param.name, frame).actual
             if actual is None or actual.expr is None or actual.site is None:
                 continue
             caller = known.get((actual.site.file.path, actual.site.scope))

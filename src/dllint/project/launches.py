@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
-from dllint.inference.edges import Caller, Target
+from dllint.inference.edges import Caller, Given, Target
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
     Actual,
@@ -23,17 +22,16 @@ from dllint.inference.values import (
     Partial,
     Value,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LauncherApi
+from dllint.libraries.index import LAUNCHERS, POOLS, canonical
 from dllint.libraries.lightning import trainer_runs
 from dllint.libraries.registries import REGISTRIES
-from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-METHODS = ("fork", "spawn", "forkserver")
-_CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")
-_CONTEXT_SLOTS = {"concurrent.futures.ProcessPoolExecutor": 1, "multiprocessing.Pool": 4}
 _MOST_ROUNDS = 3
 _MOST_CONTEXTS = 24
 
@@ -43,7 +41,8 @@ class Launch:
     """One way in which a launcher is called.
 
     Attributes:
-        methods: start methods that the launch itself decides; "default" for the one in force.
+        methods: start methods that the launch itself decides; "default" for the one in force, "fresh" where the new
+            process inherits nothing.
         targets: functions of the project that the new process runs.
         through: calls of project functions that lead to the launcher, outermost first, where the target is passed
             through them.
@@ -58,14 +57,6 @@ class Launch:
     daemonic: bool
     through: tuple[Caller, ...]
     frame: Frame | None
-
-
-def context_of(name: str) -> tuple[str, str | None]:
-    """A name with the context taken out: "multiprocessing[spawn].Process" → ("multiprocessing.Process", "spawn")."""
-    match = _CONTEXT.match(name)
-    if match is None:
-        return name, None
-    return "multiprocessing" + name[match.end() :], match.group(1)
 
 
 class Launches:
@@ -228,8 +219,8 @@ def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[L
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             continue
-        plain, context = context_of(of.name + ("()" if isinstance(value, Instance) else ""))
-        plain = canonical(plain)
+        plain = _launcher_name(value)
+        context = contexts.method_of(of.name)
         api = LAUNCHERS.get(plain)
         if api is None and of.name in world.settings.launchers:
             api = LAUNCHERS["torch.multiprocessing.spawn"]
@@ -260,9 +251,9 @@ def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -
 def _launcher_name(value: Value) -> str:
     """The name of something from outside the project, as the table of launchers writes it; "" for anything else."""
     if isinstance(value, External):
-        return canonical(context_of(value.name)[0])
+        return canonical(value.name)
     if isinstance(value, Instance) and isinstance(value.of, External):
-        return canonical(context_of(value.of.name + "()")[0])
+        return canonical(value.of.name + "()")
     return ""
 
 
@@ -302,7 +293,7 @@ def _methods(
 ) -> tuple[str, ...]:
     actuals = world.actuals(file, index, frame)
     if context is not None:
-        return (context,) if context in METHODS else ("default",)
+        return (context,) if context in contexts.METHODS else ("default",)
     if api.method.startswith("="):
         actual = _argument(world, api, actuals, api.method[1:])
         if actual is None:
@@ -319,13 +310,13 @@ def _known(world: World, actual: Actual) -> tuple[str, ...]:
     if actual.expr is None or actual.site is None:
         return ()
     for value in world.values.evaluate(actual.expr, actual.site):
-        if isinstance(value, Const) and value.value in METHODS:
+        if isinstance(value, Const) and value.value in contexts.METHODS:
             found.append(value.value)
         elif isinstance(value, Const) and value.value is None:
             found.append("default")
         elif isinstance(value, External):
-            _, context = context_of(value.name)
-            if context in METHODS and context is not None:
+            context = contexts.known_method_of(value.name)
+            if context is not None:
                 found.append(context)
     return tuple(dict.fromkeys(found))
 
@@ -344,7 +335,7 @@ def _from_receiver(
         names: tuple[str, ...] = ("start_method",)
     else:
         values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
-        names = ("mp_context", "context")
+        names = tuple(pool.context for pool in POOLS.values())
     found: list[str] = []
     for value in values:
         if (
@@ -354,17 +345,17 @@ def _from_receiver(
             or value.call < 0
         ):
             continue
-        _, context = context_of(value.of.name)
-        if context in METHODS and context is not None:
+        context = contexts.known_method_of(value.of.name)
+        if context is not None:
             found.append(context)
             continue
-        made = world.actuals(value.file, value.call, value.frame)
+        made = world.made_with(value)
         for name in names:
             if name in made.keywords:
                 found += _known(world, made.keywords[name])
-        slot = _CONTEXT_SLOTS.get(canonical(value.of.name), len(made.positional))
-        if slot < len(made.positional):
-            found += _known(world, made.positional[slot])
+        pool = POOLS.get(canonical(value.of.name))
+        if pool is not None and pool.context_at < len(made.positional):
+            found += _known(world, made.positional[pool.context_at])
     return tuple(dict.fromkeys(found)) or (api.fallback,)
 
 
@@ -372,7 +363,7 @@ def _made(world: World, file: SourceFile, index: int, frame: Frame | None) -> Ac
     """The arguments with which the object was made that the call calls."""
     for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, frame)):
         if isinstance(value, Instance) and isinstance(value.of, External) and value.file and value.call >= 0:
-            return world.actuals(value.file, value.call, value.frame)
+            return world.made_with(value)
     return Actuals()
 
 
@@ -382,10 +373,10 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
         if not api.params:
             inner = _made(world, file, index, frame)
             target = inner.keywords.get(api.target) or (inner.positional[1] if len(inner.positional) > 1 else None)
-            passed = Actuals(actuals.positional, actuals.keywords, actuals.stars, actuals.mappings)
+            passed = actuals
         else:
             target = _argument(world, api, actuals, api.target)
-            passed = Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+            passed = actuals.without_first()
     else:
         target = _argument(world, api, actuals, api.target)
         passed = _launch_actuals(world, api, actuals, frame)
@@ -393,43 +384,24 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
         return ()
     found: list[Target] = []
     for value in world.values.evaluate(target.expr, target.site):
-        found += _run(world, value, passed, file, index, frame)
+        if isinstance(value, (Function, Class, Instance, Partial)) and not _outside(value):
+            found += world.calls.run_by(value, Given(file, index, frame, passed, ("launch",)))
     return tuple(found)
 
 
-def _run(
-    world: World, value: Value, passed: Actuals, file: SourceFile, index: int, frame: Frame | None
-) -> Iterator[Target]:
-    key = ("launch", file.path, index, frame)
-    if isinstance(value, Function):
-        yield Target(value, world.intern((*key, value), passed, value, None))
-    elif isinstance(value, Class):
-        method = world.hierarchy.method(value, "__init__")
-        if method is not None:
-            bound = Function(method.file, method.scope, Instance(value))
-            yield Target(bound, world.intern((*key, bound), passed, bound, None))
-    elif isinstance(value, Instance) and isinstance(value.of, Class):
-        method = world.hierarchy.method(value.of, "__call__")
-        if method is not None:
-            bound = Function(method.file, method.scope, value)
-            yield Target(bound, world.intern((*key, bound), passed, bound, None))
-    elif isinstance(value, Partial):
-        early = world.actuals(value.file, value.call, value.frame)
-        both = Actuals(
-            early.positional[1:] + passed.positional,
-            {**early.keywords, **passed.keywords},
-            early.stars + passed.stars,
-            early.mappings + passed.mappings,
-        )
-        yield from _run(world, value.function, both, file, index, frame)
+def _outside(value: Value) -> bool:
+    return isinstance(value, Instance) and isinstance(value.of, External)
 
 
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
     """The arguments that reach the target: a process index where the launcher adds one, then the `args` tuple."""
     made = Actuals([Actual(None, None, None)] * api.lead)
+    config = _argument(world, api, actuals, api.config) if api.config else None
+    if config is not None:
+        made.positional.append(config)
     args = _argument(world, api, actuals, api.args)
     if api.args == "each":
-        made.stars.append(Actual(None, None, None))
+        made.add(Actual(None, None, None, starred=True))
         args = None
     return add_handed(world, made, args, _argument(world, api, actuals, api.kwargs))
 
@@ -437,14 +409,12 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
 def _process_subclasses(world: World) -> Iterator[Launch]:
     """Objects of the project's own Process classes: their `run` is what the new process runs."""
     for cls in world.classes():
-        bases = [context_of(name) for name in world.hierarchy.externals(cls)]
-        found = [(canonical(plain), context) for plain, context in bases if canonical(plain) in LAUNCHERS]
+        found = [name for name in world.hierarchy.externals(cls) if canonical(name) in LAUNCHERS]
         method = world.hierarchy.method(cls, "run") if found else None
         if method is None:
             continue
-        plain, context = found[0]
-        api = LAUNCHERS[plain]
-        methods = (context,) if context in METHODS and context is not None else (api.method,)
+        plain = canonical(found[0])
+        methods = (contexts.known_method_of(found[0]) or LAUNCHERS[plain].method,)
         for file, index in world.called(cls.name):
             site = world.call_site(file, index, None)
             if cls in world.values.evaluate(file.calls[index].func, site):

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Opaque
-from dllint.facts.schema import Expr
-from dllint.inference.entries import ABSENT, OPAQUE, Found
+from dllint.facts.nodes import Name, Opaque
+from dllint.facts.schema import Expr, Param
+from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
     Actual,
     Actuals,
     Class,
     Const,
-    Display,
     External,
     Frame,
     Function,
@@ -27,11 +26,13 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LoaderApi
+from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
-from dllint.libraries.torch import LOADERS, LoaderApi, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
-from dllint.span import Span
+from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
     from dllint.inference.edges import Caller
@@ -89,8 +90,16 @@ class Loader:
     def argument(self, name: str, frame: Frame | None = None) -> Found:
         """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around
         the call."""
+        reached = self.reaching(frame)
+        if reached is None:
+            return OPAQUE
+        return _given(self.world, reached[0], reached[1], reached[0].names.get(name, name))
+
+    def reaching(self, frame: Frame | None = None) -> tuple[LoaderApi, Actuals] | None:
+        """The library's constructor and the arguments that reach it, through partials and the constructors of the
+        project's own loader classes; None where that is not known."""
         actuals = self.world.actuals(self.file, self.call, frame)
-        return _argument(self.world, self.callee, actuals, name, (self.file, self.call, frame), 0)
+        return _reaching(self.world, self.callee, actuals, (self.file, self.call, frame))
 
     def workers(self, frame: Frame | None = None) -> Workers:
         """The worker count in an activation of the function around."""
@@ -142,8 +151,8 @@ class Loader:
         for value in given:
             if isinstance(value, Const):
                 return str(value.value)
-            if isinstance(value, External) and value.name.startswith(("multiprocessing[", "torch.multiprocessing[")):
-                return value.name.partition("[")[2].rstrip("]")
+            if isinstance(value, External) and (method := contexts.method_of(value.name)) is not None:
+                return method
         if found.absent:
             return None
         return "?"
@@ -231,7 +240,7 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that make a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
-    names |= {"Seq2SeqTrainingArguments"}
+    names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
     todo = list(names)
@@ -262,41 +271,26 @@ def find_loaders(world: World) -> Iterator[Loader]:
                     break
 
 
-def _argument(
-    world: World, callee: Value, actuals: Actuals, name: str, call: tuple[SourceFile, int, Frame | None], depth: int
-) -> Found:
+def _reaching(
+    world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
+) -> tuple[LoaderApi, Actuals] | None:
+    """The arguments that reach the library's own constructor; None where that is not known."""
     if depth > 6:
-        return OPAQUE
+        return None
     if isinstance(callee, Partial):
-        early = world.actuals(callee.file, callee.call, callee.frame)
-        merged = Actuals(
-            early.positional[1:] + actuals.positional,
-            {**early.keywords, **actuals.keywords},
-            early.stars + actuals.stars,
-            actuals.mappings + early.mappings,
-        )
-        return _argument(world, callee.function, merged, name, call, depth + 1)
+        return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)
     if isinstance(callee, Class):
         init = world.hierarchy.method(callee, "__init__")
         if init is not None:
-            receiver = Instance(callee, *call)
-            bound = Function(init.file, init.scope, receiver)
+            bound = init.bound_to(Instance(callee, *call))
             frame = world.intern(("loader", call[0].path, call[1], call[2], callee), actuals, bound, call[2])
-            return _through_init(world, bound, frame, name, depth)
-        for base in world.hierarchy.externals(callee):
-            found = loader_api(world, External(base))
-            if found is not None:
-                return _argument(world, External(base), actuals, name, call, depth + 1)
-        return ABSENT
-    found_api = loader_api(world, callee)
-    if found_api is None:
-        return OPAQUE
-    api = found_api[0]
-    return _given(world, actuals, api.names.get(name, name), api.params)
+            return _through_init(world, bound, frame, depth)
+    found = loader_api(world, callee)
+    return (found[0], actuals) if found is not None else None
 
 
-def _through_init(world: World, init: Function, frame: Frame, name: str, depth: int) -> Found:
-    """The argument as the subclass's constructor hands it to the base's."""
+def _through_init(world: World, init: Function, frame: Frame, depth: int) -> tuple[LoaderApi, Actuals] | None:
+    """The arguments as the subclass's constructor hands them to the base's."""
     for index in init.file.calls_of(init.scope):
         call = init.file.calls[index]
         if call.func[0] != "attr" or call.func[2] != "__init__":
@@ -311,46 +305,27 @@ def _through_init(world: World, init: Function, frame: Frame, name: str, depth: 
                         inner = world.intern(
                             ("loader-init", init.file.path, index, frame, target), actuals, target, frame
                         )
-                        return _through_init(world, target, inner, name, depth + 1)
+                        return _through_init(world, target, inner, depth + 1)
                     if isinstance(target, External):
                         plain = External(target.name.removesuffix(".__init__"))
             elif actuals.positional:
-                actuals = Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+                actuals = actuals.without_first()
             if loader_api(world, plain) is not None:
-                return _argument(world, plain, actuals, name, (init.file, index, frame), depth + 1)
-    return OPAQUE
+                return _reaching(world, plain, actuals, (init.file, index, frame), depth + 1)
+    return None
 
 
-def _given(world: World, actuals: Actuals, name: str, params: tuple[str, ...]) -> Found:
-    if name in actuals.keywords:
-        return _evaluated(world, actuals.keywords[name])
-    groups: list[Value] = []
-    if name in params:
-        slot = params.index(name)
-        if slot < len(actuals.positional):
-            return _evaluated(world, actuals.positional[slot])
-        for star in actuals.stars:
-            values = world.values.evaluate(star.expr, star.site) if star.site is not None else (UNKNOWN,)
-            if values == (UNKNOWN,) and not _captured_only_by_keyword(star):
-                groups.append(UNKNOWN)
-            for value in values:
-                if isinstance(value, Display) and value.written.expr[0] in ("tuple", "list"):
-                    offset = slot - len(actuals.positional)
-                    if offset < len(value.written.expr[1]):
-                        groups += world.mappings.item(value, Const(offset, "int"))
-    if actuals.mappings:
-        found = world.mappings.from_unpacked(actuals, name)
-        return Found((*groups, *found.values), found.absent, found.written)
-    return Found(tuple(groups), True)
+def _given(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:
+    rest = [one for one in actuals.rest if not _captured_only_by_keyword(world, one)]
+    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in api.params]
+    if name not in api.params:
+        params.append(Param(name, "keyword", None, None, WHOLE_FILE))
+    written = Actuals(actuals.positional, actuals.keywords, rest, actuals.mappings, actuals.under)
+    found = world.parameters.given(written, params, name, 0)
+    return found if found.values or found.absent else Found((UNKNOWN,), False)
 
 
-def _captured_only_by_keyword(star: Actual) -> bool:
-    """A subclass's `*args` handed on: what is not the dataset is passed by keyword in practice."""
-    return star.expr is not None and star.expr[0] == "name"
-
-
-def _evaluated(world: World, actual: Actual) -> Found:
-    if actual.expr is None or actual.site is None:
-        return Found((UNKNOWN,), False)
-    values = world.values.evaluate(actual.expr, actual.site)
-    return Found(values or (UNKNOWN,), False)
+def _captured_only_by_keyword(world: World, star: Actual) -> bool:
+    """A subclass's `*args` handed on, of which nothing is known: what is not the dataset is passed by keyword in
+    practice."""
+    return star.starred and isinstance(star.expr, Name) and world.values.passed(star) == (UNKNOWN,)

@@ -16,11 +16,12 @@ from dllint.facts.nodes import Constant
 from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.contents import flattened
-from dllint.libraries.torch import canonical
+from dllint.libraries.contexts import METHODS
+from dllint.libraries.index import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.project.caller_conditions import restated
-from dllint.project.launches import METHODS, Launch, Launches
+from dllint.project.launches import Launch, Launches
 from dllint.project.upstream import Upstream
 from dllint.span import Span
 
@@ -204,7 +205,7 @@ class StartMethods:
             queue: deque[Arrival] = deque()
             for launch in self.launches.all():
                 for method in launch.methods:
-                    if method != "default":
+                    if method in METHODS:
                         queue.extend(self._launched(launch, method, None))
             for setting in self.set_calls():
                 queue.extend(self._after_setting(setting))
@@ -217,7 +218,7 @@ class StartMethods:
             self._handed = {}
             for launch in self.launches.all():
                 for method in launch.methods:
-                    for arrival in self._launched(launch, method, None) if method != "default" else ():
+                    for arrival in self._launched(launch, method, None) if method in METHODS else ():
                         for made in self._passed(arrival):
                             self._handed.setdefault(made, []).append(arrival)
         return self._handed.get((file.path, call), [])

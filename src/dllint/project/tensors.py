@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Name
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
-from dllint.libraries.tensors import HOLDS, METHODS, NEW_STORAGE
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
 from dllint.linking.source import SourceFile, Store
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept

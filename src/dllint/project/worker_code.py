@@ -13,7 +13,7 @@ from dllint.inference.activations import Seen
 from dllint.inference.edges import Target
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.libraries.contents import flattened
-from dllint.libraries.torch import DATASET_BASES
+from dllint.libraries.index import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.origins import Origins
 from dllint.inference.origins.sources import Source, defined_at, described
-from dllint.inference.values import Actual, Actuals, Class, Const, External, Function, Instance, Partial, Unknown, Value
+from dllint.inference.values import Actual, Class, Const, External, Function, Instance, Unknown, Value
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
@@ -83,7 +82,7 @@ def _argument(project: Project, loader: Loader, name: str) -> Argument:
     found = loader.argument(asked)
     if not found.values:
         return Argument(name, False, "", None, ())
-    actual, mappings = _given(project, loader, loader.api.names.get(asked, asked))
+    actual, mappings = _given(loader, loader.api.names.get(asked, asked))
     provenance = Origins(project.world)
     sources: list[Source] = []
     if actual is not None:
@@ -131,64 +130,18 @@ def _agreeing(
         yield Source("its value is known only when the program runs", "", fallback.path, fallback.span, known=False)
 
 
-def _given(project: Project, loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:
+def _given(loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:
     """The argument as written at the call (or in a partial, or where a loader class of the project hands it to its
     base), and the unpacked mappings that may hold it."""
-    world = project.world
-    actuals = world.actuals(loader.file, loader.call, None)
-    callee = loader.callee
-    while isinstance(callee, Partial):
-        early = world.actuals(callee.file, callee.call, callee.frame)
-        actuals = Actuals(
-            early.positional[1:] + actuals.positional,
-            {**early.keywords, **actuals.keywords},
-            early.stars + actuals.stars,
-            actuals.mappings + early.mappings,
-        )
-        callee = callee.function
-    if isinstance(callee, Class):
-        handed = _handed_on(project, loader, callee, actuals)
-        if handed is not None:
-            actuals = handed
+    reached = loader.reaching()
+    if reached is None:
+        return None, []
+    api, actuals = reached
     if name in actuals.keywords:
         return actuals.keywords[name], []
-    if name in loader.api.params:
-        slot = loader.api.params.index(name)
-        if slot < len(actuals.positional):
-            return actuals.positional[slot], []
-    return None, actuals.mappings
-
-
-def _handed_on(project: Project, loader: Loader, cls: Class, actuals: Actuals) -> Actuals | None:
-    """The arguments with which the class's constructor calls that of DataLoader; None where the class has none."""
-    world = project.world
-    method = world.hierarchy.method(cls, "__init__")
-    receiver = Instance(cls, loader.file, loader.call, None)
-    frame = None
-    for _ in range(6):
-        if method is None:
-            return None
-        bound = Function(method.file, method.scope, receiver)
-        frame = world.intern(("traced", loader.file.path, loader.call, bound), actuals, bound, frame)
-        inner = None
-        for index in method.file.calls_of(method.scope):
-            call = method.file.calls[index]
-            if call.func[0] == "attr" and call.func[2] == "__init__":
-                actuals = world.actuals(method.file, index, frame)
-                targets = world.values.evaluate(call.func, world.call_site(method.file, index, frame))
-                inner = next((one for one in targets if isinstance(one, Function)), None)
-                if inner is None:
-                    return _without_receiver(actuals, call.func[1])
-                break
-        method = inner
-    return None
-
-
-def _without_receiver(actuals: Actuals, base: Expr) -> Actuals:
-    """`DataLoader.__init__(self, …)` passes the object itself first; `super().__init__(…)` does not."""
-    if base[0] == "call":
-        return actuals
-    return Actuals(actuals.positional[1:], actuals.keywords, actuals.stars, actuals.mappings)
+    if name in api.params and api.params.index(name) < len(actuals.positional):
+        return actuals.positional[api.params.index(name)], []
+    return None, [*actuals.mappings, *(actuals.under.mappings if actuals.under is not None else ())]
 
 
 # Datasets

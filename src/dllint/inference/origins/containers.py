@@ -99,7 +99,7 @@ class Containers:
                 text = described(one) if known else f"`{pointer}` is not in this file"
                 yield Source(text, f"`{pointer}`" if known else "", value.path, WHOLE_FILE, known=known)
         elif isinstance(value, Instance) and isinstance(value.of, Class) and value.file is not None and value.call >= 0:
-            actuals = self.world.actuals(value.file, value.call, value.frame)
+            actuals = self.world.made_with(value)
             yield from self.in_actuals(
                 Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key, left
             )
@@ -154,6 +154,8 @@ class Containers:
             if mapping.expr is not None and mapping.site is not None:
                 here = Here(mapping.site.file, mapping.span or line_at(mapping.site.at))
                 yield from self.key(mapping.expr, mapping.site, key, here, left - 1)
+        if actuals.under is not None:
+            yield from self.in_actuals(actuals.under, key, left)
 
     def _option(self, value: Parsed, name: str, here: Here, left: int) -> Iterator[Source]:
         options = self.world.knowledge.options(value, name)

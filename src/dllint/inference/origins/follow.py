@@ -11,7 +11,7 @@ from itertools import islice
 
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import bind
+from dllint.inference.edges import Given
 from dllint.inference.folding import truth
 from dllint.inference.interface import Engine
 from dllint.inference.origins.containers import Containers
@@ -19,7 +19,6 @@ from dllint.inference.origins.sources import Here, Source, at_run_time, either, 
 from dllint.inference.values import (
     UNKNOWN,
     Actual,
-    Actuals,
     Class,
     Const,
     Data,
@@ -157,16 +156,16 @@ class Origins:
         world = self.world
         params = function.file.scopes[function.scope].params
         if world.hierarchy.receiver_kind(function) and params[0].name == name:
-            for value in world.values.parameter(function, name, frame):
+            for value in world.parameters.values(function, name, frame):
                 yield known(value, here)
             return
         if frame is not None and frame.actuals is not None:
-            yield from self._filled(function, name, frame.actuals, left)
+            yield from self._filled(function, name, frame, left)
             return
-        calls = [caller.frame.actuals for caller in world.calls.callers(function) if caller.frame.actuals is not None]
-        for actuals in calls:
-            yield from self._filled(function, name, actuals, left)
-        if not calls:
+        frames = [caller.frame for caller in world.calls.callers(function) if caller.frame.actuals is not None]
+        for one in frames:
+            yield from self._filled(function, name, one, left)
+        if not frames:
             yield from self._default(function, name, left)
             called = function.file.qualified_name(function.scope)
             span = next((param.span for param in params if param.name == name), here.span)
@@ -178,31 +177,34 @@ class Origins:
                 known=False,
             )
 
-    def _filled(self, function: Function, name: str, actuals: Actuals, left: int) -> Iterator[Source]:
-        params = function.file.scopes[function.scope].params
-        bound = bind(actuals, params, name, 1 if self.world.hierarchy.receiver_kind(function) else 0)
+    def _filled(self, function: Function, name: str, frame: Frame, left: int) -> Iterator[Source]:
+        actuals = frame.actuals
+        assert actuals is not None
+        bound = self.world.parameters.bound(function, name, frame)
         called = function.file.qualified_name(function.scope)
         if bound.case == "actual" and bound.actual is not None:
             if bound.actual.expr is None:
                 yield unknown(self._entry(function), f"the launcher fills `{name}` of {called}")
             else:
                 yield from self.actual(bound.actual, left)
-        elif bound.case == "keywords":
-            for mapping in actuals.mappings:
-                if mapping.expr is not None and mapping.site is not None:
-                    here = Here(mapping.site.file, mapping.span or line_at(mapping.site.at))
-                    yield from self.containers.key(mapping.expr, mapping.site, name, here, left)
+        elif bound.case in ("keywords", "star"):
+            for star in actuals.stars if bound.case == "star" else ():
+                yield from self._unpacked(star, bound.offset, f"`{name}` of {called}")
+            yield from self.containers.in_actuals(actuals, name, left)
             yield from self._default(function, name, left)
-        elif bound.case == "star" and bound.actual is not None and bound.actual.site is not None:
-            here = Here(bound.actual.site.file, bound.actual.span or line_at(bound.actual.site.at))
-            text = render(bound.actual.expr, bound.actual.site.file)
-            for value in self.world.values.evaluate(bound.actual.expr, bound.actual.site):
-                for item in self.world.values.item_of(value, Const(bound.offset, "int")):
-                    yield either(item, here, f"`{name}` of {called} comes out of `*{text}`, which is not known")
         elif bound.case == "rest":
             yield Source(f"what calls of {called} pass", "", function.file.path, self._entry(function).span)
         else:
             yield from self._default(function, name, left)
+
+    def _unpacked(self, star: Actual, offset: int, what: str) -> Iterator[Source]:
+        if star.expr is None or star.site is None:
+            return
+        here = Here(star.site.file, star.span or line_at(star.site.at))
+        text = render(star.expr, star.site.file)
+        for value in self.world.values.evaluate(star.expr, star.site):
+            for item in self.world.values.item_of(value, Const(offset, "int")):
+                yield either(item, here, f"{what} comes out of `*{text}`, which is not known")
 
     def _entry(self, function: Function) -> Here:
         return Here(function.file, function.file.scopes[function.scope].header)
@@ -295,8 +297,7 @@ class Origins:
                 text = render(file.calls[index].func, file)
                 yield unknown(here, f"what `{text}` calls is not known")
             else:
-                here_site = self.world.call_site(file, index, site.frame)
-                for value in self.world.values.result(callee, index, here_site):
+                for value in self.world.values.result(callee, Given(file, index, site.frame)):
                     why = f"what `{render(expr, file)}` gives is known only when the program runs"
                     yield either(value, here, why)
 

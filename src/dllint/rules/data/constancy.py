@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import bind
 from dllint.inference.entries import Found
 from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
-from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import Binding, SourceFile
 
@@ -90,9 +88,7 @@ class Constants:
     def _filled(self, function: Function, name: str, frame: Frame, left: int) -> Constancy:
         if frame.actuals is None:
             return "varies"
-        params = function.file.scopes[function.scope].params
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        bound = bind(frame.actuals, params, name, skip)
+        bound = self.world.parameters.bound(function, name, frame)
         if bound.case == "actual" and bound.actual is not None:
             return self.of_actual(bound.actual, left)
         if bound.case == "default":

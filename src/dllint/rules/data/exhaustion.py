@@ -11,8 +11,7 @@ from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
-from dllint.libraries.random import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.finding import Place
-from dllint.inference.arguments import bind
 from dllint.inference.values import (
     Class,
     Const,
@@ -25,7 +24,8 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
-from dllint.libraries.torch import WORKER_OPTIONS, canonical
+from dllint.libraries.index import canonical
+from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
@@ -298,13 +298,12 @@ class WorkerOptions:
         function = Function(where.file, where.scope)
         frames = [where.frame] if where.frame is not None and where.frame.actuals is not None else []
         frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
         params = where.file.scopes[where.scope].params
         defaulted = not frames
         for frame in frames:
             if frame is None or frame.actuals is None:
                 continue
-            bound = bind(frame.actuals, params, name, skip)
+            bound = self.world.parameters.bound(function, name, frame)
             defaulted = defaulted or bound.case == "default"
             actual = bound.actual if bound.case == "actual" else None
             if actual is not None and actual.expr is not None and actual.site is not None:

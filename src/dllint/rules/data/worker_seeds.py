@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Argument, Call, Expr
-from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Partial, Site, Value
-from dllint.libraries.random import SEEDERS, Seeder
-from dllint.libraries.torch import canonical
+from dllint.inference.edges import Given, Target
+from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Site, Value
+from dllint.libraries.facets import Seeder
+from dllint.libraries.index import SEEDERS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
@@ -75,26 +76,12 @@ class WorkerSeeds:
                 return value.name
         return None
 
-    def _started(self, value: Value) -> tuple[Function, Frame] | None:
+    def _started(self, value: Value) -> Target | None:
         """The function that a worker calls with its number, and its activation."""
-        number = Actual(None, None, None)
-        actuals = Actuals([number])
-        function = value
-        while isinstance(function, Partial):
-            early = self.world.actuals(function.file, function.call, function.frame)
-            actuals = Actuals(
-                early.positional[1:] + actuals.positional,
-                {**early.keywords, **actuals.keywords},
-                early.stars + actuals.stars,
-                early.mappings + actuals.mappings,
-            )
-            function = function.function
-        if isinstance(function, Instance) and not isinstance(function.of, External):
-            method = self.world.hierarchy.method(function.of, "__call__")
-            function = Function(method.file, method.scope, function) if method is not None else function
-        if not isinstance(function, Function):
+        given = Given(self.project.files[0], -1, None, Actuals([Actual(None, None, None)]), ("seeds", value))
+        if isinstance(value, Instance) and isinstance(value.of, External):
             return None
-        return function, self.world.intern(("seeds", value), actuals, function, function.frame)
+        return next(iter(self.world.calls.run_by(value, given)), None)
 
     def _seedings(
         self, function: Function, frame: Frame | None, hops: tuple[Hop, ...], root: Function, seen: set[tuple[str, int]]

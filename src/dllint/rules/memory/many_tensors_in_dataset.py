@@ -11,7 +11,7 @@ from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Severity
 from dllint.inference.values import Class
-from dllint.libraries.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
+from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
 from dllint.project import Project, Regime
 from dllint.project.tensors import ManyTensors
 from dllint.rules.causes import Causes, Use, worst

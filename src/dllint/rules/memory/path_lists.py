@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Optional
 
 from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
-from dllint.inference.arguments import bind
 from dllint.inference.values import Instance
-from dllint.libraries.records import OF_STRING, PATH_CONSUMERS, PATH_FUNCTIONS, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.index import PATH_CONSUMERS
+from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
 
@@ -166,7 +167,7 @@ class _Function:
                 for param in params[skip:]
                 if target.frame is not None
                 and target.frame.actuals is not None
-                and (actual := bind(target.frame.actuals, params, param.name, skip).actual) is not None
+                and (actual := self.world.parameters.bound(function, param.name, target.frame).actual) is not None
                 and actual.expr == value
             ]
             if not names:

@@ -21,17 +21,9 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.cuda import (
-    CUDA_CALLS,
-    CUDA_DEVICE_ARGUMENTS,
-    CUDA_TENSORS,
-    LAYERS,
-    NOTHING,
-    TENSOR_MAKERS,
-    USES,
-    CudaApi,
-)
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import CudaApi
+from dllint.libraries.index import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, TENSOR_MAKERS, canonical
+from dllint.libraries.torch.cuda import CUDA_TENSORS, LAYERS, NOTHING, USES
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 
@@ -166,7 +158,7 @@ class Cuda:
 
     def _named_by(self, value: Instance, depth: int) -> Iterator[str]:
         assert value.file is not None
-        actuals = self.world.actuals(value.file, value.call, value.frame)
+        actuals = self.world.made_with(value)
         named = actuals.positional[0] if actuals.positional else actuals.keywords.get("type")
         if named is None or named.expr is None or named.site is None:
             yield "unknown"

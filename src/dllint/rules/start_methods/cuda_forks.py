@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
 from dllint.facts.schema import Expr
-from dllint.inference.arguments import bind
 from dllint.inference.edges import Caller
 from dllint.inference.values import Actual, Frame, Function, Instance, Site
 from dllint.linking.conditions import Atom, contradict, render
@@ -143,11 +142,11 @@ class CudaForks:
         whose class is not known is moved there as well as any other."""
         if depth > _DEEPEST:
             return False
-        if expr[0] == "call":
-            func = site.file.calls[expr[1]].func
-            asks = func[0] == "attr" and func[1] == Attribute(Name("torch"), "cuda") and not func[2].endswith("Tensor")
-            judged = self.cuda.judge(site.file, expr[1], site.frame)
-            return judged.fails and not asks and self.cuda.wanted(site.file, expr[1], site.frame)
+        if isinstance(expr, CallRef):
+            func = site.file.calls[expr.index].func
+            asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
+            judged = self.cuda.judge(site.file, expr.index, site.frame)
+            return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
         if expr[0] == "ifexp":
             return any(self._on_gpu(part, site, depth + 1) for part in expr[2:4])
         if expr[0] != "name":
@@ -166,11 +165,9 @@ class CudaForks:
 
     def _given(self, function: Function, name: str, frame: Frame | None) -> list[Actual]:
         """The arguments that fill a parameter, in one activation or in all calls."""
-        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
-        params = function.file.scopes[function.scope].params
         frames = [frame] if frame is not None and frame.actuals is not None else []
         frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
-        bound = [bind(one.actuals, params, name, skip) for one in frames if one.actuals is not None]
+        bound = [self.world.parameters.bound(function, name, one) for one in frames if one.actuals is not None]
         return [one.actual for one in bound if one.actual is not None and one.case == "actual"]
 
     # The parent
@@ -330,9 +327,12 @@ class CudaForks:
         return Poison(file, call.span, f"`{render(call.func, file)}` initialises CUDA here")
 
 
+_TORCH_CUDA = Attribute(Name("torch"), "cuda")
+
+
 def _attributes(expr: Expr) -> Iterator[str]:
     """`a` and `b` of `x.a[0].b`."""
-    while expr[0] in ("attr", "item"):
-        if expr[0] == "attr":
-            yield expr[2]
-        expr = expr[1]
+    while isinstance(expr, (Attribute, Subscript)):
+        if isinstance(expr, Attribute):
+            yield expr.attr
+        expr = expr.value

@@ -1,0 +1,196 @@
+"""What parameters can be: in one call, or in all calls that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.nodes import List as ListDisplay
+from dllint.facts.nodes import Starred, Tuple
+from dllint.facts.schema import Param
+from dllint.inference.arguments import Bound, bind, passed
+from dllint.inference.entries import ABSENT, Found
+from dllint.inference.interface import Engine
+from dllint.inference.unions import union
+from dllint.inference.values import (
+    UNKNOWN,
+    Actual,
+    Actuals,
+    Class,
+    Display,
+    Frame,
+    Function,
+    Instance,
+    Keywords,
+    Site,
+    Value,
+    Values,
+    Written,
+    const,
+)
+
+
+class Parameters:
+    """Binds arguments to parameters."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self._rests: dict[tuple[object, ...], Values] = {}
+
+    def values(self, function: Function, name: str, frame: Frame | None) -> Values:
+        """What a parameter can be: in the call of `frame`, or in all calls that are known."""
+        hierarchy = self.world.hierarchy
+        scope = function.file.scopes[function.scope]
+        receiver = hierarchy.receiver_kind(function)
+        if (
+            receiver
+            and scope.params
+            and scope.params[0].name == name
+            and scope.params[0].kind in ("normal", "positional")
+        ):
+            if frame is not None and frame.receiver is not None:
+                return (frame.receiver,)
+            cls = Class(function.file, scope.parent)
+            return hierarchy.called_on(function, cls) if receiver == "class" else (Instance(cls),)
+        commanded = self.world.knowledge.parameter(function, name)
+        if commanded is not None:
+            return commanded
+        if frame is not None and frame.actuals is not None:
+            return self._or_annotated(function, name, self._filled(function, name, frame))
+        if not self.world.memory.enter():
+            return union([self.default(function, name), (UNKNOWN,)])
+        try:
+            groups = [
+                self._filled(function, name, caller.frame)
+                for caller in self.world.calls.callers(function)
+                if caller.frame.actuals is not None
+            ]
+        finally:
+            self.world.memory.leave()
+        if groups:
+            given = tuple(value for value in union(groups) if not self._foreign(value, function))
+            return self._or_annotated(function, name, given)
+        return hierarchy.annotation(function, name) or union([self.default(function, name), (UNKNOWN,)])
+
+    def bound(self, function: Function, name: str, frame: Frame) -> Bound:
+        """How the call of an activation fills a parameter."""
+        assert frame.actuals is not None
+        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
+        return bind(frame.actuals, function.file.scopes[function.scope].params, name, skip)
+
+    def actuals_of(self, function: Function, name: str, frame: Frame | None) -> Iterator[Actual | None]:
+        """The arguments that a parameter, not the receiver, is given in the call of `frame`, or in all that are known;
+        None for what is not given as one."""
+        params = function.file.scopes[function.scope].params
+        if params and params[0].name == name and self.world.hierarchy.receiver_kind(function):
+            return
+        frames: list[Frame] = []
+        if frame is not None and frame.actuals is not None:
+            frames = [frame]
+        elif self.world.memory.enter():
+            try:
+                frames = [caller.frame for caller in self.world.calls.callers(function)]
+            finally:
+                self.world.memory.leave()
+        for one in frames:
+            if one.actuals is not None:
+                yield self.bound(function, name, one).actual
+
+    def default(self, function: Function, name: str) -> Values:
+        """What a parameter is where a call leaves it out."""
+        scope = function.file.scopes[function.scope]
+        for param in scope.params:
+            if param.name == name:
+                if param.kind == "kw":
+                    return (Keywords(function, None),)
+                if param.default is None:
+                    return ()
+                site = Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None)
+                return self.world.values.evaluate(param.default, site)
+        return ()
+
+    def given(self, actuals: Actuals, params: list[Param], name: str, skip: int) -> Found:
+        """What a call gives for a parameter other than `*args` and `**kwargs`; absent where it may leave it out."""
+        bound = bind(actuals, params, name, skip)
+        if bound.case == "actual" and bound.actual is not None:
+            return Found(self.world.values.passed(bound.actual), False)
+        found = self._unpacked(actuals, bound.offset) if bound.case == "star" else ABSENT
+        if not found.absent or not actuals.mappings or bound.case == "default":
+            return found
+        named = self.world.mappings.from_unpacked(actuals, name)
+        return Found(union([found.values, named.values]), named.absent, found.written or named.written)
+
+    def _filled(self, function: Function, name: str, frame: Frame) -> Values:
+        """What a parameter is in an activation whose arguments are known."""
+        assert frame.actuals is not None
+        params = function.file.scopes[function.scope].params
+        bound = self.bound(function, name, frame)
+        if bound.case == "rest":
+            kind = next(param.kind for param in params if param.name == name)
+            return (Keywords(function, frame),) if kind == "kw" else self._rest(function, bound.offset, frame)
+        skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
+        found = self.given(frame.actuals, params, name, skip)
+        return union([found.values, self.default(function, name)]) if found.absent else found.values
+
+    def _rest(self, function: Function, offset: int, frame: Frame) -> Values:
+        """What a `*args` parameter holds: the positional arguments from `offset` on."""
+        key = (function.key, frame)
+        if key not in self._rests:
+            assert frame.actuals is not None
+            left = [*frame.actuals.positional[offset:], *frame.actuals.rest]
+            site = next((actual.site for actual in left if actual.site is not None), None)
+            if site is None:
+                self._rests[key] = (UNKNOWN,)
+            else:
+                parts = tuple(passed(one) for one in left)
+                self._rests[key] = (Display("tuple", Written(Tuple(parts), site)),)
+        return self._rests[key]
+
+    def _unpacked(self, actuals: Actuals, offset: int) -> Found:
+        """What stands `offset` places after the first unpacked sequence begins: as far as the lengths are known."""
+        groups: list[Values] = []
+        for actual in actuals.rest:
+            values = self.world.values.passed(actual)
+            if not actual.starred:
+                if not offset:
+                    return Found(union([*groups, values]), False)
+                offset -= 1
+                continue
+            length = self._length(values)
+            if length is not None and offset < length:
+                at = [self.world.mappings.item(value, const(offset)) for value in values]
+                return Found(union([*groups, *at]), False)
+            if length is None:
+                groups += [self.world.mappings.item(value, const(offset)) for value in values]
+                return Found(union([*groups, *map(self.world.values.passed, _plain(actuals))]), True)
+            offset -= length
+        return Found(union(groups), True)
+
+    @staticmethod
+    def _length(values: Values) -> int | None:
+        """The one length that all the sequences have as they are written; None where that is not known."""
+        lengths: set[int | None] = set()
+        for value in values:
+            expr = value.written.expr if isinstance(value, Display) else None
+            known = isinstance(expr, (Tuple, ListDisplay)) and not any(isinstance(e, Starred) for e in expr.elements)
+            fixed = known and isinstance(value, Display) and (isinstance(expr, Tuple) or value.owner is None)
+            lengths.add(len(expr.elements) if fixed and isinstance(expr, (Tuple, ListDisplay)) else None)
+        return lengths.pop() if len(lengths) == 1 else None
+
+    def _foreign(self, value: Value, function: Function) -> bool:
+        """Whether an object is made in a file that no program holds together with the function's: a method of a common
+        base class that both call hands on the one's objects to the other only on paper."""
+        if not isinstance(value, Instance) or value.file is None or value.file is function.file:
+            return False
+        return not self.world.import_graph.together((function.file.path,), (value.file.path,))
+
+    def _or_annotated(self, function: Function, name: str, found: Values) -> Values:
+        """The values, with an object of the class that the parameter is annotated with where one is not known."""
+        if UNKNOWN not in found:
+            return found
+        annotated = self.world.hierarchy.annotation(function, name)
+        return union([tuple(value for value in found if value != UNKNOWN), annotated]) if annotated else found
+
+
+def _plain(actuals: Actuals) -> list[Actual]:
+    """The positional arguments that are no unpacked sequences, after the first of those."""
+    return [actual for actual in actuals.rest if not actual.starred]
