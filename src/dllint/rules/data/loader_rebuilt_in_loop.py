@@ -10,7 +10,7 @@ from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
-from dllint.rules.data.loops import Loops
+from dllint.rules.data.loader_restarts import Restarts
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -22,7 +22,7 @@ REBUILT = 3
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    for restart in Loops(project).restarts():
+    for restart in Restarts(project).restarts():
         call = restart.file.calls[restart.call]
         loader = restart.loader
         lasting = bool(loader.flag("persistent_workers"))

@@ -10,7 +10,7 @@ from dllint.finding import AddImport, Finding, Fix, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
-from dllint.rules.data.misuse import Misuse, Misuses
+from dllint.rules.data.missing_members import Misuse, Misuses
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement

@@ -12,7 +12,7 @@ from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
-from dllint.rules.data.generators import Generators, SharedGenerator
+from dllint.rules.data.shared_generators import Generators, SharedGenerator
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL602"

@@ -12,7 +12,7 @@ from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
-from dllint.rules.data.exhaustion import BareNext, Exhaustion
+from dllint.rules.data.exhausted_iterators import BareNext, Exhaustion
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement

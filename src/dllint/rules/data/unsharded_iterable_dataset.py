@@ -11,7 +11,7 @@ from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
-from dllint.rules.data.splitting import Splitting, Unsplit
+from dllint.rules.data.sharding import Sharding, Unsharded
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -21,31 +21,35 @@ CODE = "DLL601"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    splitting = Splitting(project)
-    causes: Causes[tuple[Unsplit, Loader]] = Causes()
+    sharding = Sharding(project)
+    causes: Causes[tuple[Unsharded, Loader]] = Causes()
     for loader in project.loaders:
         workers = loader.workers()
         if workers.possible and workers.count != 1:
-            for unsplit in splitting.unsplit(loader):
-                causes.add((unsplit, loader), unsplit.iter.key)
+            for unsharded in sharding.unsharded(loader):
+                causes.add((unsharded, loader), unsharded.iter.key)
     for found in causes:
         yield _finding(project, found[0][0], [loader for _, loader in found])
 
 
-def _finding(project: Project, unsplit: Unsplit, loaders: list[Loader]) -> Finding:
+def _finding(project: Project, unsharded: Unsharded, loaders: list[Loader]) -> Finding:
     counts = [count for loader in loaders if (count := loader.workers().count) is not None]
-    values = {"name": unsplit.name, "source": unsplit.source, "loader": project.where(loaders[0].file, loaders[0].span)}
+    values = {
+        "name": unsharded.name,
+        "source": unsharded.source,
+        "loader": project.where(loaders[0].file, loaders[0].span),
+    }
     message = "main"
     if counts:
         values["times"] = str(max(counts))
         message = "times"
-    if unsplit.asked is not None:
+    if unsharded.asked is not None:
         values["remedy"] = "asked"
-    asked = (unsplit.asked,) if unsplit.asked is not None else ()
+    asked = (unsharded.asked,) if unsharded.asked is not None else ()
     return Finding(
         CODE,
-        unsplit.iter.file.path,
-        unsplit.iter.file.header(unsplit.iter.scope),
+        unsharded.iter.file.path,
+        unsharded.iter.file.header(unsharded.iter.scope),
         message,
         values,
         severity="error" if counts else "warning",

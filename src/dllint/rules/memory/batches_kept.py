@@ -14,7 +14,7 @@ from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
-from dllint.rules.memory.batches import Batches, KeptBatch
+from dllint.rules.memory.kept_batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dllint.finding import Finding
 from dllint.inference.values import Class
 from dllint.project import Project
 from dllint.rules.causes import Causes, Use, worst
-from dllint.rules.memory.caches import Caches
+from dllint.rules.memory.growing_caches import Caches
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.stores.mapped_stores import Stores
 

@@ -14,8 +14,8 @@ from dllint.project.arrays import mib
 from dllint.project.datasets import Kept
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
+from dllint.rules.memory.objects_from_files import Held, Records
 from dllint.rules.memory.path_lists import lists_paths
-from dllint.rules.memory.records import Held, Records
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun

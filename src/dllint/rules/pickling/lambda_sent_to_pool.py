@@ -13,7 +13,7 @@ from dllint.project import Project
 from dllint.rules.causes import Causes
 from dllint.rules.pickling.hoisting import hoisting
 from dllint.rules.pickling.local_objects import unpicklable_function
-from dllint.rules.pickling.sent_functions import SentFunction, sent_functions
+from dllint.rules.pickling.pool_functions import SentFunction, sent_functions
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement

@@ -11,8 +11,8 @@ from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.rules.data.worker_options import written
-from dllint.rules.start_methods.consequences import consequences
 from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.start_methods.dataset_consequences import consequences
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement

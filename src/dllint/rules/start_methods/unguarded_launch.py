@@ -9,7 +9,7 @@ from dllint.evidence.failures import meaning
 from dllint.evidence.wording import listed, said
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
 from dllint.project import Project
-from dllint.rules.start_methods.unguarded import TopLevelStart, runs_on_until, top_level_starts
+from dllint.rules.start_methods.top_level_starts import TopLevelStart, runs_on_until, top_level_starts
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
