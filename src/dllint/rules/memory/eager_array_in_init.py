@@ -69,14 +69,14 @@ def _judge(
         return None
     rank, message, severity, regime = max(judged, key=lambda verdict: verdict[0])
     methods = [other.method for *_, other in judged if other.method not in ("fork", regime.method)]
-    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    method = regime.described
     opener = render(array.file.calls[array.call].func, array.file)
     values = {"kept": f"{name}.{kept.attr}", "method": method, "opener": opener}
     if array.size is not None:
         values["size"] = mib(array.size)
         if regime.workers.count:
             values["total"] = mib(array.size * regime.workers.count)
-            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+            values["workers"] = regime.workers.described
     values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
     apart = array.span.line != kept.span.line or array.file is not kept.file
     made = (Place(array.file.path, array.span, "made here"),) if apart else ()
@@ -88,7 +88,7 @@ def _judge(
         values,
         severity=severity,
         start_methods=() if regime.method == "fork" else (regime.method, *methods),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
+        trace=project.chain(regime.arrival, kept.hops),
         fixes=_fixes(array, message, kept),
         statement=kept.store.event.span,
     )

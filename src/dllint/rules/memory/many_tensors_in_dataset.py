@@ -66,7 +66,7 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
     kept = many.kept
     values: dict[str, str | int] = {
         "kept": f"{name}.{kept.attr}",
-        "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+        "method": regime.described,
     }
     if many.count is not None:
         values["count"] = many.count
@@ -78,7 +78,7 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         values,
         severity=severity,
         start_methods=(regime.method,),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
+        trace=project.chain(regime.arrival, kept.hops),
         statement=kept.store.event.span,
     )
 

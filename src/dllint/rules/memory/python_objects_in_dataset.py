@@ -94,7 +94,7 @@ def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
 
 def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: Regime) -> Finding:
     assert isinstance(value.of, Class)
-    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    method = regime.described
     values = {"kept": f"{value.of.name}.{kept.attr}", "method": method}
     severity: Severity = "info"
     related: tuple[Place, ...] = ()
@@ -105,7 +105,7 @@ def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: 
         message = "made_fork" if forked else "made"
         if regime.workers.count:
             values["total"] = mib(held.size * regime.workers.count)
-            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+            values["workers"] = regime.workers.described
             message = "made_fork_total" if forked else "made_total"
     else:
         assert held.reading is not None
@@ -121,7 +121,7 @@ def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: 
         values,
         severity=severity,
         start_methods=() if forked else (regime.method,),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
+        trace=project.chain(regime.arrival, kept.hops),
         related=related,
         statement=kept.store.event.span,
     )

@@ -38,7 +38,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     count = forked[0].workers.count
                     message = "sized" if count is None else "total"
                     values |= {"size": mib(view.size), "total": mib(view.size * (count or 1))}
-                    values["workers"] = "1 worker" if count == 1 else f"{count} workers"
+                    values["workers"] = forked[0].workers.described
                 finding = Finding(
                     CODE,
                     view.file.path,

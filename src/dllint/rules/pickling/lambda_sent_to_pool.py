@@ -60,7 +60,7 @@ def _finding(project: Project, uses: list[SentFunction]) -> Finding:
         values,
         severity=severity,
         start_methods=() if method is None else (method.name,),
-        trace=project.chain(method.arrival) if method is not None and method.arrival is not None else (),
+        trace=project.chain(method.arrival) if method is not None else (),
         related=tuple(place for place in dict.fromkeys(places) if not place.span.covers(one.span)),
         fixes=(fix,) if fix is not None else (),
         statement=one.statement,

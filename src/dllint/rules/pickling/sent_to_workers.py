@@ -90,7 +90,7 @@ def unpicklable(
             "loader": project.where(loader.file, loader.span),
             "method": regime.method,
             "where": regime.where,
-            "start": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+            "start": regime.described,
         }
         yield Finding(
             code,
@@ -100,7 +100,7 @@ def unpicklable(
             {**values, **told.values},
             severity="warning" if severity == "error" and not one.sure else severity,
             start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
-            trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(one.hops)),
+            trace=project.chain(regime.arrival, one.hops),
             related=tuple(dict.fromkeys(related)),
             fixes=(told.fix,) if told.fix is not None else (),
             statement=one.statement,

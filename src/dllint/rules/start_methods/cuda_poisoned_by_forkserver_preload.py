@@ -93,7 +93,7 @@ def _finding(
             "where": f"{project.shown(origin.path)}:{origin.span.line}",
         },
         start_methods=("forkserver",),
-        trace=(*(project.chain(arrival) if arrival is not None else ()), origin, *project.trace(use.reached.hops())),
+        trace=(*project.chain(arrival), origin, *project.trace(use.reached.hops())),
         related=(used,),
         statement=call.statement,
     )

@@ -106,7 +106,7 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
         "main" if regime.shown else "latent",
         {"loader": project.where(loader.file, loader.span), "method": regime.method, "where": regime.where},
         start_methods=tuple(dict.fromkeys(other.method for _, other in loaders)),
-        trace=project.chain(regime.arrival) if regime.arrival is not None else (),
+        trace=project.chain(regime.arrival),
         related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],
         statement=call.statement,
     )

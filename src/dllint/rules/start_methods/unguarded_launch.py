@@ -45,7 +45,7 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
         values,
         severity="error" if first.method.shown else "warning",
         start_methods=tuple(dict.fromkeys(start.method.name for start in starts)),
-        trace=(*(project.chain(arrival) if arrival is not None else ()), *project.trace(first.hops)),
+        trace=project.chain(arrival, first.hops),
         related=tuple(dict.fromkeys(places))[:MOST_PLACES],
         fixes=_fixes(project, starts),
         statement=first.statement,

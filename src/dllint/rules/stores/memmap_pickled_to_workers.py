@@ -77,13 +77,10 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
             "what": copied.opener.what,
             "opener": render(call.func, file),
             "loader": project.where(loader.file, loader.span),
-            "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+            "method": regime.described,
         },
         start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
-        trace=(
-            *(project.chain(regime.arrival) if regime.arrival is not None else ()),
-            *project.trace(kept.hops if kept is not None else ()),
-        ),
+        trace=project.chain(regime.arrival, kept.hops if kept is not None else ()),
         related=(
             *store,
             *touch,

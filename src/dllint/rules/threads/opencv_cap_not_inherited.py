@@ -42,10 +42,10 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
             "call": render(call.func, one.run.file),
             "cap": project.where(cap.file, capping.span),
             "loader": project.where(loader.file, loader.span),
-            "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+            "method": regime.described,
         },
         start_methods=tuple(dict.fromkeys((regime.method, *(name for other, _ in found for name in other.methods)))),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(one.run.hops)),
+        trace=project.chain(regime.arrival, one.run.hops),
         related=(
             Place(cap.file.path, capping.span, "this cap stays in its process"),
             *tuple(loaders)[:MOST_PLACES],
