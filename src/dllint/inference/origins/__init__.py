@@ -2,3 +2,4 @@
 
 from dllint.inference.origins.follow import Origins as Origins
 from dllint.inference.origins.sources import Source as Source
+from dllint.inference.origins.sources import Step as Step
