@@ -8,7 +8,7 @@ from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, S
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
-from dllint.inference.origins.sources import Here, Source, Step, either, known, line_at, unknown
+from dllint.inference.origins.sources import Given, Here, Source, Step, either, known, line_at, unknown
 from dllint.inference.values import (
     Actual,
     Actuals,
@@ -81,10 +81,11 @@ class Containers:
             yield from self._in_keywords(value, key, here)
         elif isinstance(value, Data):
             pointer = ".".join(map(str, (*value.pointer, key)))
-            there = Here(here.file, WHOLE_FILE)
             for one in self.world.knowledge.in_data(value, key).values:
-                source = either(one, there.by("entry", pointer), "lacking", pointer)
-                yield Source(source.value, value.path, WHOLE_FILE, source.given, source.reason)
+                if isinstance(one, Unknown):
+                    yield Source(one, value.path, WHOLE_FILE, reason=("lacking", pointer))
+                else:
+                    yield Source(one, value.path, WHOLE_FILE, Given("entry", (pointer,), value.path, WHOLE_FILE))
         elif isinstance(value, Instance) and isinstance(value.of, Class) and value.file is not None and value.call >= 0:
             yield from self._given_to(self.world.made_with(value), key)
         elif isinstance(value, Unknown):
