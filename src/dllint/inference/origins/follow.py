@@ -147,6 +147,18 @@ class Origins:
 
     # One step back
 
+    def gives(self, expr: Expr, site: Site) -> Steps:
+        """What directly gives the value of an expression: other expressions as they are, or sources where it ends."""
+        waiting: list[Step | Source] = list(self.steps(expr, site))[::-1]
+        seen: set[tuple[object, ...]] = set()
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, Source) or one.key is None:
+                yield one
+            elif (asked := (id(one.expr), one.site, one.key)) not in seen:
+                seen.add(asked)
+                waiting += list(self.back(one))[::-1]
+
     def back(self, step: Step) -> Steps:
         """What gives the value of a step: other expressions, or sources where it ends. Nothing where it is not known
         why."""
@@ -397,9 +409,10 @@ class Origins:
         if found is None or found.absent:
             yield Step(plain[1] if len(plain) > 1 else Constant(None), site, here)
 
-    def returns(self, function: Function, frame: Frame | None, here: Here) -> Steps:
+    def returns(self, function: Function, frame: Frame | None, here: Here | None = None) -> Steps:
         """What a call of a function gives: the expressions of its `return` statements."""
         scope = function.file.scopes[function.scope]
+        here = here or Here(function.file, scope.header)
         returns = [event for event in scope.events if event.kind == "return" and not scope.is_generator]
         for event in returns:
             where = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
