@@ -21,6 +21,7 @@ from dllint.facts.nodes import (
     IfExp,
     Name,
     Not,
+    Opaque,
     Starred,
     Subscript,
     UnaryOp,
@@ -28,11 +29,11 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import fields
-from dllint.inference.edges import Given as Call
+from dllint.inference.edges import Given as Called
 from dllint.inference.folding import truth
 from dllint.inference.interface import Engine
 from dllint.inference.origins.containers import Containers, Steps, written
-from dllint.inference.origins.sources import Here, Source, Step, computed, either, known, line_at, unknown
+from dllint.inference.origins.sources import Given, Here, Source, Step, computed, either, known, line_at, unknown
 from dllint.inference.values import (
     NONE,
     UNKNOWN,
@@ -353,16 +354,12 @@ class Origins:
         return next(reasons, unknown(here, "held", render(base, site.file)))
 
     def _of_object(self, value: Instance, cls: Class, name: str, here: Here) -> Steps:
-        objects, hierarchy = self.world.objects, self.world.hierarchy
+        hierarchy = self.world.hierarchy
         properties = [one for one in hierarchy.meant(value, name) if hierarchy.is_property(one)]
         for method in properties:
             yield from self.returns(method, self.world.receiver_frame(value), here)
-        owners = [owner for owner in hierarchy.line(cls) if isinstance(owner, Class)]
-        stored = [(owner, store) for owner in owners for store in objects.own_stores(owner).get(name, ())]
-        for owner, store in stored:
-            if store.value is not None and not objects.overridden(value, owner, store):
-                there = here.moved(owner.file, store.event.value_span or store.event.span)
-                yield Step(store.value, objects.store_site(value, owner, store), there)
+        stored = list(self.kept(value, name, here.given))
+        yield from stored
         field = fields.argument(self.world, value, name)
         if field is not None:
             yield from written(field)
@@ -372,6 +369,16 @@ class Origins:
         yield from found
         for one in () if found else self.world.values.attribute(value, name) or (UNKNOWN,):
             yield either(one, here, "unset", name, cls.name)
+
+    def kept(self, value: Instance, name: str, given: Given | None = None) -> Iterator[Step]:
+        """What the methods of an object's classes store in an attribute."""
+        assert isinstance(value.of, Class)
+        objects = self.world.objects
+        for owner in self.world.hierarchy.line(value.of):
+            for store in objects.own_stores(owner).get(name, ()) if isinstance(owner, Class) else ():
+                if isinstance(owner, Class) and not objects.overridden(value, owner, store):
+                    here = Here(owner.file, store.event.value_span or store.event.span, given)
+                    yield Step(store.value or Opaque(), objects.store_site(value, owner, store), here)
 
     def _of_class(self, cls: Class, name: str, here: Here) -> Steps:
         for owner in self.world.hierarchy.line(cls):
@@ -393,7 +400,7 @@ class Origins:
             elif callee == External("dict().get"):
                 yield from self._got(expr, site, here)
             else:
-                for value in self.world.values.result(callee, Call(file, index, site.frame)):
+                for value in self.world.values.result(callee, Called(file, index, site.frame)):
                     yield either(value, here, "result", render(expr, file))
 
     def _got(self, expr: CallRef, site: Site, here: Here) -> Steps:
