@@ -33,8 +33,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.pickling import refuses
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import canonical, refuses
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Value
-from dllint.libraries.torch import HOOKS, canonical
+from dllint.libraries.index import HOOKS, canonical
 from dllint.linking.source import SourceFile
 
 ENTRIES = {

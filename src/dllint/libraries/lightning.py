@@ -8,7 +8,8 @@ from dllint.inference.edges import Target
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Const, External, Instance, Value
 from dllint.libraries.hooks import called_hooks
-from dllint.libraries.torch import HOOKS, SPAWNING_STRATEGIES, canonical
+from dllint.libraries.index import HOOKS, canonical
+from dllint.libraries.pytorch_lightning import SPAWNING_STRATEGIES
 from dllint.linking.source import SourceFile
 
 TRAINER = "lightning.pytorch.Trainer"

@@ -6,16 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, Mapping, Site
+from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
     from dllint.project.datasets import Datasets
-
-_SAME_LENGTH = frozenset({"enumerate", "tqdm", "trange", "list", "tuple", "reversed", "sorted", "iter"})
-"""Last names of functions that give as many elements as their argument has."""
 
 
 def whole_number(world: World, expr: Expr, site: Site) -> int | None:
@@ -28,7 +27,7 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:
     """How many elements iterating an expression gives."""
-    if depth > 4:
+    if limits.COUNTING_DEPTH.exceeded(depth):
         return None
     if expr[0] == "call":
         call = site.file.calls[expr[1]]
@@ -39,7 +38,7 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
             if len(known) < len(numbers):
                 return None
             return len(range(*known)) if len(known) < 3 or known[2] else None
-        if last_name(call.func) in _SAME_LENGTH and plain:
+        if last_name(call.func) in SAME_LENGTH and plain:
             return iterations(datasets, plain[0], site, depth + 1)
         return None
     values = datasets.world.values.evaluate(expr, site)
@@ -51,7 +50,7 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
 def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int | None:
     """How many elements a display or mapping holds when it is filled; None where that is not known."""
     expr, site = value.written.expr, value.written.site
-    if depth > 4:
+    if limits.COUNTING_DEPTH.exceeded(depth):
         return None
     if expr[0] == "comp":
         total = _generated(datasets, expr, site, depth)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Function
-from dllint.libraries.pickling import PICKLE_BY_VALUE
+from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Call, Expr
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -21,8 +22,10 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.contents import bound_by, flattened
-from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Opener, When
+from dllint.libraries.index import OPENERS, canonical
+from dllint.libraries.io import OWN_OPENER, OWN_STORE
+from dllint.libraries.numpy import VIEWS
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, Store
 from dllint.project.datasets import Kept
@@ -34,8 +37,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-MOST_CLASSES = 60
 
 
 class Step(NamedTuple):
@@ -266,7 +267,7 @@ class Handles:
     def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
         """The same in the arguments of processes that are surely not forked, each with the start method."""
         for launch in self.project.launches.all():
-            if "fork" in launch.methods or "default" in launch.methods or not launch.methods:
+            if not launch.methods or not set(launch.methods) <= {"spawn", "forkserver"}:
                 continue
             for target in launch.targets:
                 actuals = target.frame.actuals
@@ -292,7 +293,7 @@ class Handles:
         seen: set[tuple[str, int, str]] = set()
         classes: set[Class] = set()
         todo: list[tuple[Instance, tuple[Step, ...]]] = [(value, ())]
-        while todo and len(classes) < MOST_CLASSES:
+        while todo and not limits.HANDLE_HOLDERS.reached(len(classes)):
             holder, way = todo.pop(0)
             cls = holder.of
             if not isinstance(cls, Class) or cls in classes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.records import PATH_CONSUMERS
+from dllint.libraries.index import PATH_CONSUMERS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun

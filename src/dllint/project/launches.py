@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.edges import Caller, Given, Target
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
@@ -23,19 +23,15 @@ from dllint.inference.values import (
     Partial,
     Value,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LauncherApi
+from dllint.libraries.index import LAUNCHERS, POOLS, canonical
 from dllint.libraries.lightning import trainer_runs
 from dllint.libraries.registries import REGISTRIES
-from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
 from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-METHODS = ("fork", "spawn", "forkserver")
-_CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")
-_CONTEXT_SLOTS = {"concurrent.futures.ProcessPoolExecutor": 1, "multiprocessing.Pool": 4}
-_MOST_ROUNDS = 3
-_MOST_CONTEXTS = 24
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,8 @@ class Launch:
     """One way in which a launcher is called.
 
     Attributes:
-        methods: start methods that the launch itself decides; "default" for the one in force.
+        methods: start methods that the launch itself decides; "default" for the one in force, "fresh" where the new
+            process inherits nothing.
         targets: functions of the project that the new process runs.
         through: calls of project functions that lead to the launcher, outermost first, where the target is passed
             through them.
@@ -58,14 +55,6 @@ class Launch:
     daemonic: bool
     through: tuple[Caller, ...]
     frame: Frame | None
-
-
-def context_of(name: str) -> tuple[str, str | None]:
-    """A name with the context taken out: "multiprocessing[spawn].Process" → ("multiprocessing.Process", "spawn")."""
-    match = _CONTEXT.match(name)
-    if match is None:
-        return name, None
-    return "multiprocessing" + name[match.end() :], match.group(1)
 
 
 class Launches:
@@ -88,7 +77,7 @@ class Launches:
         if self._launches is None:
             self._launches = []
             candidates = _possible_launches(self.world)
-            for _ in range(_MOST_ROUNDS):
+            for _ in range(limits.LAUNCH_ROUNDS.most):
                 everything = list(self._find(candidates))
                 found = [launch for launch in everything if launch.targets]
                 settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
@@ -228,8 +217,8 @@ def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[L
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             continue
-        plain, context = context_of(of.name + ("()" if isinstance(value, Instance) else ""))
-        plain = canonical(plain)
+        plain = _launcher_name(value)
+        context = contexts.method_of(of.name)
         api = LAUNCHERS.get(plain)
         if api is None and of.name in world.settings.launchers:
             api = LAUNCHERS["torch.multiprocessing.spawn"]
@@ -260,9 +249,9 @@ def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -
 def _launcher_name(value: Value) -> str:
     """The name of something from outside the project, as the table of launchers writes it; "" for anything else."""
     if isinstance(value, External):
-        return canonical(context_of(value.name)[0])
+        return canonical(value.name)
     if isinstance(value, Instance) and isinstance(value.of, External):
-        return canonical(context_of(value.of.name + "()")[0])
+        return canonical(value.of.name + "()")
     return ""
 
 
@@ -281,7 +270,7 @@ def _contexts(launches: Launches, file: SourceFile, scope: int) -> Iterator[tupl
     callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0] if calls else []
     if not callers:
         yield None, ()
-    for caller in callers[:_MOST_CONTEXTS]:
+    for caller in limits.LAUNCH_CONTEXTS.first(callers):
         launched = launches.at(caller.file, caller.call)
         called = world.told_apart(caller.file, caller.call, Function(file, scope), caller.frame)
         yield called, () if launched else (caller,)
@@ -302,7 +291,7 @@ def _methods(
 ) -> tuple[str, ...]:
     actuals = world.actuals(file, index, frame)
     if context is not None:
-        return (context,) if context in METHODS else ("default",)
+        return (context,) if context in contexts.METHODS else ("default",)
     if api.method.startswith("="):
         actual = _argument(world, api, actuals, api.method[1:])
         if actual is None:
@@ -319,13 +308,13 @@ def _known(world: World, actual: Actual) -> tuple[str, ...]:
     if actual.expr is None or actual.site is None:
         return ()
     for value in world.values.evaluate(actual.expr, actual.site):
-        if isinstance(value, Const) and value.value in METHODS:
+        if isinstance(value, Const) and value.value in contexts.METHODS:
             found.append(value.value)
         elif isinstance(value, Const) and value.value is None:
             found.append("default")
         elif isinstance(value, External):
-            _, context = context_of(value.name)
-            if context in METHODS and context is not None:
+            context = contexts.known_method_of(value.name)
+            if context is not None:
                 found.append(context)
     return tuple(dict.fromkeys(found))
 
@@ -344,7 +333,7 @@ def _from_receiver(
         names: tuple[str, ...] = ("start_method",)
     else:
         values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
-        names = ("mp_context", "context")
+        names = tuple(pool.context for pool in POOLS.values())
     found: list[str] = []
     for value in values:
         if (
@@ -354,17 +343,17 @@ def _from_receiver(
             or value.call < 0
         ):
             continue
-        _, context = context_of(value.of.name)
-        if context in METHODS and context is not None:
+        context = contexts.known_method_of(value.of.name)
+        if context is not None:
             found.append(context)
             continue
         made = world.made_with(value)
         for name in names:
             if name in made.keywords:
                 found += _known(world, made.keywords[name])
-        slot = _CONTEXT_SLOTS.get(canonical(value.of.name), len(made.positional))
-        if slot < len(made.positional):
-            found += _known(world, made.positional[slot])
+        pool = POOLS.get(canonical(value.of.name))
+        if pool is not None and pool.context_at < len(made.positional):
+            found += _known(world, made.positional[pool.context_at])
     return tuple(dict.fromkeys(found)) or (api.fallback,)
 
 
@@ -405,6 +394,9 @@ def _outside(value: Value) -> bool:
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
     """The arguments that reach the target: a process index where the launcher adds one, then the `args` tuple."""
     made = Actuals([Actual(None, None, None)] * api.lead)
+    config = _argument(world, api, actuals, api.config) if api.config else None
+    if config is not None:
+        made.positional.append(config)
     args = _argument(world, api, actuals, api.args)
     if api.args == "each":
         made.add(Actual(None, None, None, starred=True))
@@ -415,14 +407,12 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
 def _process_subclasses(world: World) -> Iterator[Launch]:
     """Objects of the project's own Process classes: their `run` is what the new process runs."""
     for cls in world.classes():
-        bases = [context_of(name) for name in world.hierarchy.externals(cls)]
-        found = [(canonical(plain), context) for plain, context in bases if canonical(plain) in LAUNCHERS]
+        found = [name for name in world.hierarchy.externals(cls) if canonical(name) in LAUNCHERS]
         method = world.hierarchy.method(cls, "run") if found else None
         if method is None:
             continue
-        plain, context = found[0]
-        api = LAUNCHERS[plain]
-        methods = (context,) if context in METHODS and context is not None else (api.method,)
+        plain = canonical(found[0])
+        methods = (contexts.known_method_of(found[0]) or LAUNCHERS[plain].method,)
         for file, index in world.called(cls.name):
             site = world.call_site(file, index, None)
             if cls in world.values.evaluate(file.calls[index].func, site):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Name, Opaque
 from dllint.facts.schema import Expr, Param
+from dllint.inference import limits
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -26,8 +27,10 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LoaderApi
+from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
-from dllint.libraries.torch import LOADERS, LoaderApi, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE, Span
@@ -149,8 +152,8 @@ class Loader:
         for value in given:
             if isinstance(value, Const):
                 return str(value.value)
-            if isinstance(value, External) and value.name.startswith(("multiprocessing[", "torch.multiprocessing[")):
-                return value.name.partition("[")[2].rstrip("]")
+            if isinstance(value, External) and (method := contexts.method_of(value.name)) is not None:
+                return method
         if found.absent:
             return None
         return "?"
@@ -238,13 +241,13 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that make a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
-    names |= {"Seq2SeqTrainingArguments"}
+    names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
     todo = list(names)
     while todo:
         for alias in world.aliases(todo.pop()):
-            if alias not in names and len(names) < 300:
+            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
                 names.add(alias)
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
@@ -273,7 +276,7 @@ def _reaching(
     world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
 ) -> tuple[LoaderApi, Actuals] | None:
     """The arguments that reach the library's own constructor; None where that is not known."""
-    if depth > 6:
+    if limits.LOADER_STEPS.exceeded(depth):
         return None
     if isinstance(callee, Partial):
         return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Frame, Instance, Site
-from dllint.libraries.torch import canonical
+from dllint.libraries.contexts import METHODS
+from dllint.libraries.index import HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
-from dllint.project.launches import METHODS, Launch
+from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Arrival
 from dllint.span import Span
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 
 _MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
 """Builtins that take a loader and do not iterate it."""
-_ITERATING = frozenset({"iter", "list", "tuple", "set", "sorted"})
-_TRAINING = frozenset({"fit", "validate", "test", "predict"})
-_TRAINER = "lightning.pytorch.Trainer()."
+_TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
 _NEST = 4
 
 
@@ -159,11 +158,11 @@ class Starting:
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
         """The arguments of a call that it iterates itself."""
         call = file.calls[index]
-        if call.func[0] == "name" and call.func[1] in _ITERATING:
+        if call.func[0] == "name" and call.func[1] in ITERATING:
             yield from (argument.value for argument in call.args[:1] if argument.keyword is None)
         elif call.func[0] == "attr" and call.func[2] in _TRAINING:
             for value in self.world.values.evaluate(call.func, site):
-                if isinstance(value, External) and canonical(value.name).startswith(_TRAINER):
+                if isinstance(value, External) and _iterates(canonical(value.name)):
                     yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
                     return
 
@@ -192,3 +191,9 @@ class Starting:
         if iteration.call < 0:
             return f"this loop over a {iteration.loader.name} with workers"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
+
+
+def _iterates(name: str) -> bool:
+    """Whether a method of a framework iterates the loaders that it is given: `Trainer().fit`."""
+    owner, _, entry = name.rpartition("().")
+    return owner in HOOKS and HOOKS[owner].iterates and entry in HOOKS[owner].entries

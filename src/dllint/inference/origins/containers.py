@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
@@ -36,8 +36,10 @@ Steps = Iterator[Step | Source]
 class Containers:
     """Lookup by key, one step at a time."""
 
-    def __init__(self, world: Engine) -> None:
+    def __init__(self, world: Engine, why_not: Callable[[Expr, Site, Here], Source]) -> None:
+        """`why_not` says why it is not known what an object holds."""
         self.world = world
+        self._why_not = why_not
 
     def under(self, expr: Expr, site: Site, key: object, here: Here) -> Steps:
         """What `expr` holds under the key, changes in the same function first."""
@@ -52,7 +54,7 @@ class Containers:
                 return
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Unknown):
-                yield unknown(here, "held", render(expr, site.file))
+                yield self._why_not(expr, site, here)
             else:
                 yield from self.contained(value, key, here, (site.file.path, site.scope, text))
 

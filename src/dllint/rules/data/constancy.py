@@ -23,8 +23,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference.origins import Origins, Source, Step
 from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Values
-from dllint.libraries.random import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
 
@@ -155,7 +154,7 @@ class Constants:
                 groups.append(_together(parts))
             elif isinstance(value, Function):
                 frame = self.world.frame(site.file, index, site.frame, value)
-                groups += self._each(self.origins.returns(value, frame), left - 2)
+                groups += self._each(self.origins.returned(value, frame), left - 2)
             else:
                 groups.append("varies")
         return _either(groups)

@@ -12,8 +12,7 @@ from dllint.facts.schema import Expr
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
-from dllint.libraries.random import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Instance, Site, Unknown, Value
-from dllint.libraries.random import GENERATORS, NUMPY_RESEEDED, SEEDERS, UNDRAWING, WORKER_INFO, Generator
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Generator
+from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, WORKER_INFO, canonical
+from dllint.libraries.torch import NUMPY_RESEEDED
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, External, Site
-from dllint.libraries.torch import SIMPLE_QUEUE, canonical
+from dllint.libraries.index import canonical
+from dllint.libraries.multiprocessing import SIMPLE_QUEUE
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile

@@ -26,7 +26,7 @@ from dllint.inference.values import (
     Value,
 )
 from dllint.libraries.builtins import BUILTINS
-from dllint.libraries.random import (
+from dllint.libraries.index import (
     DRAWING_PREFIXES,
     ENDLESS,
     HANDING_ON,
@@ -36,8 +36,8 @@ from dllint.libraries.random import (
     SEEDERS,
     UNSPLITTING_PACKAGES,
     WORKER_INFO,
+    canonical,
 )
-from dllint.libraries.torch import canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name

@@ -10,7 +10,8 @@ from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.origins import Given, Origins
 from dllint.inference.values import Actual, Const, External, Frame, Function, Unknown, Value
-from dllint.libraries.torch import WORKER_OPTIONS, canonical
+from dllint.libraries.index import canonical
+from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.inference.edges import Given, Target
 from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Site, Value
-from dllint.libraries.random import SEEDERS, Seeder
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Seeder
+from dllint.libraries.index import SEEDERS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop

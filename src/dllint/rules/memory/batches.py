@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Name
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Const, Display, External, Instance, Site, Value
-from dllint.libraries.tensors import ATTRIBUTES, FUNCTIONS, HOLDS, METHODS
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import AROUND_ITERABLES, ATTRIBUTES, FUNCTIONS, METHODS, canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
@@ -20,7 +20,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-_AROUND_ITERABLES = frozenset({"enumerate", "tqdm", "iter", "zip", "track", "list", "trange"})
 """Last names of functions whose elements are those of their arguments."""
 _COLLECTING = {"list": "list", "tuple": "tuple", "itertools.cycle": "cycle"}
 _TENSOR_ONLY = frozenset(
@@ -119,7 +118,7 @@ class Batches:
         found: dict[tuple[str, int], Loader] = {}
         if depth > 4:
             return []
-        if expr[0] == "call" and last_name(site.file.calls[expr[1]].func) in _AROUND_ITERABLES:
+        if expr[0] == "call" and last_name(site.file.calls[expr[1]].func) in AROUND_ITERABLES:
             for argument in site.file.calls[expr[1]].args:
                 if argument.keyword is None:
                     for loader in self.loaders(argument.value, site, depth + 1):
@@ -137,7 +136,7 @@ class Batches:
         if loader is not None:
             whole = not isinstance(value.of, External) or ("()" not in value.of.name and "[" not in value.of.name)
             return [loader] if whole and loader.workers(value.frame).kind != "none" else []
-        if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in _AROUND_ITERABLES:
+        if isinstance(value.of, External) and value.of.name.rsplit(".", 1)[-1] in AROUND_ITERABLES:
             site = self.world.call_site(value.file, value.call, value.frame)
             return self.loaders(CallRef(value.call), site, depth + 1)
         return []
@@ -224,7 +223,7 @@ class _Loop:
                 return
             if last_name(call.func) == "zip":
                 return
-            if last_name(call.func) in _AROUND_ITERABLES and call.args:
+            if last_name(call.func) in AROUND_ITERABLES and call.args:
                 self._bind(target, call.args[0].value)
                 return
         if target[0] == "name":

@@ -9,7 +9,7 @@ from typing import Any
 
 from dllint.finding import Finding, Severity
 from dllint.inference.values import Class
-from dllint.libraries.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
+from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.project.tensors import ManyTensors

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Optional
 from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Instance
-from dllint.libraries.records import OF_STRING, PATH_CONSUMERS, PATH_FUNCTIONS, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.index import PATH_CONSUMERS
+from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.schema import Expr
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import Class, Const, Display, Instance, Mapping, Site
-from dllint.libraries.torch import LAUNCHERS
+from dllint.libraries.index import LAUNCHERS, POOLS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.arrays import Array
@@ -18,8 +18,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-_POOLS = ("multiprocessing.Pool()", "concurrent.futures.ProcessPoolExecutor()")
 
 
 @dataclass(frozen=True)
@@ -84,17 +82,16 @@ class ProcessArguments:
     def _initial(self, launch: Launch) -> Iterator[LargeArgument]:
         """Among the `initargs` of the pool that a task is given to: each of its processes gets them."""
         func = launch.file.calls[launch.call].func
-        if func[0] != "attr" or not launch.api.startswith(_POOLS):
+        if func[0] != "attr" or (made_by := POOLS.get(launch.api.partition("()")[0])) is None:
             return
         site = self.world.call_site(launch.file, launch.call, launch.frame)
         for pool in self.world.values.evaluate(func[1], site):
             if not isinstance(pool, Instance) or pool.file is None or pool.call < 0:
                 continue
-            position = 3 if "Executor" in launch.api else 2
             actuals = self.world.actuals(pool.file, pool.call, pool.frame)
             given = actuals.keywords.get("initargs")
-            if given is None and position < len(actuals.positional):
-                given = actuals.positional[position]
+            if given is None and made_by.initargs_at < len(actuals.positional):
+                given = actuals.positional[made_by.initargs_at]
             if given is None or given.expr is None or given.site is None:
                 continue
             made = replace(launch, file=pool.file, call=pool.call)

@@ -35,19 +35,9 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
-from dllint.libraries.records import (
-    FRAME,
-    HANDLE,
-    LINES,
-    OF_STRING,
-    ROWS,
-    SAME_COLLECTION,
-    SAME_OBJECTS,
-    SPLITTING,
-    TEXT,
-    form,
-)
-from dllint.libraries.torch import canonical
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.index import canonical
+from dllint.libraries.records import FRAME, HANDLE, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import NONE, Class, External, Function, Instance, Partial, Value
-from dllint.libraries.tensors import ATTRIBUTES, HOLDS, METHODS
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import ATTRIBUTES, METHODS, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Array

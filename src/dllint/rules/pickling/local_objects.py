@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
-from dllint.libraries.pickling import NAMED_AS_WRAPPED
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import NAMED_AS_WRAPPED, canonical
+from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.project.dataset_and_workers import goes_with_workers
@@ -18,12 +18,6 @@ from dllint.rules.pickling.functions import Unpicklable, functions_in, is_lambda
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.model import Project
-
-HOOKS = (
-    *("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"),
-    *("register_full_backward_pre_hook", "register_backward_hook"),
-)
-"""Methods of torch.nn.Module that keep the function they are given (torch 2.13, `torch/nn/modules/module.py`)."""
 
 
 class LocalObjects:
@@ -150,7 +144,7 @@ def _wrappers(world: World, function: Function) -> Iterator[Function]:
 
 def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[Unpicklable]:
     """Lambdas and local functions that are registered as hooks of modules which the datasets hold."""
-    for name in HOOKS:
+    for name in MODULE_HOOKS:
         for file, index in world.called(name):
             call = file.calls[index]
             if call.func[0] != "attr" or not call.args:

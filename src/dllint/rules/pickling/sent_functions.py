@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.inference.values import External, Function, Instance
-from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
-from dllint.project.launches import Launch, context_of
+from dllint.libraries.facets import LauncherApi
+from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE, canonical
+from dllint.project.launches import Launch
 from dllint.project.process_starts import Method, Starting
 from dllint.rules.pickling.functions import functions_in, is_lambda, is_local
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-NOT_PICKLE = frozenset({"multiprocess", "pathos", "dill", "cloudpickle", "loky"})
-"""Packages whose pools pickle functions by value, or that teach pickle to."""
 POOLS = ("executor", "pool")
 
 
@@ -36,7 +35,7 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
     """The functions that would have to be pickled on their way, the ways that the project shows first."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
-        if api is None or NOT_PICKLE & launch.file.imported_packages() or not _surely(project, launch):
+        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not _surely(project, launch):
             continue
         pooled = api.method in POOLS
         methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
@@ -67,7 +66,7 @@ def _surely(project: Project, launch: Launch) -> bool:
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             return False
-        name = canonical(context_of(of.name)[0])
+        name = canonical(of.name)
         if name not in LAUNCHERS and f"{name}()" not in LAUNCHERS:
             return False
     return True

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import NONE, Class, Display, Frame, Function, Instance, Partial, Site, Value
-from dllint.libraries.pickling import NON_LEAF, Refusal
+from dllint.libraries.pickling import Refusal
+from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.rules.pickling.functions import is_lambda, is_local

@@ -22,30 +22,25 @@ from dllint.inference.values import (
     Site,
     Value,
 )
+from dllint.libraries import contexts
+from dllint.libraries.builtin_functions import CLASS_MAKERS
 from dllint.libraries.contents import bound_by
+from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, canonical
+from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import (
     CACHED,
-    CACHES,
-    CLASS_MAKERS,
     GENERATOR,
     MODULE,
-    NON_LEAF,
-    NPZ,
-    OPENERS,
-    REFUSALS,
     RUN_TIME_CLASS,
-    RUN_TIME_CLASSES,
-    SCRIPT_FUNCTION,
-    SCRIPTING,
     WRAPPED_BY_CLASS,
     Refusal,
     named,
     opened,
 )
-from dllint.libraries.torch import canonical
+from dllint.libraries.standard_library import CACHES
+from dllint.libraries.torch import NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept, Piece
-from dllint.project.launches import context_of
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
@@ -209,11 +204,11 @@ def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None
             return None
         rows = (REFUSALS.get(canonical(name)) for name in project.world.hierarchy.externals(value.of))
         return next((row for row in rows if row is not None and not row.forked_context), None)
-    plain, context = context_of(value.of.name)
-    name = canonical(plain)
+    context = contexts.method_of(value.of.name)
+    name = canonical(value.of.name)
     if name in project.settings.unpicklable or value.of.name in project.settings.unpicklable:
         return named(name)
-    if name in OPENERS:
+    if name in FILE_MODES:
         return _opened(project, name, value)
     if name in CACHES:
         given = project.evaluate_argument(value.file, value.call, 0, "user_function", value.frame)
@@ -236,7 +231,7 @@ def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None
 
 def _opened(project: Project, name: str, value: Instance) -> Refusal:
     assert value.file is not None
-    opener = OPENERS[name]
+    opener = FILE_MODES[name]
     given = project.evaluate_argument(value.file, value.call, opener.position, "mode", value.frame) or ()
     modes = [one.value for one in given if isinstance(one, Const) and isinstance(one.value, str)]
     buffering = project.evaluate_argument(value.file, value.call, opener.position + 1, "buffering", value.frame)
@@ -271,7 +266,7 @@ def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
     for value in values:
         if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):
             way = value.file.path, value.call, value.frame
-            made.setdefault(way, {})[value] = context_of(value.of.name)[1]
+            made.setdefault(way, {})[value] = contexts.method_of(value.of.name)
     return {value for one in made.values() if len(set(one.values())) > 1 for value in one}
 
 

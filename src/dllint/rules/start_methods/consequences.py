@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.finding import Place
 from dllint.inference.values import Class
-from dllint.libraries.tensors import DESCRIPTORS_IN_A_MESSAGE, OPEN_FILES
+from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, OPEN_FILES
 from dllint.project.handles import Handles
 from dllint.project.loaders import Loader
 from dllint.project.regimes import Regime

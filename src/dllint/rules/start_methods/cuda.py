@@ -21,17 +21,9 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.cuda import (
-    CUDA_CALLS,
-    CUDA_DEVICE_ARGUMENTS,
-    CUDA_TENSORS,
-    LAYERS,
-    NOTHING,
-    TENSOR_MAKERS,
-    USES,
-    CudaApi,
-)
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import CudaApi
+from dllint.libraries.index import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, TENSOR_MAKERS, canonical
+from dllint.libraries.torch.cuda import CUDA_TENSORS, LAYERS, NOTHING, USES
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Instance, Site
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import LOCKS, THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
@@ -17,10 +17,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-_EXECUTORS = frozenset({"concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"})
-_POOLS = frozenset({"multiprocessing.Pool", "multiprocessing.pool.ThreadPool"})
-_LOCKS = frozenset({"threading.Lock", "threading.RLock", "multiprocessing.Lock", "multiprocessing.RLock"})
 
 
 class Carried(NamedTuple):
@@ -58,7 +54,7 @@ def _kind(kept: Kept) -> str:
     for value in kept.values:
         if isinstance(value, Instance) and isinstance(value.of, External):
             name = canonical(value.of.name)
-            for kind, names in (("executor", _EXECUTORS), ("pool", _POOLS), ("lock", _LOCKS)):
+            for kind, names in (("executor", THREAD_EXECUTORS), ("pool", THREAD_POOLS), ("lock", LOCKS)):
                 if name in names:
                     return kind
     return ""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Constant
 from dllint.inference.values import External, Function
-from dllint.libraries.torch import FIXES_DEFAULT, canonical
+from dllint.libraries.index import canonical
+from dllint.libraries.multiprocessing import FIXES_DEFAULT
 from dllint.linking.conditions import path_atoms, render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch

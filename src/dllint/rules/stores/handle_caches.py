@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance, Site
-from dllint.libraries.handles import OPENERS, Opener
+from dllint.libraries.facets import Opener
+from dllint.libraries.index import OPENERS
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handles
 from dllint.project.worker_code import WorkerRun

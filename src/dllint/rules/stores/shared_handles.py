@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
-from dllint.libraries.handles import Opener
+from dllint.libraries.facets import Opener
 from dllint.linking.conditions import Atom, path_atoms
 from dllint.linking.source import SourceFile
 from dllint.project.handles import Handle, Handles, Step, expressions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Call
 from dllint.inference.values import Class, Const, Function, Instance
-from dllint.libraries.arrays import CV2_CAPITALIZED_FUNCTIONS, CV2_WITHOUT_POOL
+from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
@@ -124,8 +124,8 @@ class OpenCV:
         if "()" in name:
             return False
         parts = name.split(".")
-        named_like_class = parts[-1][:1].isupper() and parts[-1] not in CV2_CAPITALIZED_FUNCTIONS
-        return len(parts) > 1 and parts[1] not in CV2_WITHOUT_POOL and not named_like_class
+        named_like_class = parts[-1][:1].isupper() and parts[-1] not in CAPITALIZED_FUNCTIONS
+        return len(parts) > 1 and parts[1] not in WITHOUT_POOL and not named_like_class
 
     @cached_property
     def caps(self) -> list[Cap]:

@@ -11,20 +11,8 @@ Not judged, since nothing settles it without a GPU: `torch.cuda.Stream()`, `torc
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-
-class CudaApi(NamedTuple):
-    """What a call does to CUDA.
-
-    Attributes:
-        poisons: a process that forks after the call leaves its children without CUDA.
-        fails: the call raises RuntimeError in a process that was forked from such a one.
-    """
-
-    poisons: bool
-    fails: bool
-
+from dllint.libraries.facets import CudaApi
 
 ASKS = CudaApi(poisons=True, fails=False)
 USES = CudaApi(poisons=True, fails=True)
@@ -88,7 +76,7 @@ CUDA_DEVICE_ARGUMENTS: dict[str, tuple[str, CudaApi]] = {
 }
 """Calls that matter where the named argument, or the first positional one, is CUDA."""
 
-TENSOR_MAKERS = frozenset(
+MAKES_ON_DEVICE = frozenset(
     f"torch.{name}"
     for name in (
         *("arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "full", "full_like"),

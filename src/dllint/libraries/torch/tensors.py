@@ -11,27 +11,7 @@ close the descriptors of batches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-HOLDS = "holds"
-RELEASES = "releases"
-
-
-@dataclass(frozen=True)
-class Operation:
-    """What an operation does about the storage of its input.
-
-    Attributes:
-        effect: "holds" (a view, or the input itself where nothing needs to change), "releases" (a result of its own).
-        source: where it was read.
-        unless: what makes a "holds" a copy: "arguments" (any but a CPU device: another device or type may be meant),
-            "type" (only an input of that very type is returned as it is), or "" (nothing).
-    """
-
-    effect: str
-    source: str
-    unless: str = ""
-
+from dllint.libraries.facets import HOLDS, RELEASES, Operation
 
 _VIEW = Operation(HOLDS, "torch: Tensor Views")
 _OWN = Operation(RELEASES, "torch: not in Tensor Views; a result of its own")
@@ -73,8 +53,6 @@ METHODS: dict[str, Operation] = {
     "clone": Operation(RELEASES, "torch.clone: a copy; measured"),
     "tolist": Operation(RELEASES, "torch.Tensor.tolist: Python numbers; measured"),
     "item": Operation(RELEASES, "torch.Tensor.item: a Python number; measured"),
-    "copy": Operation(RELEASES, "numpy.ndarray.copy: a copy; measured"),
-    "astype": Operation(RELEASES, "numpy.ndarray.astype: a copy unless copy=False"),
     "cuda": Operation(RELEASES, "torch.Tensor.cuda: a copy in GPU memory"),
     "pin_memory": Operation(RELEASES, "torch.Tensor.pin_memory: a copy in page-locked memory"),
     **dict.fromkeys(
@@ -100,12 +78,6 @@ FUNCTIONS: dict[str, Operation] = {
     },
     "torch.as_tensor": Operation(HOLDS, "torch.as_tensor: avoids copies; measured"),
     "torch.from_numpy": Operation(HOLDS, "torch.from_numpy: shares memory"),
-    "numpy.asarray": Operation(HOLDS, "numpy.asarray: no copy of an array, nor of a CPU tensor"),
-    "numpy.array": Operation(RELEASES, "numpy.array: copy=True by default"),
-    "copy.deepcopy": Operation(RELEASES, "torch.Tensor.__deepcopy__: a storage of its own"),
-    "list": Operation(HOLDS, "a list holds its elements"),
-    "tuple": Operation(HOLDS, "a tuple holds its elements"),
-    "dict": Operation(HOLDS, "a dict holds its values"),
 }
 """Functions by full name."""
 
@@ -115,31 +87,9 @@ _OWN_STORAGE = (
     *("normal", "logspace", "concat", "hstack", "vstack", "LongTensor", "FloatTensor", "IntTensor", "DoubleTensor"),
     *("ByteTensor", "BoolTensor", "Tensor", "frombuffer"),
 )
-NEW_STORAGE: dict[str, str] = {
-    **{f"torch.{name}": f"torch.{name}: each call gives a tensor with a storage of its own" for name in _OWN_STORAGE},
-    "torchvision.io.read_image": "torchvision.io.read_image: a new tensor",
-    "torchvision.transforms.functional.to_tensor": "torchvision.transforms.functional.to_tensor: a new tensor",
-    "torchvision.transforms.functional.pil_to_tensor": "torchvision.transforms.functional.pil_to_tensor: a new tensor",
-    "torchaudio.load": "torchaudio.load: a new tensor and its sampling rate",
-    "torchaudio.load[0]": "torchaudio.load: a new tensor and its sampling rate",
-    "torchaudio.functional.resample": "torchaudio.functional.resample: a new tensor",
-    **{
-        f"torchaudio.compliance.kaldi.{name}": f"torchaudio.compliance.kaldi.{name}: a new tensor"
-        for name in ("fbank", "mfcc", "spectrogram")
-    },
-    **{
-        f"torchaudio.transforms.{name}()": f"torchaudio.transforms.{name}: its call gives a new tensor"
-        for name in ("Resample", "Spectrogram", "MelSpectrogram", "MFCC", "LFCC", "AmplitudeToDB", "MelScale")
-    },
-    **{
-        f"torchvision.transforms.{name}()": f"torchvision.transforms.{name}: its call gives a new tensor"
-        for name in ("ToTensor", "PILToTensor")
-    },
-    "safetensors.torch.load_file": "safetensors.torch.load_file: new tensors",
-}
-"""What gives a tensor with a storage of its own at every call: functions, the objects of classes whose name ends with
-"()", and the first item of what a function whose name ends with "[0]" gives. Measured for `tensor` and `from_numpy` of
-a row."""
+NEW_TENSORS = frozenset(f"torch.{name}" for name in _OWN_STORAGE)
+"""Functions that give a tensor with a storage of its own at every call; measured for `tensor` and `from_numpy` of a
+row."""
 
 DESCRIPTORS_IN_A_MESSAGE = 245
 """Tensors that forkserver can send to a worker: SCM_MAX_FD is 253 (Linux, include/net/scm.h), of which torch's loader
