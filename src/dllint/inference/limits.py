@@ -65,20 +65,20 @@ VALUES = Limit("values of one expression", 24)
 CLASSES = Limit("classes of objects among the values of one expression", 100)
 """Objects of different classes come from a registry or a family of subclasses, and none may crowd out another."""
 ITEMS = Limit("items of one container", 40)
-QUESTION_DEPTH = Limit("questions inside one another", 80)
+QUESTION_DEPTH = Limit("questions nested in one another", 80)
 """Keeps Python's stack from overflowing."""
 PAIRS = Limit("pairs of values of an operator's two sides", 25)
 
 # The interpreter: calls and activations
 
-CONTEXT_DEPTH = Limit("calls that an activation remembers", 3)
+CONTEXT_DEPTH = Limit("the call stack that one activation keeps", 3)
 """What called them is any caller."""
-CONTEXTS = Limit("activations of one function, by the call", 12)
+CONTEXTS = Limit("activations of one function, by their call", 12)
 """Work then grows with the project, not with its ways through it."""
-NESTED_CONTEXTS = Limit("activations of one function, by what called its caller too", 12)
-OBJECT_NESTING = Limit("objects made by objects, by their making", 2)
-CALLER_LEVELS = Limit("callers of callers that a parameter is asked of", 3)
-RESOLVING_LEVELS = Limit("callers of callers while callers themselves are looked for", 1)
+NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
+OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
+CALLER_LEVELS = Limit("callers of callers that are searched for the value of a parameter", 3)
+RESOLVING_LEVELS = Limit("callers of callers while the call graph itself is resolved", 1)
 """Which method a call means depends on what its receiver can be."""
 CANDIDATE_CALLS = Limit("calls of one name among which callers are looked for", 400)
 ALIASES = Limit("names under which one function is called", 60)

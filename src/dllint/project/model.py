@@ -166,9 +166,9 @@ class Project:
         chain = regime.arrival.chain() if regime.arrival is not None else ()
         return {loader.file.path, *(hop.file.path for hop in chain)}
 
-    def chain(self, arrival: Arrival) -> tuple[Place, ...]:
-        """The trace of a start method: its origin and every call site from there."""
-        return self.trace(arrival.chain())
+    def chain(self, arrival: Arrival | None, hops: Iterable[Hop] = ()) -> tuple[Place, ...]:
+        """The trace of a start method, its origin and every call site from there, and of `hops` that go on from it."""
+        return (*(self.trace(arrival.chain()) if arrival is not None else ()), *self.trace(hops))
 
     # Datasets
 

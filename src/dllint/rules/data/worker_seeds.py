@@ -14,7 +14,7 @@ from dllint.libraries.index import SEEDERS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
-from dllint.rules.data.constancy import Constancy, Constants
+from dllint.rules.data.worker_dependence import Constancy, Constants
 from dllint.span import Span
 
 if TYPE_CHECKING:

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 Reading = Literal["whole", "unknown"]
 DEEPEST = 12
 _OF_WORKERS = re.compile(r"worker|getpid|current_process", re.IGNORECASE)
-_SPLITTING = re.compile(r"shard|split_by|partition", re.IGNORECASE)
+_SHARDING = re.compile(r"shard|split_by|partition", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Unsplit:
+class Unsharded:
     """An `__iter__` that reads all of its data in every worker.
 
     Attributes:
@@ -69,16 +69,16 @@ class Unsplit:
     asked: Place | None
 
 
-class Splitting:
+class Sharding:
     """Answers about one project's iterable datasets."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
         self.origins = Origins(project.world)
-        self._found: dict[Class, Unsplit | None] = {}
+        self._found: dict[Class, Unsharded | None] = {}
 
-    def unsplit(self, loader: Loader) -> list[Unsplit]:
+    def unsharded(self, loader: Loader) -> list[Unsharded]:
         """The iterable datasets that the loader hands whole to each of its workers."""
         if self._split_outside(loader):
             return []
@@ -114,13 +114,13 @@ class Splitting:
             for part in walk(expr, file)
         )
 
-    def _judged(self, value: Instance, cls: Class) -> Unsplit | None:
+    def _judged(self, value: Instance, cls: Class) -> Unsharded | None:
         if cls not in self._found:
             self._found[cls] = None
             self._found[cls] = self._judge(value, cls)
         return self._found[cls]
 
-    def _judge(self, value: Instance, cls: Class) -> Unsplit | None:
+    def _judge(self, value: Instance, cls: Class) -> Unsharded | None:
         bases = {canonical(name) for name in self.world.hierarchy.externals(cls)}
         if not bases & ITERABLE_BASES or bases - ITERABLE_BASES - PLAIN_BASES:
             return None
@@ -137,17 +137,17 @@ class Splitting:
         if self._draws(runs) and all(_counts(expr, site.file) for expr, site in sources):
             return None
         expr, site = sources[0]
-        return Unsplit(method, cls.name, render(expr, site.file), self._asked_in_init(cls))
+        return Unsharded(method, cls.name, render(expr, site.file), self._asked_in_init(cls))
 
-    def _speaks_of_workers(self, run: WorkerRun, splitting: bool) -> bool:
-        """Whether a function asks which worker it runs in, or names something of workers or of splitting."""
+    def _speaks_of_workers(self, run: WorkerRun, sharding: bool) -> bool:
+        """Whether a function asks which worker it runs in, or names something of workers or of sharding."""
         for expr in _expressions(run.file, run.scope):
             for part in walk(expr, run.file):
                 if part[0] in ("name", "attr") and _OF_WORKERS.search(part[-1]):
                     return True
                 if part[0] == "call":
                     name = str(run.file.calls[part[1]].func[-1])
-                    if name in WORKER_INFO or (splitting and _SPLITTING.search(name)):
+                    if name in WORKER_INFO or (sharding and _SHARDING.search(name)):
                         return True
         return False
 
