@@ -94,7 +94,8 @@ CONSTRUCTOR_STEPS = Limit("constructors that call one another", 8)
 
 CONTAINER_DEPTH = Limit("containers inside one another", 5)
 ITERATION_DEPTH = Limit("wrappers around what a loop goes through", 4)
-ORIGIN_DEPTH = Limit("steps back to where a value comes from", 14)
+ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
+"""Each place is passed once in a question, so that depth costs no more than the way."""
 ORIGINS = Limit("places that one value comes from", 40)
 ORIGIN_STEPS = Limit("steps of one question about origins", 4000)
 

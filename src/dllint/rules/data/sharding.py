@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from dllint.facts.nodes import CallRef, Name, Opaque
 from dllint.facts.schema import Event, Expr, Region
 from dllint.finding import Place
+from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Class,
     Const,
@@ -74,6 +75,7 @@ class Sharding:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.origins = Origins(project.world)
         self._found: dict[Class, Unsharded | None] = {}
 
     def unsharded(self, loader: Loader) -> list[Unsharded]:
@@ -207,22 +209,18 @@ class Sharding:
             return self._reading(expr[3][0][1], site, left - 1)
         if tag == "item" and expr[2][0] == "slice":
             return self._reading(expr[1], site, left - 1)
-        if tag == "ifexp":
-            return _all(self._reading(part, site, left - 1) for part in expr[2:4])
         if tag == "entered":
             return self._reading(expr[1], site, left - 1)
         if tag == "call":
             return self._of_call(expr[1], site, left)
-        if tag == "name":
-            found = self.world.symbols.lookup(expr[1], site)
-            followed = [
-                self._reading(binding.expr, where, left - 1)
-                for binding, where in found
-                if binding.kind == "value" and binding.expr is not None
-            ]
-            if followed and len(followed) == len(found):
-                return _all(followed)
-        if tag not in ("name", "attr", "item"):
+        if tag in ("name", "ifexp"):
+            return _all(
+                self._reading(one.expr, one.site, left - 1)
+                if isinstance(one, Step)
+                else self._of_value(one.value, left)
+                for one in self.origins.gives(expr, site)
+            )
+        if tag not in ("attr", "item"):
             return "unknown"
         values = self.world.values.evaluate(expr, site)
         return _all(
