@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import Class, Const, Display, Instance, Mapping, Site
 from dllint.libraries.index import LAUNCHERS, POOLS
@@ -149,7 +150,7 @@ class ProcessArguments:
     def _listed(self, expr: Expr, site: Site, depth: int) -> tuple[Array | None] | None:
         """The array behind a list that `tolist` makes, as far as it is known; None where an expression is no such
         list."""
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
         if expr[0] == "call":
             func = site.file.calls[expr[1]].func
