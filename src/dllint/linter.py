@@ -229,7 +229,7 @@ def _check(run: _Run, execution: Execution) -> Report:
 
 def limits_met(project: Project) -> Mapping[str, int]:
     """How often each limit of the analysis was met so far, by its name."""
-    return {}
+    return project.world.limits
 
 
 @contextmanager

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dllint.facts.nodes import Name
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
 from dllint.linking.source import SourceFile
 
-MOST_VISITS = 12
-"""Activations of one function that are followed, each with other functions to call."""
-MOST_STEPS = 3
-"""Functions that hand on what they are given before it is called."""
 Given = frozenset[tuple[str, int]]
 NOTHING: Given = frozenset()
 
@@ -48,7 +45,7 @@ class Seen:
         known = self._given.get(key)
         given = self._activations.given(file, scope, frame)
         visits = self._visits.get(key, 0)
-        if known is not None and (given <= known or visits >= MOST_VISITS):
+        if known is not None and (given <= known or visits >= limits.GIVEN_ACTIVATIONS.most):
             return False
         self._given[key] = given if known is None else known | given
         self._visits[key] = visits + 1
@@ -94,7 +91,7 @@ class Activations:
                         if file.calls[index].func[0] == "name":
                             found.update(self._mark(file, index, name))
             seen = set(found)
-            for _ in range(MOST_STEPS):
+            for _ in range(limits.HANDING_STEPS.most):
                 found = {mine for one in found for mine in self._handing_on(one)} - seen
                 seen |= found
         return self._names

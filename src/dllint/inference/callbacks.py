@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 from dllint.facts.nodes import Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function
 from dllint.linking.source import SourceFile, last_name
-
-MOST_PARAMETERS = 200
-"""Parameters that one function is followed through."""
 
 
 class Passing:
@@ -31,7 +29,7 @@ class Passing:
             keys.add((function.file.path, owner))
         queue = [(file, scope, name, True) for file, scope in self.world.loaded(name)]
         seen: set[tuple[str, int, str]] = set()
-        while queue and len(seen) < MOST_PARAMETERS:
+        while queue and not limits.PASSED_PARAMETERS.reached(len(seen)):
             file, scope, wanted, check = queue.pop()
             for index, parts in self._passing(file, scope, wanted):
                 if check and not any(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.config import Settings
 from dllint.facts.nodes import BoolOp, Compare, Constant, Name, Not
 from dllint.facts.schema import Expr, FileFacts
+from dllint.inference import limits
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
 from dllint.inference.edges import Caller
@@ -45,16 +46,6 @@ from dllint.modules import ModuleIndex
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEEPEST_CONTEXT = 3
-"""Calls that an evaluation remembers; what called them is any caller."""
-MOST_CONTEXTS = 12
-"""Activations of one function that are told apart by the call alone; work then grows with the project, not with its
-ways through it."""
-MOST_NESTED_CONTEXTS = 12
-"""Activations of one function that are told apart by what called their caller too."""
-DEEPEST_NESTING = 2
-"""Objects made by objects whose making is told apart."""
-
 
 class NoProcesses:
     """No call is known to start a process."""
@@ -79,6 +70,7 @@ class World:
         """`paths` are all files of the project, among them those that were found not to matter and have no facts.
         `knowledge` makes what is known of libraries."""
         self.settings = settings
+        self.limits = limits.count()
         self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
         self.index = ModuleIndex(paths if paths is not None else self.files)
         self.import_graph = ImportGraph(self.files, self.index)
@@ -235,11 +227,11 @@ class World:
         return found
 
     def _activation(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
-        if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
+        if parent is not None and self._may_add(function, limits.NESTED_CONTEXTS, nested=True):
             return self._called_frame(file, index, parent, function)
         if parent is not None:
             return self.frame(file, index, None, function)
-        if self._may_add(function, MOST_CONTEXTS, nested=False):
+        if self._may_add(function, limits.CONTEXTS, nested=False):
             return self._called_frame(file, index, None, function)
         of = function.receiver.of if isinstance(function.receiver, Instance) else None
         known = Function(function.file, function.scope, function.receiver if of is not None else None)
@@ -252,12 +244,14 @@ class World:
         frame.call = (file.path, index)
         return frame
 
-    def _may_add(self, function: Function, most: int, nested: bool) -> bool:
+    def _may_add(self, function: Function, most: limits.Limit, nested: bool) -> bool:
         """Count one more activation of a function, unless it has as many as are told apart."""
         key = (function.key, nested)
         count = self._contexts.get(key, 0)
-        self._contexts[key] = min(count + 1, most)
-        return count < most
+        if most.reached(count):
+            return False
+        self._contexts[key] = count + 1
+        return True
 
     def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
         """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
@@ -279,9 +273,9 @@ class World:
 
     def remembered(self, frame: Frame | None) -> Frame | None:
         """The activation, unless it is too deep to be told apart from others."""
-        if frame is None or (frame.depth < DEEPEST_CONTEXT and frame.nesting <= DEEPEST_NESTING):
-            return frame
-        return None
+        if frame is None or limits.CONTEXT_DEPTH.reached(frame.depth) or limits.OBJECT_NESTING.exceeded(frame.nesting):
+            return None
+        return frame
 
     def forgets(self, frame: Frame) -> bool:
         """Whether an activation stands for many that are not told apart."""

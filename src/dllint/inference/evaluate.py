@@ -40,6 +40,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
+from dllint.inference import limits
 from dllint.inference.arguments import Passed
 from dllint.inference.edges import Given
 from dllint.inference.folding import OPERATORS, binary, truth, unary
@@ -71,8 +72,6 @@ from dllint.inference.values import (
 )
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
-
-DEEPEST_QUESTION = 80
 
 
 class Evaluator:
@@ -120,7 +119,7 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        if self._depth > DEEPEST_QUESTION:
+        if limits.QUESTION_DEPTH.exceeded(self._depth):
             return (UNKNOWN,)
         self._depth += 1
         try:

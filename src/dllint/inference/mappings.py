@@ -21,9 +21,10 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
+from dllint.inference import limits
 from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
 from dllint.inference.interface import Engine
-from dllint.inference.unions import MOST_ITEMS, union
+from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
     Actuals,
@@ -437,14 +438,14 @@ class Mappings:
                 groups.append(self.world.values.evaluate(change.value, where))
             elif change.kind == "merge" and change.value is not None:
                 groups.append(self._merged(change.value, where))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def _merged(self, expr: Expr, site: Site) -> Values:
         """The values under any key that another dict, or a sequence of pairs, hands over."""
         groups: list[Values] = []
         parts = summands(expr)
         if len(parts) > 1:
-            return union((self._merged(part, site) for part in parts), MOST_ITEMS)
+            return union((self._merged(part, site) for part in parts), limits.ITEMS)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
                 groups.append(self.all_values(value))
@@ -452,7 +453,7 @@ class Mappings:
                 groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
             else:
                 groups.append(iterating.part(self.world, Element(expr), 1, site) or (UNKNOWN,))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
@@ -481,7 +482,7 @@ class Mappings:
                     for one in self.world.values.evaluate(change.value, where)
                     if isinstance(one, Display)
                 )
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
 
 def _copied(expr: Comprehension, file: SourceFile) -> Expr | None:

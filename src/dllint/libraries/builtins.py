@@ -33,7 +33,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.index import GIVES_ARGUMENT, canonical, refuses
+from dllint.libraries.index import canonical, refuses
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -339,5 +339,4 @@ RESULTS: dict[str, Handler] = {
     # deepspeed/__init__.py and lightning 1.x: the parser that was given, with more options
     "deepspeed.add_config_arguments": first_argument,
     "lightning.pytorch.Trainer.add_argparse_args": first_argument,
-    **dict.fromkeys(GIVES_ARGUMENT, first_argument),
 }

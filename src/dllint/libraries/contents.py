@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
 from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"
-DEEPEST = 5
-"""Containers inside one another that are looked into."""
 
 
 def keeps_arguments(name: str) -> bool:
@@ -84,7 +83,7 @@ def flattened(world: Engine, value: Value) -> Values:
     found: dict[Value, None] = {}
     seen: set[Value] = {value}
     level: list[Value] = [value]
-    for _ in range(DEEPEST):
+    for _ in range(limits.CONTAINER_DEPTH.most):
         inner: dict[Value, None] = {}
         for one in level:
             if isinstance(one, Display):

@@ -9,7 +9,8 @@ from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import Actuals, Data, Frame, Function, Instance, Parsed, Site, Values
 from dllint.libraries import builtins, click, contents, hooks, index, registries
 from dllint.libraries.argparse import Parsers
-from dllint.libraries.index import LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.index import GIVES_ARGUMENT, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -29,7 +30,11 @@ class Libraries:
         self.parsers = Parsers(world)
         self.data = DataFiles(world)
         self.registries = Registries(world)
-        self.results: dict[str, Handler] = {**builtins.RESULTS, **self.data.results}
+        self.results: dict[str, Handler] = {
+            **builtins.RESULTS,
+            **dict.fromkeys(GIVES_ARGUMENT, first_argument),
+            **self.data.results,
+        }
 
     @staticmethod
     def canonical(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Constant
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
@@ -20,8 +21,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-DEEPEST = 6
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Arrays:
             or value.call < 0
         ):
             return None
-        if depth > DEEPEST:
+        if limits.ARRAY_DEPTH.exceeded(depth):
             return None
         if (value, depth) not in self._arrays:
             self._arrays[value, depth] = self._found(value, value.of, depth)

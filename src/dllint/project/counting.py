@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, Mapping, Site
 from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import last_name
@@ -26,7 +27,7 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:
     """How many elements iterating an expression gives."""
-    if depth > 4:
+    if limits.COUNTING_DEPTH.exceeded(depth):
         return None
     if expr[0] == "call":
         call = site.file.calls[expr[1]]
@@ -49,7 +50,7 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
 def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int | None:
     """How many elements a display or mapping holds when it is filled; None where that is not known."""
     expr, site = value.written.expr, value.written.site
-    if depth > 4:
+    if limits.COUNTING_DEPTH.exceeded(depth):
         return None
     if expr[0] == "comp":
         total = _generated(datasets, expr, site, depth)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Call, Expr
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -36,8 +37,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-MOST_CLASSES = 60
 
 
 class Step(NamedTuple):
@@ -294,7 +293,7 @@ class Handles:
         seen: set[tuple[str, int, str]] = set()
         classes: set[Class] = set()
         todo: list[tuple[Instance, tuple[Step, ...]]] = [(value, ())]
-        while todo and len(classes) < MOST_CLASSES:
+        while todo and not limits.HANDLE_HOLDERS.reached(len(classes)):
             holder, way = todo.pop(0)
             cls = holder.of
             if not isinstance(cls, Class) or cls in classes:

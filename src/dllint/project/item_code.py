@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, FString, IfExp, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.index import PATH_CONSUMERS
@@ -57,31 +57,22 @@ class ItemRun:
 
     def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
         """Whether the value of an expression says which item is meant, `names` doing so."""
-        tag = expr[0]
-        if tag == "name":
-            return expr[1] in names
-        if tag == "binop":
-            return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
-        if tag == "item":
-            if self.derived(expr[2], names, fields):
-                return True
-            return fields and self.derived(expr[1], names, fields)
-        if tag == "attr":
-            return fields and self.derived(expr[1], names, fields)
-        if tag == "fstring":
-            return any(self.derived(part, names, fields) for part in expr[1])
-        if tag == "tuple":
-            return any(self.derived(part, names, fields) for part in expr[1])
-        if tag == "ifexp":
-            return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
-        if tag == "call":
-            call = self.file.calls[expr[1]]
-            if last_name(call.func) in _CONVERSIONS:
-                base = call.func[1] if call.func[0] == "attr" else Constant(None)
-                return self.derived(base, names, fields) or any(
-                    self.derived(argument.value, names, fields) for argument in call.args
-                )
-        return False
+        parts: Iterable[Expr] = ()
+        match expr:
+            case Name():
+                return expr.id in names
+            case Subscript():
+                parts = (expr.index, expr.value) if fields else (expr.index,)
+            case Attribute():
+                parts = (expr.value,) if fields else ()
+            case BinOp() | FString() | Tuple():
+                parts = expr.children()
+            case IfExp():
+                parts = (expr.body, expr.orelse)
+            case CallRef() if last_name(self.file.calls[expr.index].func) in _CONVERSIONS:
+                call = self.file.calls[expr.index]
+                parts = [*call.func.children(), *(argument.value for argument in call.args)]
+        return any(self.derived(part, names, fields) for part in parts)
 
     def direct(self, expr: Expr) -> bool:
         """Whether an expression is the index itself, or a number worked out from it and constants."""

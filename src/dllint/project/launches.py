@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.edges import Caller, Given, Target
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
@@ -31,9 +32,6 @@ from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-_MOST_ROUNDS = 3
-_MOST_CONTEXTS = 24
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Launches:
         if self._launches is None:
             self._launches = []
             candidates = _possible_launches(self.world)
-            for _ in range(_MOST_ROUNDS):
+            for _ in range(limits.LAUNCH_ROUNDS.most):
                 everything = list(self._find(candidates))
                 found = [launch for launch in everything if launch.targets]
                 settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
@@ -272,7 +270,7 @@ def _contexts(launches: Launches, file: SourceFile, scope: int) -> Iterator[tupl
     callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0] if calls else []
     if not callers:
         yield None, ()
-    for caller in callers[:_MOST_CONTEXTS]:
+    for caller in limits.LAUNCH_CONTEXTS.first(callers):
         launched = launches.at(caller.file, caller.call)
         called = world.told_apart(caller.file, caller.call, Function(file, scope), caller.frame)
         yield called, () if launched else (caller,)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name, Opaque
+from dllint.facts.nodes import CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
+from dllint.inference import limits
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -31,7 +32,7 @@ from dllint.libraries.facets import LoaderApi
 from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
@@ -246,12 +247,12 @@ def find_loaders(world: World) -> Iterator[Loader]:
     todo = list(names)
     while todo:
         for alias in world.aliases(todo.pop()):
-            if alias not in names and len(names) < 300:
+            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
                 names.add(alias)
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed})
+    calls = sorted({*named, *unnamed, *_called_at_once(world)})
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]
@@ -271,11 +272,20 @@ def find_loaders(world: World) -> Iterator[Loader]:
                     break
 
 
+def _called_at_once(world: World) -> Iterator[tuple[str, int]]:
+    """The calls of what another call of `partial` gives: `partial(DataLoader, num_workers=4)(rows)`."""
+    names = ("partial", *world.aliases("partial"))
+    for file, index in world.called(""):
+        func = file.calls[index].func
+        if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
+            yield file.path, index
+
+
 def _reaching(
     world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
 ) -> tuple[LoaderApi, Actuals] | None:
     """The arguments that reach the library's own constructor; None where that is not known."""
-    if depth > 6:
+    if limits.LOADER_STEPS.exceeded(depth):
         return None
     if isinstance(callee, Partial):
         return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Constant, Expr
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile
@@ -63,7 +64,7 @@ class Programs:
         tops: dict[str, None] = {}
         seen: set[tuple[str, int]] = set()
         todo = [(file, scope)]
-        while todo and len(seen) < 300:
+        while todo and not limits.MODULES_ABOVE.reached(len(seen)):
             where, inner = todo.pop()
             if (where.path, inner) in seen:
                 continue

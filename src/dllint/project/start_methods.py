@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Constant
+from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.contents import flattened
@@ -28,9 +29,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-MOST_CHAINS = 3
-"""Different chains kept for one function and one origin."""
-DEEPEST_CHAIN = 80
 _NOWHERE = (1 << 30, 0)
 _STORING = frozenset({"set_defaults", "add_argument"})
 """Methods of argparse's parsers that keep a function for later. Of several commands one runs: what follows the call
@@ -279,7 +277,7 @@ class StartMethods:
             atoms = self.world.symbols.atoms(file, call.scope, call.region)
             todo: deque[tuple[SourceFile, int, tuple[int, int], list[Atom], tuple[Hop, ...], Frame | None]] = deque()
             todo.append((file, call.scope, at, list(atoms), (), None))
-            while todo and len(seen) < 200:
+            while todo and not limits.AFTER_SETTING.reached(len(seen)):
                 where, scope, after, conditions, through, frame = todo.popleft()
                 if (where.path, scope, after) in seen:
                     continue
@@ -353,7 +351,7 @@ class StartMethods:
             arrival = queue.popleft()
             if not self._keep(arrival):
                 continue
-            if arrival.depth >= DEEPEST_CHAIN:
+            if limits.CHAIN_LENGTH.reached(arrival.depth):
                 continue
             for scope in (arrival.scope, *self._inline_lambdas(arrival.file, arrival.scope)):
                 for index in arrival.file.calls_of(scope):
@@ -373,7 +371,7 @@ class StartMethods:
             [],
         )
         same = [other for other in alike if other.after <= arrival.after]
-        if len(same) >= MOST_CHAINS:
+        if limits.CHAINS.reached(len(same)):
             return False
         wanted = {(atom.text, atom.equals, atom.holds) for atom in arrival.conditions}
         for other in same:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Name
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
@@ -17,9 +18,6 @@ from dllint.project.datasets import Datasets, Kept
 if TYPE_CHECKING:
     from dllint.facts.schema import Expr
     from dllint.inference.engine import World
-
-DEEPEST = 4
-_MOST_CHANGES = 12
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ class Tensors:
         """How many storages a value surely holds; None where it holds some, and their number is not known."""
         if isinstance(value, Instance):
             return int(self.owns_storage(value))
-        if not isinstance(value, (Display, Mapping)) or depth > DEEPEST:
+        if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
             return 0
         if (value, depth) not in self._counts:
             self._counts[value, depth] = self._count(value, depth)
@@ -146,7 +144,7 @@ class Tensors:
         expr, site = value.written.expr, value.written.site
         found: list[tuple[Expr, Site]] = [(expr[2][-1], site)] if expr[0] == "comp" else []
         mappings = self.world.mappings
-        for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
+        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.kind in ("add", "set", "default") and change.value is not None:
                 found.append((change.value, mappings.changed_at(file, change, site)))
         return found

@@ -3,21 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
+from dllint.finding import Place
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
 from dllint.libraries.index import NAMED_AS_WRAPPED, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile
 from dllint.project.dataset_and_workers import goes_with_workers
+from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.functions import Unpicklable, functions_in, is_lambda, is_local
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
+from dllint.rules.pickling.sent_to_workers import Sent
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class UnpicklableFunction(Sent):
+    """A lambda, or a local function or class. `role` is "dataset" where it is the class of the dataset itself."""
+
+    scope: int
+    role: str = ""
+
+    @property
+    def is_lambda(self) -> bool:
+        return self.file.scopes[self.scope].kind == "lambda"
+
+    @property
+    def place(self) -> Place:
+        kind = self.file.scopes[self.scope].kind
+        what = "the lambda" if self.is_lambda else f"the {kind}"
+        return Place(self.file.path, self.span, f"{what} that cannot be pickled")
+
+    @property
+    def words(self) -> str:
+        """ "This lambda", "The local class `Squares`"."""
+        entry = self.file.scopes[self.scope]
+        return "This lambda" if self.is_lambda else f"The local {entry.kind} `{entry.name}`"
+
+
+def unpicklable_function(
+    code: str, one: Function | Class, holder: str, kept: Kept | None = None, role: str = "", sure: bool = True
+) -> UnpicklableFunction:
+    """A function or class as what workers are sent, with the statement that holds it."""
+    entry = one.file.scopes[one.scope]
+    around = one.file.scopes[entry.parent].events if entry.parent >= 0 else ()
+    statement = next((event.span for event in around if event.span.covers(entry.header)), None)
+    return UnpicklableFunction(code, one.file, entry.header, statement, holder, kept, one.scope, role, sure=sure)
 
 
 class LocalObjects:
@@ -25,9 +63,9 @@ class LocalObjects:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._of: dict[tuple[str, int], list[Unpicklable]] = {}
+        self._of: dict[tuple[str, int], list[UnpicklableFunction]] = {}
 
-    def of(self, loader: Loader) -> list[Unpicklable]:
+    def of(self, loader: Loader) -> list[UnpicklableFunction]:
         """Those that the loader's datasets hold, or that it is given as its callables."""
         key = (loader.file.path, loader.call)
         found = self._of.get(key)
@@ -36,11 +74,11 @@ class LocalObjects:
         return found
 
 
-def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
+def _local_objects(project: Project, loader: Loader) -> Iterator[UnpicklableFunction]:
     """Lambdas that the loader's datasets hold, then functions and classes that no module names, then those that it is
     given as its callables."""
     seen: set[tuple[str, int]] = set()
-    local: list[Unpicklable] = []
+    local: list[UnpicklableFunction] = []
     held: dict[tuple[str, int], str] = {}
     for name, piece in project.dataset_pieces(loader):
         holder = f"{name}.{piece.path}" if piece.path else name
@@ -51,9 +89,9 @@ def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
             if one.key not in seen:
                 seen.add(one.key)
                 if isinstance(one, Function) and is_lambda(one):
-                    yield Unpicklable("DLL201", one.file, one.scope, holder, piece.kept)
+                    yield unpicklable_function("DLL201", one, holder, piece.kept)
                 elif piece.initial:
-                    local.append(Unpicklable("DLL202", one.file, one.scope, holder, piece.kept))
+                    local.append(unpicklable_function("DLL202", one, holder, piece.kept))
     yield from _hooks(project.world, held, seen)
     for value in project.dataset_objects(loader):
         if (
@@ -64,18 +102,18 @@ def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
         ):
             seen.add(value.of.key)
             sure = paired is True
-            lost = Unpicklable("DLL202", value.of.file, value.of.scope, value.of.name, None, "dataset", sure)
+            lost = unpicklable_function("DLL202", value.of, value.of.name, None, "dataset", sure)
             local.append(lost)
     yield from local
     for argument in ("collate_fn", "worker_init_fn"):
         for given in project.callables(loader, argument):
             for function in functions_in(project.world, given):
                 if function.receiver is None and (is_lambda(function) or is_local(function)):
-                    yield Unpicklable("DLL204", function.file, function.scope, argument, None)
+                    yield unpicklable_function("DLL204", function, argument)
             for one in _by_name(project.world, given):
                 if one.key not in seen and (isinstance(one, Class) or is_guarded(one.file, one.scope)):
                     seen.add(one.key)
-                    yield Unpicklable("DLL202", one.file, one.scope, argument, None)
+                    yield unpicklable_function("DLL202", one, argument)
 
 
 def is_guarded(file: SourceFile, scope: int) -> bool:
@@ -142,7 +180,7 @@ def _wrappers(world: World, function: Function) -> Iterator[Function]:
                 yield inner
 
 
-def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[Unpicklable]:
+def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[UnpicklableFunction]:
     """Lambdas and local functions that are registered as hooks of modules which the datasets hold."""
     for name in MODULE_HOOKS:
         for file, index in world.called(name):
@@ -165,4 +203,4 @@ def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, 
                     if one.key not in seen:
                         seen.add(one.key)
                         code = "DLL201" if isinstance(one, Function) and is_lambda(one) else "DLL202"
-                        yield Unpicklable(code, one.file, one.scope, holder, None)
+                        yield unpicklable_function(code, one, holder)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Function, Instance, Site
-from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
+from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, sent_pieces
 from dllint.span import Span
 
@@ -22,15 +21,10 @@ GENERATOR = "torch.Generator"
 
 
 @dataclass(frozen=True)
-class MadeTensor:
-    """A tensor that pickling makes. `method` is "__getstate__" or its like, "" for a generator that is kept."""
+class MadeTensor(Sent):
+    """A tensor that pickling makes. `method` is "__getstate__" or another of pickle's, "" for a generator."""
 
-    file: SourceFile
-    span: Span
-    statement: Span | None
-    holder: str
     method: str
-    kept: Kept | None
 
 
 def shares_by_descriptor(project: Project, loader: Loader) -> bool:
@@ -68,14 +62,14 @@ def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor
             file, span, statement = place_of(piece)
             if file is not None and span is not None and (file.path, span) not in seen:
                 seen.add((file.path, span))
-                yield MadeTensor(file, span, statement, holder, "", piece.kept)
+                yield MadeTensor("DLL206", file, span, statement, holder, piece.kept, "")
     for cls, name in classes.items():
         method = next(
             (found for one in PICKLING_METHODS if (found := project.world.hierarchy.method(cls, one)) is not None), None
         )
         if method is not None:
             for span, statement in _made_in(project, cls, method):
-                yield MadeTensor(method.file, span, statement, name, method.name, None)
+                yield MadeTensor("DLL206", method.file, span, statement, name, None, method.name)
 
 
 def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[Span, Span]]:

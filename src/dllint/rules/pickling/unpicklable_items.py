@@ -12,7 +12,7 @@ from dllint.libraries.pickling import Refusal
 from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.functions import is_lambda, is_local
+from dllint.rules.pickling.local_functions import is_lambda, is_local
 from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
 from dllint.span import Span
 

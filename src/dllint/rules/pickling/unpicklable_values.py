@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -45,6 +46,7 @@ from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop
+from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -54,22 +56,15 @@ PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 
 @dataclass(frozen=True)
-class Refused:
-    """An object that would have to be pickled and cannot. `holder` says where it is: "Rows.file"."""
+class Refused(Sent):
+    """An object that pickle refuses. `touch` leads to what opens it in the parent, where a method does so late."""
 
-    code: str
-    file: SourceFile
-    span: Span
-    statement: Span | None
     refusal: Refusal
-    holder: str
-    kept: Kept | None
-    hops: tuple[Hop, ...]
+    touch: Hop | None = None
 
     @property
-    def files(self) -> set[str]:
-        """The files in which it is made and kept."""
-        return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
+    def hops(self) -> tuple[Hop, ...]:
+        return (self.touch,) if self.touch is not None else super().hops
 
     @property
     def place(self) -> Place:
@@ -90,8 +85,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
             continue
         if not _made_by_worker(project, loader, piece):
             seen.add((file.path, span))
-            hops = piece.kept.hops if piece.kept is not None else ()
-            yield Refused("DLL203", file, span, statement, refusal, holder, piece.kept, hops)
+            yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal)
     for one in _opened_lazily(project, loader, regime):
         if (one.file.path, one.span) not in seen:
             seen.add((one.file.path, one.span))
@@ -107,7 +101,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                 seen.add((kept.file.path, kept.span))
                 holder = f"{value.of.name}.{kept.attr}"
                 statement = kept.store.event.span
-                yield Refused("DLL203", kept.file, kept.span, statement, refusal, holder, kept, kept.hops)
+                yield Refused("DLL203", kept.file, kept.span, statement, holder, kept, refusal)
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
@@ -133,7 +127,7 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
                     event = store.event
                     span = event.value_span or event.span
                     holder = f"{value.of.name}.{attr}"
-                    yield Refused("DLL203", owner.file, span, event.span, refusal, holder, None, (hop,))
+                    yield Refused("DLL203", owner.file, span, event.span, holder, None, refusal, hop)
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
@@ -151,7 +145,7 @@ def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Pie
             value, depth = todo.pop()
             if isinstance(value, Function) and value.receiver is not None:
                 value = value.receiver
-            if isinstance(value, Partial) and depth < 3:
+            if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
                 todo.append((value.function, depth + 1))
                 for bound in bound_by(project.world, value):
                     yield argument, Piece("", bound, None)

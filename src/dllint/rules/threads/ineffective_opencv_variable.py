@@ -10,7 +10,9 @@ from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.programs import EnvironmentSetting
 from dllint.rules.threads.opencv import FICTIONAL, VARIABLE
+from dllint.rules.threads.thread_pool_verdict import judge
 
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL502"
 
 

@@ -11,7 +11,7 @@ from dllint.libraries.facets import LauncherApi
 from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE, canonical
 from dllint.project.launches import Launch
 from dllint.project.process_starts import Method, Starting
-from dllint.rules.pickling.functions import functions_in, is_lambda, is_local
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
 
 if TYPE_CHECKING:
     from dllint.project.model import Project

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from dllint.evidence.failures import timed_out
 from dllint.finding import Finding
 from dllint.observation import (
     Batch,
@@ -111,6 +112,21 @@ class LoaderRun:
     @property
     def batches(self) -> int:
         return sum(epoch.batches for epoch in self.epochs)
+
+    @property
+    def array_bytes(self) -> int:
+        """Bytes of arrays that pickling for a worker copies; 0 where that was not counted."""
+        return self.storages.array_bytes if self.storages is not None else 0
+
+    @property
+    def start_seconds(self) -> float:
+        """The longest that a worker took to come to its loop."""
+        return max((one.seconds for one in self.workers if one.seconds is not None), default=0.0)
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether the loader waited for as long as its `timeout` says."""
+        return any(timed_out(text) for _, text in self.failures)
 
 
 class Seen:
@@ -215,6 +231,15 @@ class Seen:
             if end.exception and any(touches(site, finding) for site in (end.site, *end.frames))
         ]
 
+    @staticmethod
+    def owner(path: str, line: int) -> str:
+        """The qualified name of what holds a line: "Records.__init__", "main.<locals>.build", "" at the top level."""
+        around = sorted(
+            [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
+            + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
+        )
+        return "".join(f"{name}{joint}" for _, name, joint in around).removesuffix(".<locals>.").removesuffix(".")
+
 
 _LISTS = {
     "iteration": "iterations",
@@ -309,15 +334,6 @@ def _function_at(path: str, line: int) -> tuple[int, int] | None:
     return max(around, default=None)
 
 
-def owner(path: str, line: int) -> str:
-    """The qualified name of what holds a line: "Records.__init__", "main.<locals>.build", "" at the top level."""
-    around = sorted(
-        [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
-        + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
-    )
-    return "".join(f"{name}{joint}" for _, name, joint in around).removesuffix(".<locals>.").removesuffix(".")
-
-
 def _classes_around(path: str, span: Span) -> Iterator[str]:
     """The classes whose definition holds a place."""
     for name, first, last in _classes(path):
@@ -360,13 +376,3 @@ def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, in
         for node in ast.walk(_tree(path))
         if isinstance(node, kinds) and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     )
-
-
-def describe(site: Site | None) -> str:
-    """`train.py:12`."""
-    return f"{os.path.basename(site.path)}:{site.line}" if site else "an unknown place"
-
-
-def methods(runs: Iterable[LoaderRun]) -> list[str]:
-    """The start methods that loaders ran under, each once."""
-    return list(dict.fromkeys(run.method for run in runs if run.method))

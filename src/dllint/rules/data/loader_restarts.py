@@ -41,7 +41,7 @@ class Restart:
     loader: Loader
 
 
-class Loops:
+class Restarts:
     """Answers about one project."""
 
     def __init__(self, project: Project) -> None:
