@@ -96,13 +96,23 @@ def default(cls=DataLoader):
     return cls([], num_workers=5)  # workers: 5
 """,
     "partials": """\
-import functools
+from functools import partial
 
-make = functools.partial(DataLoader, batch_size=4, num_workers=4)
-forked = functools.partial(DataLoader, multiprocessing_context="fork")
+def pick(count):
+    return count
+
+make = partial(DataLoader, batch_size=4, num_workers=4)
+forked = partial(DataLoader, multiprocessing_context="fork")
 make([])  # workers: 4
 make([], num_workers=0)  # workers: 0
 forked([], num_workers=4)  # context: fork
+partial(DataLoader, num_workers=4)([])  # workers: 4
+partial(DataLoader, **{"num_workers": 4})([], **{"num_workers": 0})  # workers: 0
+partial(DataLoader, **{"num_workers": 4})([], **{"shuffle": True})  # workers: 4
+partial(partial(DataLoader, num_workers=4), num_workers=0)([])  # workers: 0
+partial(partial(DataLoader, num_workers=0), num_workers=4)([])  # workers: 4
+DataLoader([], num_workers=partial(pick, 0)())  # workers: 0
+DataLoader([], num_workers=partial(pick, 4)())  # workers: 4
 """,
     "functions that hand keywords on": """\
 def make(dataset, **kwargs):
