@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from dllint.facts.nodes import Attribute
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, ImportedName
 from dllint.inference.edges import Given
 from dllint.inference.folding import truth
 from dllint.inference.interface import Engine
@@ -137,17 +137,19 @@ class Origins:
         elif binding.kind == "value" and event is not None:
             there = Here(where.file, event.value_span or event.span, here.how, here.caveat)
             yield from self.follow(binding.expr, where, there, left)
-        elif binding.kind == "import" and event is not None:
+        elif event is not None and isinstance(event.detail, ImportedName):
             module, member, _, level = event.detail
             path = self.world.imports.find(where.file, module, level) if member not in (None, "*") else None
-            inner = self.world.files[path].bindings(0).get(member) if path in self.world.files else None
+            inner = self.world.files[path].bindings(0).get(member or "") if path in self.world.files else None
             if path is None or not inner:
                 for value in self.world.values.binding(name, binding, where):
                     yield either(value, here, f"what `{name}` imports is outside of the project")
                 return
             target = self.world.files[path]
             for one in inner:
-                yield from self._binding(member, one, self.world.symbols.binding_site(one, target, 0), here, left - 1)
+                yield from self._binding(
+                    member or name, one, self.world.symbols.binding_site(one, target, 0), here, left - 1
+                )
         else:
             for value in self.world.values.binding(name, binding, where):
                 yield either(value, here, f"what `{name}` is there is not known")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import Name
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Operator
 from dllint.inference.entries import Found
 from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
 from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
@@ -162,7 +162,7 @@ class Constants:
 
     def _assigned_in_loop(self, key: str) -> bool:
         for file, store in self.world.objects.outside_stores(key):
-            changed = isinstance(store.event.detail, list) and store.event.detail[0] == "op"
+            changed = isinstance(store.event.detail, Operator)
             if changed or _in_loop(file, store.event.region):
                 return True
         return False

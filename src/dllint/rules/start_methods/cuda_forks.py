@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Caller
 from dllint.inference.values import Actual, Frame, Function, Instance, Site
@@ -147,16 +147,16 @@ class CudaForks:
             asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
             judged = self.cuda.judge(site.file, expr.index, site.frame)
             return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
-        if expr[0] == "ifexp":
-            return any(self._on_gpu(part, site, depth + 1) for part in expr[2:4])
-        if expr[0] != "name":
+        if isinstance(expr, IfExp):
+            return any(self._on_gpu(part, site, depth + 1) for part in (expr.body, expr.orelse))
+        if not isinstance(expr, Name):
             return False
-        for binding, where in self.world.symbols.lookup(expr[1], site):
+        for binding, where in self.world.symbols.lookup(expr.id, site):
             if binding.kind == "value" and binding.expr is not None:
                 if self._on_gpu(binding.expr, where, depth + 1):
                     return True
             elif binding.kind == "param":
-                given = self._given(Function(where.file, where.scope), expr[1], where.frame)
+                given = self._given(Function(where.file, where.scope), expr.id, where.frame)
                 if any(
                     self._on_gpu(actual.expr, actual.site, depth + 1) for actual in given if actual.expr and actual.site
                 ):
@@ -220,9 +220,9 @@ class CudaForks:
         if launch.api.endswith("Process") and started:
             return max(started)
         func = launch.file.calls[launch.call].func
-        if func[0] == "attr":
+        if isinstance(func, Attribute):
             site = self.world.call_site(launch.file, launch.call, launch.frame)
-            for value in self.world.values.evaluate(func[1], site):
+            for value in self.world.values.evaluate(func.value, site):
                 if isinstance(value, Instance) and value.file is launch.file and value.call >= 0:
                     return value.call
         return launch.call
