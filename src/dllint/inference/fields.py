@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dllint.facts.schema import Annotation
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Class, Instance, Values
-from dllint.linking.source import last_name
+from dllint.inference.values import UNKNOWN, Actual, Class, Instance, Values
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
 """Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
@@ -14,23 +13,31 @@ BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typi
 
 def given(world: Engine, value: Instance, name: str) -> list[Values]:
     """What the call that made the object gives for a field; nothing where it leaves the default."""
+    actual = argument(world, value, name)
+    if actual is not None:
+        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     assert isinstance(value.of, Class)
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
         return []
     actuals = world.made_with(value)
-    actual = actuals.keywords.get(name)
-    if actual is None:
-        names = _names(world, value.of)
-        if name in names and names.index(name) < len(actuals.positional):
-            actual = actuals.positional[names.index(name)]
-    if actual is not None:
-        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
         return [found.values, *([] if not found.absent else [_default(world, value.of, name)])]
     if actuals.stars:
         return [(UNKNOWN,)]
     return []
+
+
+def argument(world: Engine, value: Instance, name: str) -> Actual | None:
+    """The argument that gives a field in the call that made the object."""
+    assert isinstance(value.of, Class)
+    if value.call < 0 or value.file is None or not has_fields(world, value.of):
+        return None
+    actuals = world.made_with(value)
+    names = _names(world, value.of)
+    if name in actuals.keywords or name not in names or names.index(name) >= len(actuals.positional):
+        return actuals.keywords.get(name)
+    return actuals.positional[names.index(name)]
 
 
 def has_fields(world: Engine, cls: Class) -> bool:

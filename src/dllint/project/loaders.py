@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name, Opaque
+from dllint.facts.nodes import CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
 from dllint.inference import limits
 from dllint.inference.entries import OPAQUE, Found
@@ -32,7 +32,7 @@ from dllint.libraries.facets import LoaderApi
 from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed})
+    calls = sorted({*named, *unnamed, *_called_at_once(world)})
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]
@@ -270,6 +270,15 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if found is not None:
                     yield Loader(world, file, index, value, *found)
                     break
+
+
+def _called_at_once(world: World) -> Iterator[tuple[str, int]]:
+    """The calls of what another call of `partial` gives: `partial(DataLoader, num_workers=4)(rows)`."""
+    names = ("partial", *world.aliases("partial"))
+    for file, index in world.called(""):
+        func = file.calls[index].func
+        if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
+            yield file.path, index
 
 
 def _reaching(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import External, Frame, Instance, Site
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import HOOKS, ITERATING, canonical
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
 """Builtins that take a loader and do not iterate it."""
 _TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
-_NEST = 4
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,11 @@ class Starting:
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""
-        if not self._loaders or depth > _NEST or not isinstance(expr, (Name, Attribute, Subscript, CallRef)):
+        if (
+            not self._loaders
+            or limits.COUNTING_DEPTH.exceeded(depth)
+            or expr[0] not in ("name", "attr", "item", "call")
+        ):
             return
         found = [
             self._loaders.get((value.file.path, value.call))

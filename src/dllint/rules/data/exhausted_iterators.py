@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
 from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _CATCHING = frozenset({"StopIteration", "Exception", "BaseException"})
-DEEPEST = 8
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Exhaustion:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.origins = Origins(project.world)
 
     def bare(self, loader: Loader) -> Iterator[BareNext]:
         """The bare `next` calls of a loader's map-style datasets."""
@@ -49,9 +51,9 @@ class Exhaustion:
                 continue
             for run in self.project.workers.of_dataset(value):
                 if run.entry in ("__getitem__", "__getitems__"):
-                    yield from self._in(run, value, cls)
+                    yield from self._in(run, value)
 
-    def _in(self, run: WorkerRun, value: Instance, cls: Class) -> Iterator[BareNext]:
+    def _in(self, run: WorkerRun, value: Instance) -> Iterator[BareNext]:
         # Inside a generator Python turns a StopIteration into a RuntimeError, which no loop swallows.
         if run.file.scopes[run.scope].is_generator or self._caught_on_the_way(run):
             return
@@ -63,7 +65,7 @@ class Exhaustion:
             receiver = run.file.scopes[run.scope].params[:1]
             if not receiver or written[1] != Name(receiver[0].name) or self._caught(run.file, call.region):
                 continue
-            made = self._made(written[2], value, cls)
+            made = self._made(written[2], value)
             if made is not None:
                 yield BareNext(run, index, written[2], made)
 
@@ -88,23 +90,21 @@ class Exhaustion:
                         return True
         return False
 
-    def _made(self, attr: str, value: Instance, cls: Class) -> tuple[SourceFile, Span] | None:
+    def _made(self, attr: str, value: Instance) -> tuple[SourceFile, Span] | None:
         """Where the attribute gets an iterator that comes to an end; None where one of its values may have none."""
         found: tuple[SourceFile, Span] | None = None
-        for owner in self.world.hierarchy.line(cls):
-            for store in self.world.objects.own_stores(owner).get(attr, ()) if isinstance(owner, Class) else ():
-                if not isinstance(owner, Class) or store.value is None:
-                    return None
-                if store.value == Constant(None):
-                    continue
-                if not self._ends(store.value, self.world.objects.store_site(value, owner, store), DEEPEST):
-                    return None
-                found = (owner.file, store.event.value_span or store.event.span)
+        for one in self.origins.kept(value, attr):
+            if one.expr == Constant(None):
+                continue
+            if not self._ends(one.expr, one.site, limits.EXHAUSTION_DEPTH.most):
+                return None
+            found = (one.here.file, one.here.span)
         return found
 
     def _ends(self, expr: Expr, site: Site, left: int) -> bool:
         """Whether an expression is an iterator that surely comes to an end."""
         if left <= 0:
+            limits.EXHAUSTION_DEPTH.met()
             return False
         if expr[0] == "comp":
             return bool(expr[1] == "generator") and self._sized(expr[3][0][1], site, left - 1)

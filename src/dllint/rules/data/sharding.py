@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from dllint.facts.nodes import CallRef, Name, Opaque
 from dllint.facts.schema import Event, Expr, Region
 from dllint.finding import Place
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Class,
     Const,
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 Reading = Literal["whole", "unknown"]
-DEEPEST = 12
 _OF_WORKERS = re.compile(r"worker|getpid|current_process", re.IGNORECASE)
 _SHARDING = re.compile(r"shard|split_by|partition", re.IGNORECASE)
 
@@ -74,6 +75,7 @@ class Sharding:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.origins = Origins(project.world)
         self._found: dict[Class, Unsharded | None] = {}
 
     def unsharded(self, loader: Loader) -> list[Unsharded]:
@@ -129,7 +131,7 @@ class Sharding:
         if any(self._speaks_of_workers(run, True) for run in runs):
             return None
         sources = list(self._sources(method, self.world.receiver_frame(value)))
-        readings = [self._reading(expr, site, DEEPEST) for expr, site in sources]
+        readings = [self._reading(expr, site, limits.SHARDING_DEPTH.most) for expr, site in sources]
         if not sources or any(reading != "whole" for reading in readings):
             return None
         if self._draws(runs) and all(_counts(expr, site.file) for expr, site in sources):
@@ -199,6 +201,7 @@ class Sharding:
     def _reading(self, expr: Expr, site: Site, left: int) -> Reading:
         """Whether iterating an expression is known to read the same things in every worker."""
         if left <= 0:
+            limits.SHARDING_DEPTH.met()
             return "unknown"
         tag = expr[0]
         if tag in ("const", "list", "tuple", "set", "dict", "fstring"):
@@ -207,22 +210,18 @@ class Sharding:
             return self._reading(expr[3][0][1], site, left - 1)
         if tag == "item" and expr[2][0] == "slice":
             return self._reading(expr[1], site, left - 1)
-        if tag == "ifexp":
-            return _all(self._reading(part, site, left - 1) for part in expr[2:4])
         if tag == "entered":
             return self._reading(expr[1], site, left - 1)
         if tag == "call":
             return self._of_call(expr[1], site, left)
-        if tag == "name":
-            found = self.world.symbols.lookup(expr[1], site)
-            followed = [
-                self._reading(binding.expr, where, left - 1)
-                for binding, where in found
-                if binding.kind == "value" and binding.expr is not None
-            ]
-            if followed and len(followed) == len(found):
-                return _all(followed)
-        if tag not in ("name", "attr", "item"):
+        if tag in ("name", "ifexp"):
+            return _all(
+                self._reading(one.expr, one.site, left - 1)
+                if isinstance(one, Step)
+                else self._of_value(one.value, left)
+                for one in self.origins.gives(expr, site)
+            )
+        if tag not in ("attr", "item"):
             return "unknown"
         values = self.world.values.evaluate(expr, site)
         return _all(

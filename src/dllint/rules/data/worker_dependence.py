@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from dllint.facts.nodes import Name
-from dllint.facts.schema import Expr, Operator
-from dllint.inference.entries import Found
-from dllint.inference.values import Actual, Class, Const, Data, External, Frame, Function, Instance, Parsed, Site
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Constant,
+    IfExp,
+    List,
+    Name,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+)
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Source, Step
+from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Values
 from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
-from dllint.linking.source import Binding, SourceFile
+from dllint.linking.source import SourceFile
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -23,7 +37,6 @@ constant  one value for all workers, in every epoch
 worker    made of constants and the worker's number: in every epoch the same
 varies    another in each epoch, or not known
 """
-DEEPEST = 30
 _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
 """Names of settings that stay as they are while a program runs, unless it assigns them again."""
 
@@ -33,94 +46,52 @@ class Constants:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.origins = Origins(world)
 
-    def of(self, expr: Expr | None, site: Site, left: int = DEEPEST) -> Constancy:
-        """What an expression is like. An argument without an expression stands for the worker's number."""
-        if expr is None or left <= 0:
+    def of(self, expr: Expr | None, site: Site, left: int = limits.DEPENDENCE_DEPTH.most) -> Constancy:
+        """What an expression is like. A parameter that nobody but a launcher fills is the worker's number."""
+        if left <= 0:
+            limits.DEPENDENCE_DEPTH.met()
             return "varies"
-        tag = expr[0]
-        if tag == "const":
-            return "none" if expr[1] is None else "constant"
-        if tag == "name":
-            return self._name(expr[1], site, left)
-        if tag in ("attr", "item"):
-            return self._setting(expr, site, left)
-        if tag == "binop":
-            return _together([self.of(expr[2], site, left - 1), self.of(expr[3], site, left - 1)])
-        if tag == "unary":
-            return self.of(expr[2], site, left - 1)
-        if tag == "ifexp":
-            return _either([self.of(expr[2], site, left - 1), self.of(expr[3], site, left - 1)])
-        if tag in ("and", "or"):
-            return _either([self.of(part, site, left - 1) for part in expr[1]])
-        if tag in ("tuple", "list"):
-            return _together([self.of(part, site, left - 1) for part in expr[1]])
-        if tag == "walrus":
-            return self.of(expr[2], site, left - 1)
-        return self._call(expr[1], site, left) if tag == "call" else "varies"
-
-    # Names
-
-    def _name(self, name: str, site: Site, left: int) -> Constancy:
-        found = self.world.symbols.lookup(name, site)
-        return _either([self._binding(name, binding, where, site, left - 1) for binding, where in found])
-
-    def _binding(self, name: str, binding: Binding, where: Site, asked: Site, left: int) -> Constancy:
-        if binding.kind == "param":
-            return self._parameter(name, where, left)
-        if binding.kind == "import":
-            return self._folded(Name(name), where)
-        if binding.kind != "value" or binding.event is None or binding.event.kind != "assign":
-            return "varies"
-        if where.scope != asked.scope and _in_loop(where.file, binding.event.region):
-            return "varies"
-        return self.of(binding.expr, where, left)
-
-    def _parameter(self, name: str, where: Site, left: int) -> Constancy:
-        function = Function(where.file, where.scope)
-        if where.frame is not None and where.frame.actuals is not None:
-            return self._filled(function, name, where.frame, left)
-        callers = [caller for caller in self.world.calls.callers(function) if caller.frame.actuals is not None]
-        if callers:
-            return _either([self._filled(function, name, caller.frame, left) for caller in callers])
-        return self._default(function, name, left)
-
-    def _filled(self, function: Function, name: str, frame: Frame, left: int) -> Constancy:
-        if frame.actuals is None:
-            return "varies"
-        bound = self.world.parameters.bound(function, name, frame)
-        if bound.case == "actual" and bound.actual is not None:
-            return self.of_actual(bound.actual, left)
-        if bound.case == "default":
-            return self._default(function, name, left)
-        if bound.case == "keywords":
-            found = self.world.mappings.from_unpacked(frame.actuals, name)
-            return _of_found(found, self._default(function, name, left))
+        match expr:
+            case Constant():
+                return _of_constant(expr.value)
+            case Attribute() | Subscript():
+                return self._setting(expr, site, left)
+            case BinOp() | UnaryOp() | Tuple() | List():
+                return _together([self.of(part, site, left - 1) for part in expr.children()])
+            case CallRef():
+                return self._call(expr.index, site, left)
+            case Name() if self._set_in_other_loop(expr.id, site):
+                return "varies"
+            case Name() | IfExp() | BoolOp() | Walrus():
+                return _either(self._each(self.origins.gives(expr, site), left - 1))
         return "varies"
 
-    def of_actual(self, actual: Actual, left: int = DEEPEST) -> Constancy:
-        """What an argument is like."""
-        if actual.expr is None or actual.site is None:
-            return "worker"
-        return self.of(actual.expr, actual.site, left - 1)
+    def _each(self, steps: Iterable[Step | Source], left: int) -> list[Constancy]:
+        groups: list[Constancy] = []
+        for one in steps:
+            if isinstance(one, Step):
+                groups.append(self.of(one.expr, one.site, left))
+            elif one.known:
+                groups.append(_of_values((one.value,)))
+            elif one.reason[0] != "uncalled":
+                groups.append("worker" if one.reason[0] == "launched" else "varies")
+        return groups
 
-    def _default(self, function: Function, name: str, left: int) -> Constancy:
-        scope = function.file.scopes[function.scope]
-        for param in scope.params:
-            if param.name == name and param.default is not None:
-                site = Site(function.file, max(scope.parent, 0), scope.region, (0, 0), None)
-                return self.of(param.default, site, left - 1)
-        return "varies"
+    def _set_in_other_loop(self, name: str, site: Site) -> bool:
+        """Whether a loop of a scope around sets a name."""
+        return any(
+            where.scope != site.scope and binding.kind == "value" and _in_loop(where.file, where.region)
+            for binding, where in self.world.symbols.lookup(name, site)
+        )
 
     # Settings
 
-    def _folded(self, expr: Expr, site: Site) -> Constancy:
-        return _of_found(Found(self.world.values.evaluate(expr, site), False), "varies")
-
-    def _setting(self, expr: Expr, site: Site, left: int) -> Constancy:
+    def _setting(self, expr: Attribute | Subscript, site: Site, left: int) -> Constancy:
         """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name says that it is a
         setting of the program and nothing in a loop assigns it."""
-        folded = self._folded(expr, site)
+        folded = _of_values(self.world.values.evaluate(expr, site))
         if folded in ("constant", "none"):
             return folded
         bases = self.world.values.evaluate(expr[1], site)
@@ -184,24 +155,18 @@ class Constants:
                 groups.append(_together(parts))
             elif isinstance(value, Function):
                 frame = self.world.frame(site.file, index, site.frame, value)
-                groups += [self.of(expr, where, left - 2) for expr, where in self._returned(value, frame)]
+                groups += self._each(self.origins.returned(value, frame), left - 2)
             else:
                 groups.append("varies")
         return _either(groups)
 
-    def _returned(self, function: Function, frame: Frame) -> Iterator[tuple[Expr | None, Site]]:
-        for event in function.file.scopes[function.scope].events:
-            if event.kind in ("return", "yield"):
-                at = (event.span.line, event.span.column)
-                yield event.value, Site(function.file, function.scope, event.region, at, frame)
+
+def _of_values(values: Values) -> Constancy:
+    return _either([_of_constant(value.value) if isinstance(value, Const) else "varies" for value in values])
 
 
-def _of_found(found: Found, otherwise: Constancy) -> Constancy:
-    groups: list[Constancy] = [
-        ("none" if value.value is None else "constant") if isinstance(value, Const) else "varies"
-        for value in found.values
-    ]
-    return _either([*groups, otherwise] if found.absent or not groups else groups)
+def _of_constant(value: object) -> Constancy:
+    return "none" if value is None else "constant"
 
 
 def _in_loop(file: SourceFile, region: int) -> bool:

@@ -6,20 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import (
-    Attribute,
-    CallRef,
-    Compare,
-    Comprehension,
-    Constant,
-    Dict,
-    List,
-    Name,
-    Slice,
-    Subscript,
-    Tuple,
-)
-from dllint.facts.schema import Event, Expr, Operator
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Name
+from dllint.facts.schema import Event, Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, External, Instance, Site, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import AROUND_ITERABLES, ATTRIBUTES, FUNCTIONS, METHODS, canonical
@@ -128,7 +117,7 @@ class Batches:
     def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
         """The loaders whose batches iterating an expression gives."""
         found: dict[tuple[str, int], Loader] = {}
-        if depth > 4:
+        if limits.COUNTING_DEPTH.exceeded(depth):
             return []
         if isinstance(expr, CallRef) and last_name(site.file.calls[expr.index].func) in AROUND_ITERABLES:
             for argument in site.file.calls[expr.index].args:

@@ -5,8 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from dllint.facts.nodes import CallRef, Constant, Element, Name, Subscript
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    Element,
+    Entered,
+    IfExp,
+    List,
+    Name,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Const,
     Display,
@@ -21,14 +40,13 @@ from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import canonical
 from dllint.libraries.records import FRAME, HANDLE, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
 from dllint.linking.conditions import render
+from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import items
 from dllint.project.datasets import Kept
 from dllint.span import Span
 
-DEEPEST = 12
-_MOST_CHANGES = 12
 _STRING = 57
 _DICT = 184
 _TUPLE = 48
@@ -75,14 +93,12 @@ class Held:
     size: int | None
 
 
-_Names = dict[str, Expr]
-
-
 class Records:
     """Recognises collections of Python objects among kept values."""
 
     def __init__(self, project: Project) -> None:
         self.world = project.world
+        self.origins = Origins(project.world)
         self.datasets = project.datasets
 
     def kept(self, kept: Kept) -> Held | None:
@@ -110,7 +126,7 @@ class Records:
         """What a list of the tuples that `zip` gives is made of."""
         if value.of != External("zip") or value.file is None or value.call < 0:
             return None
-        return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame), None, 0)
+        return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame), 0)
 
     def _whole(self, reading: Reading) -> Held | None:
         """A reading that is kept as it is."""
@@ -121,34 +137,26 @@ class Records:
     def _filled(self, value: Display | Mapping, depth: int) -> Held | None:
         """A list or dict of the source whose elements are objects."""
         expr, site = value.written.expr, value.written.site
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
-        names: _Names = {}
-        elements: list[tuple[Expr, Site]] = []
-        if expr[0] == "comp":
-            for target, iterable, _ in expr[3]:
-                for name, part in _unpacked(target, Element(iterable)):
-                    names[name] = part
-            elements.append((expr[2][-1], site))
-        elif expr[0] in ("list", "tuple", "set"):
-            elements += [(one, site) for one in expr[1][:4] if one[0] != "star"]
-        elif expr[0] == "dict":
-            elements += [(entry, site) for key, entry in expr[1][:4] if key is not None]
-        literal = expr[0] != "comp"
-        if not literal:
-            reading = self._object(elements[0][0], site, names, 0)
+        if isinstance(expr, Comprehension):
+            reading = self._object(expr.element, _inside(expr, site), 0)
             if reading is not None:
                 return Held(reading, None)
-            size = self._generated(value, elements[0][0])
+            size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
-        else:
-            for one, where in elements:
-                traced = self.trace(one, where)
-                if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
-                    return Held(traced, None)
+        elements: list[Expr] = []
+        if isinstance(expr, (List, Tuple, Set)):
+            elements += [one for one in expr.elements[:4] if not isinstance(one, Starred)]
+        elif isinstance(expr, Dict):
+            elements += [entry for key, entry in expr.items[:4] if key is not None]
+        for one in elements:
+            traced = self.trace(one, site)
+            if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
+                return Held(traced, None)
         mappings = self.world.mappings
-        for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
+        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.value is None:
                 continue
             where = mappings.changed_at(file, change, site)
@@ -162,7 +170,7 @@ class Records:
                         if held is not None:
                             return held
             elif self._repeats(file, change.region):
-                reading = self._object(change.value, where, {}, 0)
+                reading = self._object(change.value, where, 0)
                 if reading is not None:
                     return Held(reading, None)
         return None
@@ -171,87 +179,68 @@ class Records:
     def _repeats(file: SourceFile, region: int) -> bool:
         return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
 
-    def _object(self, expr: Expr, site: Site, names: _Names, depth: int) -> Reading | None:
+    def _object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a
         table holds is not known: alone it may be a number."""
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
-        if expr[0] in ("tuple", "list"):
-            return next((found for one in expr[1] if (found := self._object(one, site, names, depth + 1))), None)
-        if expr[0] == "dict":
-            return next((found for _, one in expr[1] if (found := self._object(one, site, names, depth + 1))), None)
-        if expr[0] == "comp" and expr[1] != "generator":
-            parts = {
-                name: part for target, iterable, _ in expr[3] for name, part in _unpacked(target, Element(iterable))
-            }
-            for target in parts:
-                if (found := self.trace(Name(target), site, {**(names or {}), **parts})) is not None:
+        if isinstance(expr, (Tuple, List)):
+            return next((found for one in expr.elements if (found := self._object(one, site, depth + 1))), None)
+        if isinstance(expr, Dict):
+            return next((found for _, one in expr.items if (found := self._object(one, site, depth + 1))), None)
+        if isinstance(expr, Comprehension) and expr.kind != "generator":
+            inside = _inside(expr, site)
+            for target in (part for clause in expr.clauses for part in without_calls(clause.target)):
+                if isinstance(target, Name) and (found := self.trace(target, inside)) is not None:
                     return found if found.kind != HANDLE else None
             return None
-        found = self.trace(expr, site, names)
+        found = self.trace(expr, site)
         if found is None or found.kind == HANDLE:
             return None
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
 
     # Where objects come from
 
-    def trace(self, expr: Expr, site: Site, names: _Names | None = None, depth: int = 0) -> Reading | None:
+    def trace(self, expr: Expr, site: Site, depth: int = 0) -> Reading | None:
         """The reading that the value of an expression comes out of, unchanged but for the container."""
-        if depth > DEEPEST:
+        if limits.READING_DEPTH.exceeded(depth):
             return None
-        tag = expr[0]
-        if tag == "name" and names and expr[1] in names:
-            inner = {key: value for key, value in names.items() if key != expr[1]}
-            return self.trace(names[expr[1]], site, inner, depth + 1)
-        if tag == "element":
-            return self._element(self.trace(expr[1], site, names, depth + 1))
-        if tag == "entered":
-            return self.trace(expr[1], site, names, depth + 1)
-        if tag == "attr":
-            base = self.trace(expr[1], site, names, depth + 1)
-            if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
-                return self._element(base)
-        if not names or tag == "call":
-            values = self.world.values.evaluate(expr, site)
-            for value in values:
-                if isinstance(value, Instance) and (found := self._of_instance(value)) is not None:
-                    return found
-            if not any(isinstance(value, (Unknown, Instance)) for value in values):
+        match expr:
+            case Element():
+                return self._element(self.trace(expr.value, site, depth + 1))
+            case Entered():
+                return self.trace(expr.value, site, depth + 1)
+            case Attribute():
+                base = self.trace(expr.value, site, depth + 1)
+                if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
+                    return self._element(base)
+        values = self.world.values.evaluate(expr, site)
+        for value in values:
+            if isinstance(value, Instance) and (found := self._of_instance(value)) is not None:
+                return found
+        if not any(isinstance(value, (Unknown, Instance)) for value in values):
+            return None
+        match expr:
+            case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
                 return None
-        if tag == "name":
-            for binding, where in self.world.symbols.lookup(expr[1], site):
-                if binding.kind == "value" and binding.expr is not None:
-                    found = self.trace(binding.expr, where, None, depth + 1)
-                    if found is not None:
-                        return found
-            return None
-        if tag == "item":
-            if expr[1][0] == "element" and expr[2] == Constant(0) and _counts(expr[1][1], site.file):
-                return None
-            base = self.trace(expr[1], site, names, depth + 1)
-            return base if expr[2][0] == "slice" or (base is not None and base.kind == FRAME) else self._element(base)
-        if tag == "call":
-            return self._through_call(expr[1], site, names, depth)
-        if tag == "binop" and expr[1] == "+":
-            return self.trace(expr[2], site, names, depth + 1) or self.trace(expr[3], site, names, depth + 1)
-        if tag == "ifexp":
-            return self.trace(expr[2], site, names, depth + 1) or self.trace(expr[3], site, names, depth + 1)
-        if not names:
-            return None
-        return next(
-            (
-                found
-                for value in self.world.values.evaluate(expr, site)
-                if isinstance(value, Instance) and (found := self._of_instance(value)) is not None
-            ),
-            None,
-        )
+            case Subscript():
+                base = self.trace(expr.value, site, depth + 1)
+                whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
+                return base if whole else self._element(base)
+            case CallRef():
+                return self._through_call(expr.index, site, depth)
+            case BinOp() if expr.op == "+":
+                return self.trace(expr.left, site, depth + 1) or self.trace(expr.right, site, depth + 1)
+            case Name() | IfExp():
+                steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
+                return next((found for one in steps if (found := self.trace(one.expr, one.site, depth + 1))), None)
+        return None
 
-    def _through_call(self, index: int, site: Site, names: _Names | None, depth: int) -> Reading | None:
+    def _through_call(self, index: int, site: Site, depth: int) -> Reading | None:
         call = site.file.calls[index]
         last = last_name(call.func)
         if call.func[0] == "attr" and last in OF_STRING | SPLITTING | SAME_COLLECTION | {"get", "readlines", "read"}:
-            base = self.trace(call.func[1], site, names, depth + 1)
+            base = self.trace(call.func[1], site, depth + 1)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -265,7 +254,7 @@ class Records:
         if last in SAME_OBJECTS:
             plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
             for one in plain[1:] if last in ("map", "filter") else plain:
-                found = self.trace(one, site, names, depth + 1)
+                found = self.trace(one, site, depth + 1)
                 if found is not None and last == "zip" and found.kind == FRAME:
                     return replace(found, kind=ROWS, level=0)
                 if found is not None and last != "map":
@@ -319,14 +308,6 @@ def _counts(expr: Expr, file: SourceFile) -> bool:
     return isinstance(expr, CallRef) and file.calls[expr.index].func == Name("enumerate")
 
 
-def _unpacked(target: Expr, value: Expr) -> list[tuple[str, Expr]]:
-    """The names of a comprehension's target, each with the expression of its source."""
-    if target[0] == "name":
-        return [(target[1], value)]
-    if target[0] in ("tuple", "list"):
-        return [
-            pair
-            for position, part in enumerate(target[1])
-            for pair in _unpacked(part, Subscript(value, Constant(position)))
-        ]
-    return []
+def _inside(expr: Comprehension, site: Site) -> Site:
+    """Where the element of a comprehension is evaluated, whose targets hold there alone."""
+    return site._replace(region=site.file.inside(expr, site.at, site.region))

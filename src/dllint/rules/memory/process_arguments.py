@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Dict, List, Name, Tuple
 from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Step
 from dllint.inference.values import Class, Const, Display, Instance, Mapping, Site
 from dllint.libraries.index import LAUNCHERS, POOLS
 from dllint.linking.conditions import render
@@ -48,6 +50,7 @@ class ProcessArguments:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.origins = Origins(project.world)
 
     def large(self, launch: Launch) -> Iterator[LargeArgument]:
         """The lists, arrays and datasets among the arguments of a launch."""
@@ -147,7 +150,7 @@ class ProcessArguments:
     def _listed(self, expr: Expr, site: Site, depth: int) -> tuple[Array | None] | None:
         """The array behind a list that `tolist` makes, as far as it is known; None where an expression is no such
         list."""
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, CallRef):
             func = site.file.calls[expr.index].func
@@ -155,11 +158,8 @@ class ProcessArguments:
                 return None
             arrays = [self.project.arrays.array(value) for value in self.world.values.evaluate(func.value, site)]
             return (arrays[0] if len(arrays) == 1 else None,)
-        if isinstance(expr, Name):
-            found = [
-                self._listed(binding.expr, where, depth + 1)
-                for binding, where in self.world.symbols.lookup(expr.id, site)
-                if binding.expr is not None
-            ]
-            return found[0] if len(found) == 1 else None
+        if expr[0] == "name":
+            given = list(self.origins.gives(expr, site))
+            one = given[0] if len(given) == 1 else None
+            return self._listed(one.expr, one.site, depth + 1) if isinstance(one, Step) else None
         return None

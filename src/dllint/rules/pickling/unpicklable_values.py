@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import BinOp, CallRef, Constant, Name
 from dllint.facts.schema import Expr, ImportedName
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -144,7 +145,7 @@ def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Pie
             value, depth = todo.pop()
             if isinstance(value, Function) and value.receiver is not None:
                 value = value.receiver
-            if isinstance(value, Partial) and depth < 3:
+            if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
                 todo.append((value.function, depth + 1))
                 for bound in bound_by(project.world, value):
                     yield argument, Piece("", bound, None)

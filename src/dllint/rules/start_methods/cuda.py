@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name, Tuple
 from dllint.facts.schema import Argument, Expr
+from dllint.inference import limits
 from dllint.inference.folding import truth
 from dllint.inference.values import (
     NONE,
@@ -151,7 +152,11 @@ class Cuda:
                 yield "none"
             elif _is_index(value) or (isinstance(value, Pattern) and value.prefix.startswith("cuda")):
                 yield "cuda"
-            elif isinstance(value, Instance) and value.of == External("torch.device") and depth < 4:
+            elif (
+                isinstance(value, Instance)
+                and value.of == External("torch.device")
+                and not limits.DEVICE_DEPTH.reached(depth)
+            ):
                 yield from self._named_by(value, depth)
             else:
                 yield "unknown"

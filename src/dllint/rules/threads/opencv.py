@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.schema import Call, ImportedName
+from dllint.facts.schema import Call
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, Function, Instance
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
@@ -151,7 +152,7 @@ class OpenCV:
         call = file.calls[index]
         keys: set[tuple[str, int]] = set()
         todo = [(file, call.scope)]
-        while todo and len(keys) < 60:
+        while todo and not limits.CAP_CALLERS.reached(len(keys)):
             where, scope = todo.pop()
             if (where.path, scope) in keys:
                 continue
