@@ -124,7 +124,7 @@ class Constants:
 
     def _assigned_in_loop(self, key: str) -> bool:
         for file, store in self.world.objects.outside_stores(key):
-            changed = isinstance(store.event.detail, list) and store.event.detail[0] == "op"
+            changed = isinstance(store.event.detail, Operator)
             if changed or _in_loop(file, store.event.region):
                 return True
         return False

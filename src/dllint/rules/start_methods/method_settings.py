@@ -115,7 +115,7 @@ class MethodSettings:
 
     def _fixes(self, file: SourceFile, index: int) -> bool:
         call = file.calls[index]
-        if call.func[0] not in ("name", "attr"):
+        if not isinstance(call.func, (Name, Attribute)):
             return False
         launches = self.project.ask(Starting).launching.get((file.path, index), ())
         if any("default" in launch.methods and launch.api.endswith("Process") for launch in launches):
