@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
+from dllint.facts.nodes import Attribute, BinOp, CallRef, FString, IfExp, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.index import PATH_CONSUMERS
@@ -59,21 +59,19 @@ class ItemRun:
         """Whether the value of an expression says which item is meant, `names` doing so."""
         parts: Iterable[Expr] = ()
         match expr:
-            case Name(name):
-                return name in names
-            case Subscript(value, index):
-                parts = (index, value) if fields else (index,)
-            case Attribute(value):
-                parts = (value,) if fields else ()
+            case Name():
+                return expr.id in names
+            case Subscript():
+                parts = (expr.index, expr.value) if fields else (expr.index,)
+            case Attribute():
+                parts = (expr.value,) if fields else ()
             case BinOp() | FString() | Tuple():
                 parts = expr.children()
-            case IfExp(_, body, orelse):
-                parts = (body, orelse)
-            case CallRef(number):
-                call = self.file.calls[number]
-                if last_name(call.func) in _CONVERSIONS:
-                    base = (call.func.value,) if isinstance(call.func, Attribute) else ()
-                    parts = (*base, *(argument.value for argument in call.args))
+            case IfExp():
+                parts = (expr.body, expr.orelse)
+            case CallRef() if last_name(self.file.calls[expr.index].func) in _CONVERSIONS:
+                call = self.file.calls[expr.index]
+                parts = [*call.func.children(), *(argument.value for argument in call.args)]
         return any(self.derived(part, names, fields) for part in parts)
 
     def direct(self, expr: Expr) -> bool:

@@ -226,16 +226,11 @@ class Back:
     def _handed_over(self, expr: Attribute, site: Site) -> Iterator[Step]:
         """What callers set on the object before they hand it over."""
         assert isinstance(expr.value, Name)
-        for binding, where in self.world.symbols.lookup(expr.value.id, site):
-            function = Function(where.file, where.scope)
-            given = (
-                self.world.parameters.actuals_of(function, expr.value.id, where.frame)
-                if binding.kind == "param"
-                else ()
-            )
-            for actual in given:
-                if actual is not None and actual.expr is not None:
-                    yield from written(actual._replace(expr=Attribute(actual.expr, expr.attr)))
+        _, where = self.world.symbols.lookup(expr.value.id, site)[0]
+        function = Function(where.file, where.scope)
+        for actual in self.world.parameters.actuals_of(function, expr.value.id, where.frame):
+            if actual is not None and actual.expr is not None:
+                yield from written(actual._replace(expr=Attribute(actual.expr, expr.attr)))
 
     def _why_not(self, base: Expr, site: Site, here: Here) -> Source:
         """Why nothing is known of what an object holds: the first reason for the object itself."""

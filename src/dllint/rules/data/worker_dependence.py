@@ -57,7 +57,7 @@ class Constants:
             case Constant():
                 return _of_constant(expr.value)
             case Attribute() | Subscript():
-                return self._setting(expr, site, left)
+                return self._setting(expr, site)
             case BinOp() | UnaryOp() | Tuple() | List():
                 return _together([self.of(part, site, left - 1) for part in expr.children()])
             case CallRef():
@@ -88,7 +88,7 @@ class Constants:
 
     # Settings
 
-    def _setting(self, expr: Attribute | Subscript, site: Site, left: int) -> Constancy:
+    def _setting(self, expr: Attribute | Subscript, site: Site) -> Constancy:
         """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name says that it is a
         setting of the program and nothing in a loop assigns it."""
         folded = _of_values(self.world.values.evaluate(expr, site))
@@ -111,9 +111,12 @@ class Constants:
             return "varies"
         if bases and all(isinstance(base, (Parsed, Data)) for base in bases):
             return "constant"
-        if any(isinstance(base, Instance) and isinstance(base.of, Class) for base in bases):
-            return self._kept(bases, key, left)
-        found = self.world.symbols.lookup(root.id, site)
+        own = [base for base in bases if isinstance(base, Instance) and isinstance(base.of, Class)]
+        if own:
+            sites = [step.site for base in own for step in self.origins.kept(base, key)]
+            made = len(own) == len(bases) and all(one.file.scopes[one.scope].name == "__init__" for one in sites)
+            return "constant" if made else "varies"
+        found = self.world.symbols.lookup(root[1], site)
         told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
         return "constant" if found and not told else "varies"
 
@@ -123,18 +126,6 @@ class Constants:
             isinstance(part, CallRef) and str(last_name(file.calls[part.index].func)) in WORKER_INFO
             for part in walk(expr, file)
         )
-
-    def _kept(self, bases: Iterable[object], key: str, left: int) -> Constancy:
-        """An attribute of objects of the project: constant where only their construction sets it."""
-        for base in bases:
-            if not isinstance(base, Instance) or not isinstance(base.of, Class):
-                return "varies"
-            for owner in self.world.hierarchy.line(base.of):
-                if isinstance(owner, Class):
-                    for store in self.world.objects.own_stores(owner).get(key, ()):
-                        if owner.file.scopes[store.scope].name != "__init__":
-                            return "varies"
-        return "constant"
 
     def _assigned_in_loop(self, key: str) -> bool:
         for file, store in self.world.objects.outside_stores(key):
