@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, FString, IfExp, Name, Subscript, Tuple
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.index import PATH_CONSUMERS

@@ -116,7 +116,7 @@ class Constants:
             sites = [step.site for base in own for step in self.origins.kept(base, key)]
             made = len(own) == len(bases) and all(one.file.scopes[one.scope].name == "__init__" for one in sites)
             return "constant" if made else "varies"
-        found = self.world.symbols.lookup(root[1], site)
+        found = self.world.symbols.lookup(root.id, site)
         told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
         return "constant" if found and not told else "varies"
 
