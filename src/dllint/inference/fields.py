@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.schema import Annotation
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Actual, Class, Instance, Values
+from dllint.linking.source import last_name
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
 """Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
@@ -49,9 +52,9 @@ def has_fields(world: Engine, cls: Class) -> bool:
         if isinstance(owner, Class):
             for decorator in owner.file.scopes[owner.scope].decorators:
                 expr = decorator.expr
-                if expr[0] == "call":
-                    expr = owner.file.calls[expr[1]].func
-                if expr[0] in ("name", "attr") and expr[-1] in DECORATORS:
+                if isinstance(expr, CallRef):
+                    expr = owner.file.calls[expr.index].func
+                if isinstance(expr, (Name, Attribute)) and last_name(expr) in DECORATORS:
                     return True
     return False
 
@@ -61,8 +64,8 @@ def _names(world: Engine, cls: Class) -> list[str]:
     names: dict[str, None] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
         for event in owner.file.scopes[owner.scope].events:
-            if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "ann" and event.target:
-                names.setdefault(str(event.target[-1]))
+            if isinstance(event.detail, Annotation) and event.target:
+                names.setdefault(last_name(event.target))
     return list(names)
 
 

@@ -19,7 +19,7 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Operator
 from dllint.inference import iteration as iterating
 from dllint.inference import limits
 from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
@@ -86,12 +86,8 @@ class Mappings:
                 change = Change("set", scope, store.event.region, at, store.key, store.value)
                 table.setdefault(render(store.base, file, 200), []).append(change)
             for event in file.scopes[scope].events:
-                if (
-                    event.kind == "assign"
-                    and isinstance(event.detail, list)
-                    and event.detail[:2] in (["op", "|"], ["op", "+"])
-                ) and isinstance(event.target, (Name, Attribute)):
-                    kind = "merge" if event.detail[1] == "|" else "extend"
+                if event.detail in (Operator("|"), Operator("+")) and isinstance(event.target, (Name, Attribute)):
+                    kind = "merge" if event.detail == Operator("|") else "extend"
                     at = (event.span.line, event.span.column)
                     change = Change(kind, scope, event.region, at, None, event.value)
                     table.setdefault(render(event.target, file, 200), []).append(change)
@@ -379,9 +375,13 @@ class Mappings:
         if isinstance(key, Const):
             if isinstance(value, Parsed) and isinstance(key.value, int):
                 return (value,)
-            if isinstance(value, Display) and isinstance(key.value, int) and value.written.expr[0] in ("tuple", "list"):
-                elements = value.written.expr[1]
-                if -len(elements) <= key.value < len(elements) and not any(e[0] == "star" for e in elements):
+            if (
+                isinstance(value, Display)
+                and isinstance(key.value, int)
+                and isinstance(value.written.expr, (Tuple, List))
+            ):
+                elements = value.written.expr.elements
+                if -len(elements) <= key.value < len(elements) and not any(isinstance(e, Starred) for e in elements):
                     return self.world.values.evaluate(elements[key.value], value.written.site)
                 return self.elements(value)
             found = self.in_value(value, key.value)

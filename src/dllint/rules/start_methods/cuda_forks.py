@@ -203,9 +203,9 @@ class CudaForks:
         if launch.api.endswith("Process") and started:
             return max(started)
         func = launch.file.calls[launch.call].func
-        if func[0] == "attr":
+        if isinstance(func, Attribute):
             site = self.world.call_site(launch.file, launch.call, launch.frame)
-            for value in self.world.values.evaluate(func[1], site):
+            for value in self.world.values.evaluate(func.value, site):
                 if isinstance(value, Instance) and value.file is launch.file and value.call >= 0:
                     return value.call
         return launch.call

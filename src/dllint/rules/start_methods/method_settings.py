@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.inference import limits
 from dllint.inference.values import External, Function
 from dllint.libraries.index import canonical
@@ -115,7 +115,7 @@ class MethodSettings:
 
     def _fixes(self, file: SourceFile, index: int) -> bool:
         call = file.calls[index]
-        if call.func[0] not in ("name", "attr"):
+        if not isinstance(call.func, (Name, Attribute)):
             return False
         launches = self.project.ask(Starting).launching.get((file.path, index), ())
         if any("default" in launch.methods and launch.api.endswith("Process") for launch in launches):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.schema import Call
+from dllint.facts.schema import Call, ImportedName
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, Function, Instance
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
@@ -201,7 +201,7 @@ class OpenCV:
         in that of the call."""
         for file in (run.hops[0].file if run.hops else run.file, run.file):
             for event in file.scopes[0].events:
-                if event.kind == "import" and event.region == 0 and event.detail[:3] == ["cv2", None, None]:
+                if event.region == 0 and event.detail == ImportedName("cv2", None, None, 0):
                     return file, event.span
         return None
 
