@@ -55,10 +55,6 @@ class Base:
     __match_args__: tuple[str, ...] = ()
     tag: ClassVar[str]
 
-    def __getitem__(self, position: Any) -> Any:
-        """For readers that are not converted yet: the tag, then the fields."""
-        return self.tag if position == 0 else self.parts()[position]
-
     def __eq__(self, other: object) -> bool:
         return self is other or (type(self) is type(other) and self.parts() == other.parts())
 
@@ -471,6 +467,11 @@ Expr = Union[
     Getter,
 ]
 """An expression."""
+
+
+def last_name(expr: Expr) -> str:
+    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
+    return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
 
 
 def plain(part: Any) -> Any:

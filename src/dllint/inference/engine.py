@@ -40,7 +40,7 @@ from dllint.inference.values import (
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile, aliases_in
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class World:
         if self._aliases is None:
             self._aliases = {}
             for file in self.files.values():
-                for source, target in aliases_in(file):
+                for source, target in file.facts.aliases:
                     if source != target:
                         self._aliases.setdefault(source, {})[target] = None
         return self._aliases.get(name, ())

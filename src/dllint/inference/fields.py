@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dllint.facts.schema import Annotation
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Actual, Class, Instance, Values
 
@@ -61,8 +62,8 @@ def _names(world: Engine, cls: Class) -> list[str]:
     names: dict[str, None] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
         for event in owner.file.scopes[owner.scope].events:
-            if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "ann" and event.target:
-                names.setdefault(str(event.target[-1]))
+            if isinstance(event.detail, Annotation) and event.target:
+                names.setdefault(last_name(event.target))
     return list(names)
 
 

@@ -125,3 +125,17 @@ COUNTING_DEPTH = Limit("containers inside one another that are counted", 4)
 CHANGES = Limit("changes of one container that are looked into", 12)
 EXCLUDED_WAYS = Limit("ways that a trace shows as excluded", 6)
 """Of a report alone: the analysis itself goes on."""
+
+# Rules
+
+SHARDING_DEPTH = Limit("steps between an iterator and what it reads", 12)
+DEPENDENCE_DEPTH = Limit("steps between a seed and the worker's number", 30)
+OPTION_CALLERS = Limit("calls whose worker counts are compared with options", 12)
+SEEDING_DEPTH = Limit("calls between worker_init_fn and a seed", 3)
+EXHAUSTION_DEPTH = Limit("steps between an iterator and its end", 8)
+CAP_CALLERS = Limit("functions on the way to a cap on OpenCV's threads", 60)
+DEVICE_DEPTH = Limit("steps between a device and what chooses it", 5)
+ANCESTORS = Limit("functions that lead to a fork", 60)
+SETTING_CALLERS = Limit("callers of a function that sets the start method", 4)
+PATH_USE_DEPTH = Limit("functions that a path is handed through", 4)
+READING_DEPTH = Limit("expressions between a record and the file it is read from", 12)

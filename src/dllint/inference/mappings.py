@@ -19,7 +19,7 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Operator
 from dllint.inference import iteration as iterating
 from dllint.inference import limits
 from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
@@ -86,12 +86,8 @@ class Mappings:
                 change = Change("set", scope, store.event.region, at, store.key, store.value)
                 table.setdefault(render(store.base, file, 200), []).append(change)
             for event in file.scopes[scope].events:
-                if (
-                    event.kind == "assign"
-                    and isinstance(event.detail, list)
-                    and event.detail[:2] in (["op", "|"], ["op", "+"])
-                ) and isinstance(event.target, (Name, Attribute)):
-                    kind = "merge" if event.detail[1] == "|" else "extend"
+                if event.detail in (Operator("|"), Operator("+")) and isinstance(event.target, (Name, Attribute)):
+                    kind = "merge" if event.detail == Operator("|") else "extend"
                     at = (event.span.line, event.span.column)
                     change = Change(kind, scope, event.region, at, None, event.value)
                     table.setdefault(render(event.target, file, 200), []).append(change)

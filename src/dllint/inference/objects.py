@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Annotation, Expr
 from dllint.inference import fields
 from dllint.inference.edges import Given, Target
 from dllint.inference.interface import Engine
@@ -357,14 +357,9 @@ class Objects:
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self._owners(value):
             for event in owner.file.scopes[owner.scope].events:
-                if (
-                    event.kind == "assign"
-                    and event.target == Name(name)
-                    and isinstance(event.detail, list)
-                    and event.detail[0] == "ann"
-                ):
+                if isinstance(event.detail, Annotation) and event.target == Name(name):
                     site = Site(owner.file, owner.scope, 0, (0, 0), None)
-                    return self.world.hierarchy.annotated(event.detail[1], site)
+                    return self.world.hierarchy.annotated(event.detail.expr, site)
         return ()
 
     def call_method(self, value: Instance, name: str) -> Values:

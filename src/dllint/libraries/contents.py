@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dllint.facts.nodes import Attribute
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
@@ -54,9 +55,9 @@ def _pipeline(world: Engine, value: Instance) -> Values:
     """What the pipeline was before the call that added a stage."""
     assert value.file is not None
     func = value.file.calls[value.call].func
-    if func[0] != "attr":
+    if not isinstance(func, Attribute):
         return ()
-    found = world.values.evaluate(func[1], world.call_site(value.file, value.call, value.frame))
+    found = world.values.evaluate(func.value, world.call_site(value.file, value.call, value.frame))
     return tuple(one for one in found if isinstance(one, Instance) and one != value)
 
 

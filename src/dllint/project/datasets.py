@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, flattened, held_by, keeps_as_it_is
@@ -230,8 +231,8 @@ class Datasets:
                         for store in file.stores(scope):
                             if (
                                 not isinstance(store.key, str)
-                                or store.base[0] != "name"
-                                or store.base[1] in ("self", "cls", "args")
+                                or not isinstance(store.base, Name)
+                                or store.base.id in ("self", "cls", "args")
                             ):
                                 continue
                             at = (store.event.span.line, store.event.span.column)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Call, Expr
 from dllint.inference import limits
 from dllint.inference.values import (
@@ -27,7 +27,7 @@ from dllint.libraries.index import OPENERS, canonical
 from dllint.libraries.io import OWN_OPENER, OWN_STORE
 from dllint.libraries.numpy import VIEWS
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.source import SourceFile, Store, last_name
 from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -125,7 +125,7 @@ class Handles:
         found = self._read.get((file.path, scope))
         if found is None:
             parts = expressions(file, scope)
-            found = frozenset(str(part[-1]) for part in parts if part[0] in ("name", "attr"))
+            found = frozenset(str(last_name(part)) for part in parts if isinstance(part, (Name, Attribute)))
             self._read[file.path, scope] = found
         return found
 
@@ -163,7 +163,7 @@ class Handles:
             return None
         func = value.file.calls[value.call].func
         site = self.world.call_site(value.file, value.call, value.frame)
-        bases = self.world.values.evaluate(func[1], site) if func[0] == "attr" else ()
+        bases = self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
         return next((found for base in bases if (found := self.opener(base)) is not None and found.array), None)
 
     def _holds(self, when: When, value: Instance) -> bool:
@@ -196,7 +196,7 @@ class Handles:
             return self.project.evaluate_argument(value.file, value.call, when.position, when.keyword, value.frame)
         func = value.file.calls[value.call].func
         site = self.world.call_site(value.file, value.call, value.frame)
-        for base in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+        for base in self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
             if isinstance(base, Instance) and base.file is not None and base.call >= 0:
                 return self.project.evaluate_argument(base.file, base.call, when.position, "source", base.frame)
         return None

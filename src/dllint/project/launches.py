@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller, Given, Target
@@ -28,7 +28,7 @@ from dllint.libraries.facets import LauncherApi
 from dllint.libraries.index import LAUNCHERS, POOLS, canonical
 from dllint.libraries.lightning import trainer_runs
 from dllint.libraries.registries import REGISTRIES
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -161,26 +161,25 @@ _CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS i
 def _plausible(world: World, file: SourceFile, index: int) -> bool:
     """Whether a call of a common name (`map`, `apply`), or of what another call gave, is worth evaluating."""
     func = file.calls[index].func
-    if func[0] == "call":
-        inner = file.calls[func[1]].func
-        return inner[0] in ("name", "attr") and inner[-1] in _CALLED_RESULTS
-    if func[0] == "attr" and func[2] in _POOL_METHODS:
+    if isinstance(func, CallRef):
+        inner = file.calls[func.index].func
+        return isinstance(inner, (Name, Attribute)) and last_name(inner) in _CALLED_RESULTS
+    if isinstance(func, Attribute) and func.attr in _POOL_METHODS:
         return (
             bool(_PROCESS_MODULES & file.imported_packages())
-            or _imported_object(world, file, func[1])
+            or _imported_object(world, file, func.value)
             or _gets_a_pool(world, file)
         )
-    return func[0] in ("name", "attr")
+    return isinstance(func, (Name, Attribute))
 
 
 def _imported_object(world: World, file: SourceFile, receiver: Expr) -> bool:
     """Whether an object comes from another module of the project: `from pools import pool`, `pools.pool`."""
-    while receiver[0] == "attr":
-        receiver = receiver[1]
-    return receiver[0] == "name" and any(
-        receiver[1] in (event.detail[2], event.detail[1], event.detail[0].split(".")[0])
-        and world.imports.find(file, event.detail[0], event.detail[3]) is not None
-        for _, event in file.imports()
+    while isinstance(receiver, Attribute):
+        receiver = receiver.value
+    return isinstance(receiver, Name) and any(
+        receiver.id in (alias, name, module.split(".")[0]) and world.imports.find(file, module, level) is not None
+        for _, _, (module, name, alias, level) in file.imports()
     )
 
 
@@ -191,9 +190,9 @@ def _gets_a_pool(world: World, file: SourceFile) -> bool:
 
 def _aliases(world: World, names: set[str]) -> Iterator[str]:
     for file in world.files.values():
-        for _, event in file.imports():
-            if event.detail[1] in names and event.detail[2]:
-                yield event.detail[2]
+        for _, _, imported in file.imports():
+            if imported.name in names and imported.alias:
+                yield imported.alias
 
 
 def _holders(world: World) -> Iterator[str]:
@@ -204,8 +203,8 @@ def _holders(world: World) -> Iterator[str]:
             for event in file.scopes[file.calls[index].scope].events:
                 if event.kind != "assign" or event.value != CallRef(index) or event.target is None:
                     continue
-                if event.target[0] in ("name", "attr"):
-                    yield event.target[-1]
+                if isinstance(event.target, (Name, Attribute)):
+                    yield last_name(event.target)
 
 
 def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[Launch]:
@@ -323,7 +322,7 @@ def _from_receiver(
     world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None
 ) -> tuple[str, ...]:
     call = file.calls[index]
-    receiver: Expr | None = call.func[1] if call.func[0] == "attr" else None
+    receiver: Expr | None = call.func.value if isinstance(call.func, Attribute) else None
     if api.method == "elastic":
         inner = world.actuals(file, index, frame) if api.params else _made(world, file, index, frame)
         config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)

@@ -27,7 +27,7 @@ from dllint.inference.values import (
 from dllint.libraries.contents import flattened, held_by, keeps_as_it_is
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Arrays
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
@@ -345,7 +345,7 @@ class Project:
         call = loader.file.calls[loader.call]
         for index in loader.file.calls_of(call.scope):
             other = loader.file.calls[index]
-            if other.span < call.span and other.func[-1] in ("Thread", "ThreadPoolExecutor"):
+            if other.span < call.span and last_name(other.func) in ("Thread", "ThreadPoolExecutor"):
                 site = self.world.call_site(loader.file, index, None)
                 values = self.world.values.evaluate(other.func, site)
                 if any(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import External, Frame, Instance, Site
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import HOOKS, ITERATING, canonical
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
 """Builtins that take a loader and do not iterate it."""
 _TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
-_NEST = 4
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,11 @@ class Starting:
         for name in sorted(names):
             for file, index in self.world.called(name):
                 func = file.calls[index].func
-                if func[0] == "attr" and func[2] == "start" and self._is_process(file, index, func[1], launch):
+                if (
+                    isinstance(func, Attribute)
+                    and func.attr == "start"
+                    and self._is_process(file, index, func.value, launch)
+                ):
                     yield file, index
 
     def _is_process(self, file: SourceFile, index: int, expr: Expr, launch: Launch) -> bool:
@@ -127,7 +131,7 @@ class Starting:
         """Whether a pool is made with a context that may make other processes than daemons."""
         func = launch.file.calls[launch.call].func
         site = self.world.call_site(launch.file, launch.call, launch.frame)
-        for value in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+        for value in self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
             if isinstance(value, Instance) and value.file is not None and value.call >= 0:
                 context = self.world.made_with(value).keywords.get("context")
                 if context is not None and context.expr is not None and context.site is not None:
@@ -158,9 +162,9 @@ class Starting:
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
         """The arguments of a call that it iterates itself."""
         call = file.calls[index]
-        if call.func[0] == "name" and call.func[1] in ITERATING:
+        if isinstance(call.func, Name) and call.func.id in ITERATING:
             yield from (argument.value for argument in call.args[:1] if argument.keyword is None)
-        elif call.func[0] == "attr" and call.func[2] in _TRAINING:
+        elif isinstance(call.func, Attribute) and call.func.attr in _TRAINING:
             for value in self.world.values.evaluate(call.func, site):
                 if isinstance(value, External) and _iterates(canonical(value.name)):
                     yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
@@ -168,7 +172,11 @@ class Starting:
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""
-        if not self._loaders or depth > _NEST or expr[0] not in ("name", "attr", "item", "call"):
+        if (
+            not self._loaders
+            or limits.COUNTING_DEPTH.exceeded(depth)
+            or expr[0] not in ("name", "attr", "item", "call")
+        ):
             return
         found = [
             self._loaders.get((value.file.path, value.call))
@@ -176,10 +184,10 @@ class Starting:
             if isinstance(value, Instance) and value.file is not None
         ]
         yield from (loader for loader in found if loader is not None and loader.api.dataset)
-        if expr[0] != "call" or any(found):
+        if not isinstance(expr, CallRef) or any(found):
             return
-        call = site.file.calls[expr[1]]
-        if call.func[0] == "name" and call.func[1] in _MEASURING:
+        call = site.file.calls[expr.index]
+        if isinstance(call.func, Name) and call.func.id in _MEASURING:
             return
         if all(isinstance(value, External) for value in self.world.values.evaluate(call.func, site)):
             for argument in call.args:

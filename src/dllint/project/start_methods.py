@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
@@ -20,7 +20,7 @@ from dllint.libraries.contents import flattened
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.caller_conditions import restated
 from dllint.project.launches import Launch, Launches
 from dllint.project.upstream import Upstream
@@ -166,9 +166,9 @@ class StartMethods:
             self._sets = []
             names = {"set_start_method"}
             for file in self.world.files.values():
-                for _, event in file.imports():
-                    if event.detail[1] == "set_start_method" and event.detail[2]:
-                        names.add(event.detail[2])
+                for _, _, imported in file.imports():
+                    if imported.name == "set_start_method" and imported.alias:
+                        names.add(imported.alias)
             for name in sorted(names):
                 for file, index in self.world.called(name):
                     site = self.world.call_site(file, index, None)
@@ -301,7 +301,7 @@ class StartMethods:
                     if caller.call < 0 or self.launches.at(caller.file, caller.call):
                         continue
                     outer = caller.file.calls[caller.call]
-                    if outer.func[-1] in _STORING:
+                    if last_name(outer.func) in _STORING:
                         continue
                     more = self.world.symbols.atoms(caller.file, outer.scope, outer.region)
                     if contradict(conditions, more):
@@ -415,14 +415,14 @@ class StartMethods:
         root = arrival.file.calls[index].func
         if frame is None:
             return None
-        while root[0] in ("attr", "item"):
-            root = root[1]
-        if root[0] != "name":
+        while isinstance(root, (Attribute, Subscript)):
+            root = root.value
+        if not isinstance(root, Name):
             return frame
         params = arrival.file.scopes[arrival.scope].params
-        if params and root[1] == params[0].name and isinstance(frame.receiver, Instance):
+        if params and root.id == params[0].name and isinstance(frame.receiver, Instance):
             return self.world.receiver_frame(frame.receiver)
-        return frame if root[1] in arrival.file.bindings(arrival.scope) else None
+        return frame if root.id in arrival.file.bindings(arrival.scope) else None
 
     def _chained(self, target: Target, arrival: Arrival, index: int) -> Target:
         """The target with an activation that remembers the whole chain."""

@@ -183,4 +183,4 @@ def _may_be_object(run: WorkerRun, base: Expr) -> bool:
     if not isinstance(base, Name):
         return False
     bindings = run.file.bindings(run.scope).get(base.id)
-    return not bindings or any(one.expr is not None and one.expr[0] in ("attr", "item") for one in bindings)
+    return not bindings or any(isinstance(one.expr, (Attribute, Subscript)) for one in bindings)

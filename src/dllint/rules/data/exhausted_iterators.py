@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _CATCHING = frozenset({"StopIteration", "Exception", "BaseException"})
-DEEPEST = 8
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Exhaustion:
         for one in self.origins.kept(value, attr):
             if one.expr == Constant(None):
                 continue
-            if not self._ends(one.expr, one.site, DEEPEST):
+            if not self._ends(one.expr, one.site, limits.EXHAUSTION_DEPTH.most):
                 return None
             found = (one.here.file, one.here.span)
         return found
@@ -104,6 +104,7 @@ class Exhaustion:
     def _ends(self, expr: Expr, site: Site, left: int) -> bool:
         """Whether an expression is an iterator that surely comes to an end."""
         if left <= 0:
+            limits.EXHAUSTION_DEPTH.met()
             return False
         if expr[0] == "comp":
             return bool(expr[1] == "generator") and self._sized(expr[3][0][1], site, left - 1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from dllint.facts.nodes import CallRef, Name, Opaque
 from dllint.facts.schema import Event, Expr, Region
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Class,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 Reading = Literal["whole", "unknown"]
-DEEPEST = 12
 _OF_WORKERS = re.compile(r"worker|getpid|current_process", re.IGNORECASE)
 _SHARDING = re.compile(r"shard|split_by|partition", re.IGNORECASE)
 
@@ -131,7 +131,7 @@ class Sharding:
         if any(self._speaks_of_workers(run, True) for run in runs):
             return None
         sources = list(self._sources(method, self.world.receiver_frame(value)))
-        readings = [self._reading(expr, site, DEEPEST) for expr, site in sources]
+        readings = [self._reading(expr, site, limits.SHARDING_DEPTH.most) for expr, site in sources]
         if not sources or any(reading != "whole" for reading in readings):
             return None
         if self._draws(runs) and all(_counts(expr, site.file) for expr, site in sources):
@@ -201,6 +201,7 @@ class Sharding:
     def _reading(self, expr: Expr, site: Site, left: int) -> Reading:
         """Whether iterating an expression is known to read the same things in every worker."""
         if left <= 0:
+            limits.SHARDING_DEPTH.met()
             return "unknown"
         tag = expr[0]
         if tag in ("const", "list", "tuple", "set", "dict", "fstring"):

@@ -21,6 +21,7 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.origins import Origins, Source, Step
 from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Values
 from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
@@ -36,7 +37,6 @@ constant  one value for all workers, in every epoch
 worker    made of constants and the worker's number: in every epoch the same
 varies    another in each epoch, or not known
 """
-DEEPEST = 30
 _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
 """Names of settings that stay as they are while a program runs, unless it assigns them again."""
 
@@ -48,9 +48,10 @@ class Constants:
         self.world = world
         self.origins = Origins(world)
 
-    def of(self, expr: Expr | None, site: Site, left: int = DEEPEST) -> Constancy:
+    def of(self, expr: Expr | None, site: Site, left: int = limits.DEPENDENCE_DEPTH.most) -> Constancy:
         """What an expression is like. A parameter that nobody but a launcher fills is the worker's number."""
         if left <= 0:
+            limits.DEPENDENCE_DEPTH.met()
             return "varies"
         match expr:
             case Constant():
@@ -123,7 +124,7 @@ class Constants:
 
     def _assigned_in_loop(self, key: str) -> bool:
         for file, store in self.world.objects.outside_stores(key):
-            changed = isinstance(store.event.detail, list) and store.event.detail[0] == "op"
+            changed = isinstance(store.event.detail, Operator)
             if changed or _in_loop(file, store.event.region):
                 return True
         return False

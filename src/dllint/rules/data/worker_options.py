@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Expr
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.origins import Given, Origins
 from dllint.inference.values import Actual, Const, External, Frame, Function, Unknown, Value
 from dllint.libraries.index import canonical
@@ -19,8 +20,6 @@ from dllint.project.loaders import Loader
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-MOST_ACTIVATIONS = 12
-"""Callers of the function around a loader that are told apart."""
 _DEFAULTS = frozenset({"option", "parameter", "entry"})
 """Sources that somebody else than the program's author decides on, by the kind of what gives them."""
 _CAUGHT = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
@@ -88,7 +87,7 @@ class WorkerOptions:
         scope = loader.file.calls[loader.call].scope
         callers = self.world.calls.callers(Function(loader.file, scope)) if scope > 0 else []
         known = [caller for caller in callers if caller.call >= 0 and caller.frame.actuals is not None]
-        if not known or len(known) > MOST_ACTIVATIONS:
+        if not known or limits.OPTION_CALLERS.exceeded(len(known)):
             yield None, None
             return
         for caller in known:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.schema import Argument, Call, Expr
+from dllint.inference import limits
 from dllint.inference.edges import Given, Target
 from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Site, Value
 from dllint.libraries.facets import Seeder
@@ -19,9 +20,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-DEEPEST = 3
-"""Calls that lead from a `worker_init_fn` to a call that seeds."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class WorkerSeeds:
                 constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
                 plain = given is not None and self._plain(given.value, site)
                 yield Seeding(file, index, given, seeder, constancy, root, hops, plain)
-            elif len(hops) < DEEPEST:
+            elif not limits.SEEDING_DEPTH.reached(len(hops)):
                 for target in self.world.calls.targets(file, index, frame):
                     if target.function.key not in seen:
                         hop = Hop(file, call.span, f"calls {target.function.name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Const
@@ -84,18 +85,18 @@ def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
 
 def _plain(expr: Expr, file: SourceFile) -> bool:
     """Whether the source of an expression is a name with attributes and calls without arguments, or a call of `to`."""
-    if expr[0] == "name":
+    if isinstance(expr, Name):
         return True
-    if expr[0] == "attr":
-        return _plain(expr[1], file)
-    if expr[0] == "call":
-        call = file.calls[expr[1]]
-        return call.func[0] == "attr" and not call.args and _plain(call.func[1], file)
+    if isinstance(expr, Attribute):
+        return _plain(expr.value, file)
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        return isinstance(call.func, Attribute) and not call.args and _plain(call.func.value, file)
     return False
 
 
 def _is_array(expr: Expr, file: SourceFile) -> bool:
-    return bool(expr[0] == "call" and last_name(file.calls[expr[1]].func) == "numpy")
+    return bool(isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) == "numpy")
 
 
 def judge(case: Case) -> Judgement:

@@ -10,6 +10,7 @@ from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
+from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.arrays import Array, mib
 from dllint.project.datasets import Kept
@@ -121,7 +122,12 @@ def _under(
 
 def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:
     call = array.file.calls[array.call]
-    if message != "whole_file_fork" or call.func[-1] != "load" or array.library != "numpy" or call.span != kept.span:
+    if (
+        message != "whole_file_fork"
+        or last_name(call.func) != "load"
+        or array.library != "numpy"
+        or call.span != kept.span
+    ):
         return ()
     edit = SetArgument(array.file.path, array.span, "mmap_mode", '"r"')
     return (Fix('Map the file: `mmap_mode="r"`', "unsafe", (edit,)),)

@@ -6,8 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant, List, Name
-from dllint.facts.schema import Expr
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Compare,
+    Comprehension,
+    Constant,
+    Dict,
+    List,
+    Name,
+    Set,
+    Slice,
+    Tuple,
+)
+from dllint.facts.schema import Expr, Operator
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.linking.expressions import walk
 from dllint.linking.source import Store, last_name
@@ -69,37 +82,37 @@ class Caches:
     def _additions(self, run: ItemRun) -> Iterator[tuple[str, Expr | None, Expr | None, int, Span, Span]]:
         """`self.attr[key] = value`, `self.attr.append(value)` and the like: attribute, key, value and place."""
         for store in run.file.stores(run.scope):
-            operator = isinstance(store.event.detail, list) and store.event.detail[0] == "op"
+            operator = isinstance(store.event.detail, Operator)
             attr = self._own_attribute(run, store.base)
             if attr and not isinstance(store.key, str) and not operator:
                 yield attr, store.key, store.value, store.event.region, store.event.span, store.event.span
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
-            if call.func[0] != "attr" or call.func[2] not in _ADDING or not call.args:
+            if not isinstance(call.func, Attribute) or call.func.attr not in _ADDING or not call.args:
                 continue
-            attr = self._own_attribute(run, call.func[1])
+            attr = self._own_attribute(run, call.func.value)
             if not attr:
                 continue
-            if call.func[2] == "setdefault" and len(call.args) == 2:
+            if call.func.attr == "setdefault" and len(call.args) == 2:
                 yield attr, call.args[0].value, call.args[1].value, call.region, call.span, call.statement
-            elif call.func[2] in ("append", "extend") and run.run.entry == "__getitem__":
+            elif call.func.attr in ("append", "extend") and run.run.entry == "__getitem__":
                 yield attr, None, call.args[0].value, call.region, call.span, call.statement
 
     def _own_attribute(self, run: ItemRun, expr: Expr) -> str:
-        return str(expr[2]) if expr[0] == "attr" and expr[1] == Name(run.receiver) else ""
+        return str(expr.attr) if isinstance(expr, Attribute) and expr.value == Name(run.receiver) else ""
 
     def _depends(self, run: ItemRun, key: Expr | None) -> bool:
         """Whether each item has a key of its own, and not each process; what is appended has no key."""
         if key is None:
             return True
-        if key[0] in ("slice", "const") or not run.derived(key, run.fields, fields=True):
+        if isinstance(key, (Slice, Constant)) or not run.derived(key, run.fields, fields=True):
             return False
         named = [event.value for event in run.events if event.target == key and event.value is not None]
         for expr in (key, *named):
             for part in walk(expr, run.file):
-                if part[0] == "call" and last_name(run.file.calls[part[1]].func) in _PROCESS_KEYS:
+                if isinstance(part, CallRef) and last_name(run.file.calls[part.index].func) in _PROCESS_KEYS:
                     return False
-                if part[0] == "binop" and part[1] == "%":
+                if isinstance(part, BinOp) and part.op == "%":
                     return False
         return True
 
@@ -108,7 +121,7 @@ class Caches:
         for index in run.file.regions(region):
             entry = run.file.facts.regions[index]
             for part in walk(entry.expr, run.file) if entry.kind in ("if", "while") and entry.expr is not None else ():
-                if part[0] == "compare" and any(op in ("<", ">", "<=", ">=") for op, _ in part[2]):
+                if isinstance(part, Compare) and any(op in ("<", ">", "<=", ">=") for op, _ in part.comparisons):
                     return True
         return False
 
@@ -146,7 +159,7 @@ class Caches:
                 return True
         for index in run.file.calls_of(run.scope):
             func = run.file.calls[index].func
-            if func[0] == "attr" and func[2] in _REMOVING and run.is_attribute(func[1], attr):
+            if isinstance(func, Attribute) and func.attr in _REMOVING and run.is_attribute(func.value, attr):
                 return True
         return False
 
@@ -169,7 +182,7 @@ class Caches:
                 continue
             started = True
             expr = kept.store.value
-            blank = expr is not None and expr[0] == "binop" and expr[1] == "*" and expr[2] == List((Constant(None),))
+            blank = isinstance(expr, BinOp) and expr.op == "*" and expr.left == List((Constant(None),))
             for one in kept.values:
                 if isinstance(one, Const) or blank or self._is_default_dict(one):
                     continue
@@ -189,11 +202,13 @@ class Caches:
     @staticmethod
     def _is_empty(value: Display | Mapping) -> bool:
         expr, file = value.written.expr, value.written.site.file
-        if expr[0] in ("list", "dict", "set", "tuple"):
-            return not expr[1] or expr == List((Constant(None),))
-        if expr[0] == "comp":
-            return bool(expr[2][-1] == Constant(None))
-        return bool(expr[0] == "call" and len(file.calls[expr[1]].args) <= 1)
+        if isinstance(expr, (List, Set, Tuple)):
+            return not expr.elements or expr == List((Constant(None),))
+        if isinstance(expr, Dict):
+            return not expr.items
+        if isinstance(expr, Comprehension):
+            return bool(expr.element == Constant(None))
+        return bool(isinstance(expr, CallRef) and len(file.calls[expr.index].args) <= 1)
 
     def _keeps_results(self, run: ItemRun) -> bool:
         """Whether a method that is called for an item keeps all its results: `functools.cache`, or `lru_cache` with no
@@ -203,7 +218,7 @@ class Caches:
         site = Site(run.file, run.file.scopes[run.scope].parent, 0, (0, 0), None)
         for decorator in run.file.scopes[run.scope].decorators:
             expr = decorator.expr
-            called = run.file.calls[expr[1]] if expr[0] == "call" else None
+            called = run.file.calls[expr.index] if isinstance(expr, CallRef) else None
             for one in self.world.values.evaluate(called.func if called is not None else expr, site):
                 if not isinstance(one, External):
                     continue

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import CallRef, Comprehension, Constant, Name
 from dllint.facts.schema import Event, Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, External, Instance, Site, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import AROUND_ITERABLES, ATTRIBUTES, FUNCTIONS, METHODS, canonical
@@ -100,8 +101,8 @@ class Batches:
                     continue
                 target, iterable, _ = expr.clauses[0]
                 element = expr.element
-                part = target[0] in ("tuple", "list") and element[0] == "name" and joined
-                if element != target and not (part and element in target[1]):
+                parts = target.elements if isinstance(target, (Tuple, List)) and isinstance(element, Name) else ()
+                if element != target and not (joined and element in parts):
                     continue
                 site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
                 for loader in self.loaders(iterable, site):
@@ -110,16 +111,16 @@ class Batches:
 
     @staticmethod
     def _is_counter(iterable: Expr, file: SourceFile, element: Expr, target: Expr) -> bool:
-        counted = iterable[0] == "call" and last_name(file.calls[iterable[1]].func) == "enumerate"
-        return counted and bool(target[1][0] == element)
+        counted = isinstance(iterable, CallRef) and last_name(file.calls[iterable.index].func) == "enumerate"
+        return counted and isinstance(target, (Tuple, List)) and target.elements[0] == element
 
     def loaders(self, expr: Expr, site: Site, depth: int = 0) -> list[Loader]:
         """The loaders whose batches iterating an expression gives."""
         found: dict[tuple[str, int], Loader] = {}
-        if depth > 4:
+        if limits.COUNTING_DEPTH.exceeded(depth):
             return []
-        if expr[0] == "call" and last_name(site.file.calls[expr[1]].func) in AROUND_ITERABLES:
-            for argument in site.file.calls[expr[1]].args:
+        if isinstance(expr, CallRef) and last_name(site.file.calls[expr.index].func) in AROUND_ITERABLES:
+            for argument in site.file.calls[expr.index].args:
                 if argument.keyword is None:
                     for loader in self.loaders(argument.value, site, depth + 1):
                         found[loader.file.path, loader.call] = loader
@@ -190,13 +191,17 @@ class _Loop:
         loaders = self.batches.loaders(self.event.value, site)
         for index, expr, span in found if loaders else ():
             call = self.file.calls[index]
-            if not self._collects(call.func[1], index) or self._bounded(call.region):
+            if (
+                not isinstance(call.func, Attribute)
+                or not self._collects(call.func.value, index)
+                or self._bounded(call.region)
+            ):
                 continue
-            if expr[0] == "name" and expr[1] in self.parts and not self._is_tensor(expr[1]):
+            if isinstance(expr, Name) and expr.id in self.parts and not self._is_tensor(expr.id):
                 continue
             for loader in loaders:
-                kept = None if expr[0] == "name" and expr[1] in self.whole else expr
-                yield KeptBatch(loader, self.file, str(call.func[2]), call.span, call.statement, kept, span)
+                kept = None if isinstance(expr, Name) and expr.id in self.whole else expr
+                yield KeptBatch(loader, self.file, call.func.attr, call.span, call.statement, kept, span)
 
     def _inside(self, region: int) -> bool:
         return self.file.encloses(self.region, region) and region != 0
@@ -210,50 +215,53 @@ class _Loop:
             if self.file.calls[index].scope == self.scope
             and self.region > 0
             and self._inside(self.file.calls[index].region)
-            and self.file.calls[index].func[0] == "attr"
+            and isinstance(self.file.calls[index].func, Attribute)
             and len(self.file.calls[index].args) == 1
         ]
 
     def _bind(self, target: Expr, iterable: Expr) -> None:
         """The names that the loop gives to a batch, and those it gives to parts of one."""
-        if iterable[0] == "call":
-            call = self.file.calls[iterable[1]]
-            if last_name(call.func) == "enumerate" and target[0] in ("tuple", "list") and len(target[1]) == 2:
-                self._bind(target[1][1], Name(""))
+        if isinstance(iterable, CallRef):
+            call = self.file.calls[iterable.index]
+            if last_name(call.func) == "enumerate" and isinstance(target, (Tuple, List)) and len(target.elements) == 2:
+                self._bind(target.elements[1], Name(""))
                 return
             if last_name(call.func) == "zip":
                 return
             if last_name(call.func) in AROUND_ITERABLES and call.args:
                 self._bind(target, call.args[0].value)
                 return
-        if target[0] == "name":
-            self.whole.add(target[1])
-        elif target[0] in ("tuple", "list"):
-            self.parts.update(part[1] for part in target[1] if part[0] == "name")
+        if isinstance(target, Name):
+            self.whole.add(target.id)
+        elif isinstance(target, (Tuple, List)):
+            self.parts.update(part.id for part in target.elements if isinstance(part, Name))
 
     def _follow(self, event: Event) -> None:
         """What an assignment of the body changes about the names."""
         if event.kind != "assign" or event.target is None or event.value is None:
             return
-        if event.target[0] == "name":
+        if isinstance(event.target, Name):
             held = event.detail is None and self.holds(event.value)
-            whole = event.value[0] == "name" and event.value[1] in self.whole
-            self._forget(event.target[1])
+            whole = isinstance(event.value, Name) and event.value.id in self.whole
+            self._forget(event.target.id)
             if held:
-                (self.whole if whole else self.parts).add(event.target[1])
-                if event.value[0] == "call" and last_name(self.file.calls[event.value[1]].func) in _TENSOR_ONLY:
-                    self.tensors.add(event.target[1])
-        elif event.target[0] in ("tuple", "list"):
-            held = self.holds(event.value) and event.value[0] not in ("tuple", "list")
-            for position, part in enumerate(event.target[1]):
-                if part[0] != "name":
+                (self.whole if whole else self.parts).add(event.target.id)
+                if (
+                    isinstance(event.value, CallRef)
+                    and last_name(self.file.calls[event.value.index].func) in _TENSOR_ONLY
+                ):
+                    self.tensors.add(event.target.id)
+        elif isinstance(event.target, (Tuple, List)):
+            held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
+            for position, part in enumerate(event.target.elements):
+                if not isinstance(part, Name):
                     continue
                 own = held
-                if event.value[0] in ("tuple", "list") and len(event.value[1]) == len(event.target[1]):
-                    own = self.holds(event.value[1][position])
-                self._forget(part[1])
+                if isinstance(event.value, (Tuple, List)) and len(event.value.elements) == len(event.target.elements):
+                    own = self.holds(event.value.elements[position])
+                self._forget(part.id)
                 if own:
-                    self.parts.add(part[1])
+                    self.parts.add(part.id)
 
     def _forget(self, name: str) -> None:
         self.whole.discard(name)
@@ -261,27 +269,27 @@ class _Loop:
 
     def holds(self, expr: Expr) -> bool:
         """Whether the value of an expression surely holds a storage of the batch, or all that the batch is."""
-        tag = expr[0]
-        if tag == "name":
-            return expr[1] in self.whole or expr[1] in self.parts
-        if tag == "attr":
-            return expr[2] in ATTRIBUTES and self.holds(expr[1])
-        if tag == "item":
-            key = expr[2]
-            return self.holds(expr[1]) and (key[0] == "slice" or (key[0] == "const" and key[1] is not None))
-        if tag in ("tuple", "list"):
-            return any(self.holds(part) for part in expr[1])
-        if tag == "dict":
-            return any(self.holds(part) for _, part in expr[1])
-        if tag == "call":
-            return self._call_holds(expr[1])
+        match expr:
+            case Name(name):
+                return name in self.whole or name in self.parts
+            case Attribute(value, attr):
+                return attr in ATTRIBUTES and self.holds(value)
+            case Subscript(value, key):
+                plain = isinstance(key, Slice) or (isinstance(key, Constant) and key.value is not None)
+                return plain and self.holds(value)
+            case Tuple(elements) | List(elements):
+                return any(self.holds(part) for part in elements)
+            case Dict(items):
+                return any(self.holds(part) for _, part in items)
+            case CallRef(index):
+                return self._call_holds(index)
         return False
 
     def _call_holds(self, index: int) -> bool:
         call = self.file.calls[index]
         copying = self.world.settings.copying_calls
-        if call.func[0] == "attr" and self.holds(call.func[1]):
-            operation = METHODS.get(call.func[2])
+        if isinstance(call.func, Attribute) and self.holds(call.func.value):
+            operation = METHODS.get(call.func.attr)
             if operation is None or operation.effect != HOLDS or operation.unless == "type":
                 return False
             if operation.unless == "arguments":
@@ -297,7 +305,7 @@ class _Loop:
 
     def _collects(self, container: Expr, index: int) -> bool:
         """Whether the container is a list that lives longer than a turn of the loop and only grows in it."""
-        if container[0] not in ("name", "attr"):
+        if not isinstance(container, (Name, Attribute)):
             return False
         values = [
             value
@@ -309,16 +317,17 @@ class _Loop:
         for event in self.file.scopes[self.scope].events:
             if not self._inside(event.region) or event.target is None:
                 continue
-            if event.target == container or (event.kind == "delete" and event.target[0] == "item"):
+            if event.target == container or (event.kind == "delete" and isinstance(event.target, Subscript)):
                 return False
         text = render(container, self.file, 200)
-        removing = (
-            call
+        return not any(
+            (call := self.file.calls[other]).scope == self.scope
+            and isinstance(call.func, Attribute)
+            and self._inside(call.region)
+            and render(call.func.value, self.file, 200) == text
             for name in _REMOVING
             for other in self.file.facts.called.get(name, ())
-            if (call := self.file.calls[other]).scope == self.scope and call.func[0] == "attr"
         )
-        return not any(self._inside(call.region) and render(call.func[1], self.file, 200) == text for call in removing)
 
     def _bounded(self, region: int) -> bool:
         """Whether a comparison of the body may end the loop by count, or keeps some batches only."""
@@ -327,37 +336,38 @@ class _Loop:
             if entry.kind != "if" or entry.expr is None or not self._inside(entry.parent):
                 continue
             for part in walk(entry.expr, self.file):
-                if part[0] != "compare":
+                if not isinstance(part, Compare):
                     continue
                 if self.file.encloses(index, region):
                     return True
-                operands = [part[1], *(right for _, right in part[2])]
-                if any(op in _BOUNDS for op, _ in part[2]) and any(self._counts(one, counting) for one in operands):
+                operands = [part.left, *(right for _, right in part.comparisons)]
+                if any(op in _BOUNDS for op, _ in part.comparisons) and any(
+                    self._counts(one, counting) for one in operands
+                ):
                     return True
         return False
 
     def _counters(self) -> set[str]:
         """Names that count turns of the loop: of `enumerate`, and those that the body adds to."""
         found = {
-            event.target[1]
+            event.target.id
             for event in self.file.scopes[self.scope].events
             if event.target is not None
-            and event.target[0] == "name"
-            and isinstance(event.detail, list)
-            and event.detail[0] == "op"
+            and isinstance(event.target, Name)
+            and isinstance(event.detail, Operator)
             and self._inside(event.region)
         }
         target = self.event.target
-        if target is not None and target[0] in ("tuple", "list") and target[1][0][0] == "name":
-            found.add(target[1][0][1])
+        if isinstance(target, (Tuple, List)) and isinstance(target.elements[0], Name):
+            found.add(target.elements[0].id)
         return found - self.parts - self.whole
 
     def _counts(self, expr: Expr, counting: set[str]) -> bool:
         """Whether an operand is a counter, or the length of a container that has a name of its own."""
-        if expr[0] == "call":
-            call = self.file.calls[expr[1]]
-            return call.func == Name("len") and bool(call.args) and call.args[0].value[0] == "name"
-        return expr[0] == "name" and expr[1] in counting
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
+            return call.func == Name("len") and bool(call.args) and isinstance(call.args[0].value, Name)
+        return isinstance(expr, Name) and expr.id in counting
 
     def _is_tensor(self, name: str) -> bool:
         """Whether the function uses what a name holds as a tensor."""
@@ -366,13 +376,17 @@ class _Loop:
         named = Name(name)
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
-            if call.func[0] == "attr" and call.func[1] == named and call.func[2] in _TENSOR_ONLY | {"to"}:
+            if (
+                isinstance(call.func, Attribute)
+                and call.func.value == named
+                and call.func.attr in _TENSOR_ONLY | {"to"}
+            ):
                 return True
             if any(argument.value == named for argument in call.args) and self._is_torch(index):
                 return True
         for event in self.file.scopes[self.scope].events:
             for part in walk(event.value, self.file) if event.value is not None else ():
-                if part[0] == "attr" and part[1] == named and part[2] in _TENSOR_ONLY:
+                if isinstance(part, Attribute) and part.value == named and part.attr in _TENSOR_ONLY:
                     return True
         return False
 

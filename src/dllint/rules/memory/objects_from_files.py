@@ -24,6 +24,7 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Const,
@@ -46,8 +47,6 @@ from dllint.project.counting import items
 from dllint.project.datasets import Kept
 from dllint.span import Span
 
-DEEPEST = 12
-_MOST_CHANGES = 12
 _STRING = 57
 _DICT = 184
 _TUPLE = 48
@@ -142,7 +141,7 @@ class Records:
     def _filled(self, value: Display | Mapping, depth: int) -> Held | None:
         """A list or dict of the source whose elements are objects."""
         expr, site = value.written.expr, value.written.site
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, Comprehension):
             reading = self._object(expr.element, _inside(expr, site), 0)
@@ -161,7 +160,7 @@ class Records:
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None)
         mappings = self.world.mappings
-        for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
+        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.value is None:
                 continue
             where = mappings.changed_at(file, change, site)
@@ -187,7 +186,7 @@ class Records:
     def _object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a
         table holds is not known: alone it may be a number."""
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
         if isinstance(expr, (Tuple, List)):
             return next((found for one in expr.elements if (found := self._object(one, site, depth + 1))), None)
@@ -208,7 +207,7 @@ class Records:
 
     def trace(self, expr: Expr, site: Site, depth: int = 0) -> Reading | None:
         """The reading that the value of an expression comes out of, unchanged but for the container."""
-        if depth > DEEPEST:
+        if limits.READING_DEPTH.exceeded(depth):
             return None
         match expr:
             case Element():

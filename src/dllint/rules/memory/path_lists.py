@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Optional
 
 from dllint.facts.nodes import Constant, Name, Subscript
 from dllint.facts.schema import Event, Expr
+from dllint.inference import limits
 from dllint.inference.values import Instance
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import PATH_CONSUMERS
@@ -17,7 +18,6 @@ from dllint.project.item_code import ItemCode
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-DEEPEST = 4
 _NUMBERS = frozenset({"int", "float"})
 _NEUTRAL = frozenset({"len", "print", "isinstance", "debug", "info", "warning", "error"})
 _PATH, _NUMBER, _OTHER = "path", "number", "other"
@@ -156,7 +156,7 @@ class _Function:
             return {part: {_NUMBER}}
         if last in _NEUTRAL or (last == "str" and len(call.args) == 1):
             return {}
-        targets = self.world.calls.targets(self.file, index) if self.depth < DEEPEST else ()
+        targets = self.world.calls.targets(self.file, index) if not limits.PATH_USE_DEPTH.reached(self.depth) else ()
         found: _Uses = {}
         for target in targets:
             function = target.function

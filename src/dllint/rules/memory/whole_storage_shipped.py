@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import FAR, MIB, NEAR
 from dllint.evidence.wording import mebibytes
+from dllint.facts.nodes import Name, Subscript
 from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
@@ -54,7 +55,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _fixes(view: View) -> tuple[Fix, ...]:
-    if not view.alone or view.expr[0] not in ("item", "name"):
+    if not view.alone or not isinstance(view.expr, (Subscript, Name)):
         return ()
     code = f"{render(view.expr, view.file, 200)}.clone()"
     return (Fix(f"Send a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),)

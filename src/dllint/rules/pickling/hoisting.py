@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Dict, LambdaRef, List, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, LambdaRef, List, Name
 from dllint.finding import AddImport, Edit, Fix, HoistFunction, ReplaceExpression
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.rules.pickling.local_objects import UnpicklableFunction, is_guarded
 from dllint.span import Span
 
@@ -59,9 +59,9 @@ def _place_name(one: UnpicklableFunction) -> str | None:
             if argument.keyword not in (None, "*", "**") and argument.span.covers(one.span)
         )
     for event in one.file.scopes[max(one.file.scopes[one.scope].parent, 0)].events:
-        named = event.target is not None and event.target[0] in ("name", "attr")
+        named = isinstance(event.target, (Name, Attribute))
         if event.kind == "assign" and named and event.target is not None and event.span.covers(one.span):
-            found.append((event.span, str(event.target[-1])))
+            found.append((event.span, str(last_name(event.target))))
     if one.code in ("DLL204", "DLL207") or not found:
         return None
     return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower()
@@ -93,7 +93,7 @@ def captured(file: SourceFile, scope: int) -> set[str]:
     for event in file.scopes[scope].events:
         for expr in (event.value, event.target):
             if expr is not None:
-                found |= {one[1] for one in walk(expr, file) if one[0] == "name"}
+                found |= {one.id for one in walk(expr, file) if isinstance(one, Name)}
     for child in file.children.get(scope, ()):
         found |= captured(file, child)
     found -= own
@@ -111,24 +111,24 @@ def factory(file: SourceFile, scope: int) -> str | None:
     if entry.params or not entry.events or entry.events[0].value is None:
         return None
     body = entry.events[0].value
-    if body[0] == "const":
-        if isinstance(body[1], bool):
-            return None if body[1] else "bool"
-        if body[1] == 0 and isinstance(body[1], int):
+    if isinstance(body, Constant):
+        if isinstance(body.value, bool):
+            return None if body.value else "bool"
+        if body.value == 0 and isinstance(body.value, int):
             return "int"
-        if body[1] == 0.0 and isinstance(body[1], float):
+        if body.value == 0.0 and isinstance(body.value, float):
             return "float"
-        return "str" if body[1] == "" else None
+        return "str" if body.value == "" else None
     if body == List(()):
         return "list"
     if body == Dict(()):
         return "dict"
-    if body[0] == "call":
-        call = file.calls[body[1]]
+    if isinstance(body, CallRef):
+        call = file.calls[body.index]
         if call.func in (Name("set"), Name("list"), Name("dict"), Name("int")) and not call.args:
-            return str(call.func[1])
-        if call.func[-1] == "defaultdict" and len(call.args) == 1 and call.args[0].value[0] == "name":
-            inner = call.args[0].value[1]
+            return last_name(call.func)
+        if last_name(call.func) == "defaultdict" and len(call.args) == 1 and isinstance(call.args[0].value, Name):
+            inner = call.args[0].value.id
             if inner in ("int", "float", "list", "dict", "set", "str"):
                 return f"partial(defaultdict, {inner})"
     return None

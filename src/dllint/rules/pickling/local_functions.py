@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.inference import limits
 from dllint.inference.values import Class, Function, Partial, Value
 from dllint.libraries.contents import bound_by
 
@@ -16,7 +17,7 @@ def functions_in(world: World, value: Value, depth: int = 0) -> Iterator[Functio
     """The functions that pickling a callable pickles, those that a partial binds among them."""
     if isinstance(value, Function):
         yield value
-    elif isinstance(value, Partial) and depth < 4:
+    elif isinstance(value, Partial) and not limits.CONTAINER_DEPTH.reached(depth + 1):
         for inner in (value.function, *bound_by(world, value)):
             yield from functions_in(world, inner, depth + 1)
 

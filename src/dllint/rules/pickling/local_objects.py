@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, CallRef
 from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
 from dllint.libraries.index import NAMED_AS_WRAPPED, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, declared_names, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
@@ -148,7 +149,7 @@ def _is_lost(world: World, one: Function | Class) -> bool:
     if isinstance(one, Function) and not all(_keeps_name(world, one, decorator.expr) for decorator in entry.decorators):
         return False
     return is_local(one) and not any(
-        event.kind == "global" and entry.name in event.detail for event in file.scopes[entry.parent].events
+        entry.name in declared_names(event) for event in file.scopes[entry.parent].events_of("global")
     )
 
 
@@ -156,7 +157,7 @@ def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
     """Whether what a decorator makes of a function is pickled by the function's own qualified name."""
     file, entry = function.file, function.file.scopes[function.scope]
     site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
-    expr = file.calls[decorator[1]].func if decorator[0] == "call" else decorator
+    expr = file.calls[decorator.index].func if isinstance(decorator, CallRef) else decorator
     values = world.values.evaluate(expr, site)
     return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)
 
@@ -169,7 +170,7 @@ def _wrappers(world: World, function: Function) -> Iterator[Function]:
     site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
     for decorator in world.values.evaluate(entry.decorators[0].expr, site):
         if not isinstance(decorator, Function) or any(
-            call.func[-1] == "update_wrapper"
+            last_name(call.func) == "update_wrapper"
             for call in map(decorator.file.calls.__getitem__, decorator.file.calls_of(decorator.scope))
         ):
             return
@@ -185,13 +186,13 @@ def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, 
     for name in MODULE_HOOKS:
         for file, index in world.called(name):
             call = file.calls[index]
-            if call.func[0] != "attr" or not call.args:
+            if not isinstance(call.func, Attribute) or not call.args:
                 continue
             site = world.call_site(file, index, None)
             holder = next(
                 (
                     held[base.file.path, base.call]
-                    for base in world.values.evaluate(call.func[1], site)
+                    for base in world.values.evaluate(call.func.value, site)
                     if isinstance(base, Instance) and base.file is not None and (base.file.path, base.call) in held
                 ),
                 None,

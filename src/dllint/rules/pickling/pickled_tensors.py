@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Set, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Function, Instance, Site
 from dllint.project.loaders import Loader
@@ -78,8 +79,7 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
     seen: set[Span] = set()
     for event in file.scopes[scope].events:
         if event.value is None or not (
-            event.kind == "return"
-            or (event.kind == "assign" and event.target is not None and event.target[0] == "item")
+            event.kind == "return" or (event.kind == "assign" and isinstance(event.target, Subscript))
         ):
             continue
         at = (event.span.line, event.span.column)
@@ -98,16 +98,16 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
 
 def _leaves(expr: Expr) -> Iterator[Expr]:
     """An expression, or what a display, a dict, a comprehension or a union of dicts is made of."""
-    if expr[0] in ("list", "tuple", "set"):
-        for element in expr[1]:
-            yield from _leaves(element[1] if element[0] == "star" else element)
-    elif expr[0] == "dict":
-        for _, value in expr[1]:
+    if isinstance(expr, (List, Tuple, Set)):
+        for element in expr.elements:
+            yield from _leaves(element.value if isinstance(element, Starred) else element)
+    elif isinstance(expr, Dict):
+        for _, value in expr.items:
             yield from _leaves(value)
-    elif expr[0] == "comp":
-        yield from _leaves(expr[2][-1])
-    elif expr[0] == "binop" and expr[1] == "|":
-        yield from _leaves(expr[2])
-        yield from _leaves(expr[3])
+    elif isinstance(expr, Comprehension):
+        yield from _leaves(expr.element)
+    elif isinstance(expr, BinOp) and expr.op == "|":
+        yield from _leaves(expr.left)
+        yield from _leaves(expr.right)
     else:
         yield expr

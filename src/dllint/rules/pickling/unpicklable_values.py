@@ -6,9 +6,10 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name
-from dllint.facts.schema import Expr
+from dllint.facts.nodes import BinOp, CallRef, Constant, Name
+from dllint.facts.schema import Expr, ImportedName
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -39,7 +40,7 @@ from dllint.libraries.pickling import (
 )
 from dllint.libraries.standard_library import CACHES
 from dllint.libraries.torch import NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
@@ -115,7 +116,7 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
             for attr, stores in project.world.objects.own_stores(owner).items():
                 for store in stores:
                     method = owner.file.path, store.scope
-                    if method in initial or store.value is None or store.value[0] == "const":
+                    if method in initial or store.value is None or isinstance(store.value, Constant):
                         continue
                     site = project.world.objects.store_site(value, owner, store)
                     values = project.world.values.evaluate(store.value, site)
@@ -144,7 +145,7 @@ def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Pie
             value, depth = todo.pop()
             if isinstance(value, Function) and value.receiver is not None:
                 value = value.receiver
-            if isinstance(value, Partial) and depth < 3:
+            if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
                 todo.append((value.function, depth + 1))
                 for bound in bound_by(project.world, value):
                     yield argument, Piece("", bound, None)
@@ -282,7 +283,7 @@ def _registers(file: SourceFile, index: int) -> bool:
     call = file.calls[index]
     if call.func == Name("globals") or call.func == Name("vars"):
         return True
-    return call.func == Name("setattr") and bool(call.args) and call.args[0].value[0] != "name"
+    return call.func == Name("setattr") and bool(call.args) and not isinstance(call.args[0].value, Name)
 
 
 def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
@@ -315,10 +316,12 @@ def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
     expr = kept.store.value
     if expr is None or kept.store.key != kept.attr:
         return None
-    if expr[0] == "name" and any(isinstance(value, External) for value in kept.values):
-        found = project.world.symbols.lookup(expr[1], kept.site)
+    if isinstance(expr, Name) and any(isinstance(value, External) for value in kept.values):
+        found = project.world.symbols.lookup(expr.id, kept.site)
         if found and all(
-            binding.kind == "import" and binding.event is not None and binding.event.detail[1] is None
+            binding.event is not None
+            and isinstance(binding.event.detail, ImportedName)
+            and binding.event.detail.name is None
             for binding, _ in found
         ):
             return MODULE
@@ -327,11 +330,11 @@ def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
 
 def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
     """`torch.zeros(3, requires_grad=True) * 2`: an operation on a tensor that was made with gradients."""
-    if expr[0] != "binop" or _without_gradients(site):
+    if not isinstance(expr, BinOp) or _without_gradients(site):
         return False
     sides = expr.children()
     for side in sides:
-        if side[0] == "binop" and needs_gradient(project, side, site):
+        if isinstance(side, BinOp) and needs_gradient(project, side, site):
             return True
         for value in project.world.values.evaluate(side, site):
             if isinstance(value, Instance) and isinstance(value.of, External) and value.file is not None:
@@ -352,5 +355,6 @@ def _without_gradients(site: Site) -> bool:
     entries = (site.file.facts.regions[index] for index in site.file.regions(site.region))
     contexts = (entry.expr for entry in entries if entry.kind == "with" and entry.expr is not None)
     return any(
-        expr[0] == "call" and site.file.calls[expr[1]].func[-1] in ("no_grad", "inference_mode") for expr in contexts
+        isinstance(expr, CallRef) and last_name(site.file.calls[expr.index].func) in ("no_grad", "inference_mode")
+        for expr in contexts
     )

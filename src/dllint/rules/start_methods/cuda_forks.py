@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.edges import Caller
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import Frame, Function, Instance, Site
@@ -25,8 +26,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-MOST_ANCESTORS = 60
-_DEEPEST = 5
 _END = (1 << 30, 0)
 
 
@@ -142,7 +141,7 @@ class CudaForks:
     def _on_gpu(self, expr: Expr, site: Site, depth: int) -> bool:
         """Whether a call that gives an expression its value puts it on the GPU. What it is does not matter: a model
         whose class is not known is moved there as well as any other."""
-        if depth > _DEEPEST:
+        if limits.DEVICE_DEPTH.exceeded(depth):
             return False
         if isinstance(expr, CallRef):
             func = site.file.calls[expr.index].func
@@ -204,9 +203,9 @@ class CudaForks:
         if launch.api.endswith("Process") and started:
             return max(started)
         func = launch.file.calls[launch.call].func
-        if func[0] == "attr":
+        if isinstance(func, Attribute):
             site = self.world.call_site(launch.file, launch.call, launch.frame)
-            for value in self.world.values.evaluate(func[1], site):
+            for value in self.world.values.evaluate(func.value, site):
                 if isinstance(value, Instance) and value.file is launch.file and value.call >= 0:
                     return value.call
         return launch.call
@@ -226,7 +225,7 @@ class CudaForks:
         todo.append((file, scope, index, conditions, len(through)))
         seen: set[tuple[str, int]] = set()
         iterated = loader is None
-        while todo and len(seen) < MOST_ANCESTORS:
+        while todo and not limits.ANCESTORS.reached(len(seen)):
             where, inner, at, below, left = todo.pop(0)
             if (where.path, inner) in seen:
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Instance, Site
 from dllint.libraries.index import LOCKS, THREAD_EXECUTORS, THREAD_POOLS, canonical
@@ -64,7 +65,7 @@ def _uses(run: WorkerRun, attr: str) -> bool:
     """Whether a function calls a method of the attribute, or enters it."""
     for index in run.file.calls_of(run.scope):
         func = run.file.calls[index].func
-        if func[0] == "attr" and _is_attribute(func[1], attr):
+        if isinstance(func, Attribute) and _is_attribute(func.value, attr):
             return True
     return any(
         event.kind == "with" and event.value is not None and _is_attribute(event.value, attr)
@@ -73,7 +74,7 @@ def _uses(run: WorkerRun, attr: str) -> bool:
 
 
 def _is_attribute(expr: Expr, attr: str) -> bool:
-    return bool(expr[0] == "attr" and expr[2] == attr and expr[1][0] == "name")
+    return bool(isinstance(expr, Attribute) and expr.attr == attr and isinstance(expr.value, Name))
 
 
 def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile, Span] | None:
@@ -82,7 +83,7 @@ def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile
         file = project.world.files[path]
         for index in file.calls_of(scope):
             func = file.calls[index].func
-            if func[0] == "attr" and func[2] in ("submit", "map") and _is_attribute(func[1], attr):
+            if isinstance(func, Attribute) and func.attr in ("submit", "map") and _is_attribute(func.value, attr):
                 return file, file.calls[index].span
     return None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, listed
+from dllint.facts.nodes import IfExp
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
@@ -100,7 +101,7 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
         count = render(expr, loader.file, 200)
         if "…" in count:
             return ()
-        count = f"({count})" if expr[0] == "ifexp" else count
+        count = f"({count})" if isinstance(expr, IfExp) else count
 
     def context(name: str, why: str) -> Fix:
         value = f'"{name}"' if count is None else f'"{name}" if {count} > 0 else None'

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Call, Event
 from dllint.inference.values import External
 from dllint.linking.conditions import render
@@ -135,6 +136,6 @@ def _acts(event: Event) -> bool:
     """Whether a statement without a call does more than bind names to constants."""
     if event.kind == "expr":
         return False
-    if event.kind != "assign" or event.target is None or event.target[0] != "name":
+    if event.kind != "assign" or event.target is None or not isinstance(event.target, Name):
         return True
-    return event.value is not None and event.value[0] != "const"
+    return event.value is not None and not isinstance(event.value, Constant)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.failures import meaning
 from dllint.evidence.wording import listed, said
+from dllint.facts.nodes import CallRef
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
 from dllint.project import Project
 from dllint.rules.start_methods.top_level_starts import TopLevelStart, runs_on_until, top_level_starts
@@ -69,7 +70,7 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     if any(event.kind in ("def", "class", "import", "global") for event in moved):
         return ()
     imported = any(file.path in project.import_graph.imports(other.path) for other in project.files)
-    calls = all(event.kind == "expr" and event.value is not None and event.value[0] == "call" for event in moved)
+    calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
     edit = GuardStatements(file.path, first, last)
     kind: Applicability = "safe" if calls and not imported else "unsafe"
     return (Fix('Put it under `if __name__ == "__main__":`', kind, (edit,)),)
