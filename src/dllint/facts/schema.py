@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from dllint.facts.nodes import Expr as Expr
-from dllint.facts.nodes import from_plain
+from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
 FACTS_VERSION = 3
@@ -186,12 +186,25 @@ class Scope:
         kept = self.__dict__.get("_kept_events")
         if kept is None:
             return [event for event in self.events if event.kind in kinds]
-        found = []
-        for at, one in enumerate(kept):
-            if one[0] in kinds:
-                kept[at] = event = _event(one)
-                found.append(event)
-        return found
+        return [_read(kept, at) for at, one in enumerate(kept) if one[0] in kinds]
+
+    def storing(self) -> list[Event]:
+        """The events with a target that is not a plain name."""
+        kept = self.__dict__.get("_kept_events")
+        if kept is None:
+            return [event for event in self.events if event.target is not None and type(event.target) is not Name]
+        return [_read(kept, at) for at, one in enumerate(kept) if one[3] is not None and not _is_name(one[3])]
+
+
+def _is_name(target: Any) -> bool:
+    """Whether a target, written or read, is a plain name."""
+    return type(target) is Name or (type(target) is list and target[0] == "name")
+
+
+def _read(kept: list[Any], at: int) -> Event:
+    """One of the events as a cache wrote them, which the list holds from now on."""
+    kept[at] = event = _event(kept[at])
+    return event
 
 
 def _event(written: Any) -> Event:

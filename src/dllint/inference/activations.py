@@ -88,7 +88,7 @@ class Activations:
                 params = {param.name for scope in file.scopes for param in scope.params}
                 for name in params & file.facts.called.keys():
                     for index in file.facts.called[name]:
-                        if file.calls[index].func[0] == "name":
+                        if isinstance(file.calls[index].func, Name):
                             found.update(self._mark(file, index, name))
             seen = set(found)
             for _ in range(limits.HANDING_STEPS.most):
@@ -103,8 +103,8 @@ class Activations:
             for position, argument in enumerate(file.calls[index].args):
                 # Of a method the receiver counts as the first parameter, which a call does not write.
                 fits = position in (called.position, called.position - 1) and argument.keyword is None
-                if argument.value[0] == "name" and (fits or argument.keyword == called.name):
-                    yield from self._mark(file, index, argument.value[1])
+                if isinstance(argument.value, Name) and (fits or argument.keyword == called.name):
+                    yield from self._mark(file, index, argument.value.id)
 
     def _mark(self, file: SourceFile, index: int, name: str) -> Iterator[_Parameter]:
         """Note that the scopes around a call need what a name means there, if that is a parameter."""

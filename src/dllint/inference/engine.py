@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
-from dllint.facts.nodes import BoolOp, Compare, Constant, Name, Not
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not
 from dllint.facts.schema import Expr, FileFacts
 from dllint.inference import limits
 from dllint.inference.activations import Activations
@@ -40,7 +40,7 @@ from dllint.inference.values import (
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.modules import ModuleIndex
 
 if TYPE_CHECKING:
@@ -144,10 +144,10 @@ class World:
                 for index, scope in enumerate(file.scopes):
                     for decorator in scope.decorators:
                         expr = decorator.expr
-                        if expr[0] == "call":
-                            expr = file.calls[expr[1]].func
-                        if expr[0] in ("name", "attr"):
-                            self._decorated.setdefault(expr[-1], []).append((file, index))
+                        if isinstance(expr, CallRef):
+                            expr = file.calls[expr.index].func
+                        if isinstance(expr, (Name, Attribute)):
+                            self._decorated.setdefault(last_name(expr), []).append((file, index))
         for name in names:
             yield from self._decorated.get(name, ())
 
@@ -169,8 +169,8 @@ class World:
             for file in self.files.values():
                 for scope in range(len(file.scopes)):
                     for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.value and store.value[0] == "attr":
-                            self._stored_under.setdefault(store.key, {})[store.value[2]] = None
+                        if isinstance(store.key, str) and store.value and isinstance(store.value, Attribute):
+                            self._stored_under.setdefault(store.key, {})[store.value.attr] = None
         return self._stored_under.get(attribute, ())
 
     def may_be_function(self, name: str) -> bool:

@@ -356,7 +356,8 @@ class Evaluator:
     # Operators
 
     def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
-        return (Display(expr.tag, Written(expr, site)),)
+        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
+        return (Display(kind, Written(expr, site)),)
 
     def _comprehension(self, expr: Comprehension, site: Site) -> Values:
         if expr.kind == "dict":

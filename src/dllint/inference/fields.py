@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Annotation
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Actual, Class, Instance, Values
+from dllint.linking.source import last_name
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
 """Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
@@ -50,9 +52,9 @@ def has_fields(world: Engine, cls: Class) -> bool:
         if isinstance(owner, Class):
             for decorator in owner.file.scopes[owner.scope].decorators:
                 expr = decorator.expr
-                if expr[0] == "call":
-                    expr = owner.file.calls[expr[1]].func
-                if expr[0] in ("name", "attr") and expr[-1] in DECORATORS:
+                if isinstance(expr, CallRef):
+                    expr = owner.file.calls[expr.index].func
+                if isinstance(expr, (Name, Attribute)) and last_name(expr) in DECORATORS:
                     return True
     return False
 

@@ -375,9 +375,13 @@ class Mappings:
         if isinstance(key, Const):
             if isinstance(value, Parsed) and isinstance(key.value, int):
                 return (value,)
-            if isinstance(value, Display) and isinstance(key.value, int) and value.written.expr[0] in ("tuple", "list"):
-                elements = value.written.expr[1]
-                if -len(elements) <= key.value < len(elements) and not any(e[0] == "star" for e in elements):
+            if (
+                isinstance(value, Display)
+                and isinstance(key.value, int)
+                and isinstance(value.written.expr, (Tuple, List))
+            ):
+                elements = value.written.expr.elements
+                if -len(elements) <= key.value < len(elements) and not any(isinstance(e, Starred) for e in elements):
                     return self.world.values.evaluate(elements[key.value], value.written.site)
                 return self.elements(value)
             found = self.in_value(value, key.value)

@@ -137,12 +137,7 @@ class SourceFile:
         """Assignments to attributes and items that stand directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
-            found = [
-                store
-                for event in self.scopes[scope].events
-                if event.target is not None and not isinstance(event.target, Name)
-                for store in _stored(scope, event)
-            ]
+            found = [store for event in self.scopes[scope].storing() for store in _stored(scope, event)]
             for index in self.facts.called.get("setattr", ()):
                 if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
                     found.append(store)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name, Opaque
+from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
 from dllint.inference import limits
 from dllint.inference.entries import OPAQUE, Found

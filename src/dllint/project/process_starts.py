@@ -175,7 +175,7 @@ class Starting:
         if (
             not self._loaders
             or limits.COUNTING_DEPTH.exceeded(depth)
-            or expr[0] not in ("name", "attr", "item", "call")
+            or not isinstance(expr, (Name, Attribute, Subscript, CallRef))
         ):
             return
         found = [

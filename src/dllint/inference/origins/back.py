@@ -24,7 +24,7 @@ from dllint.facts.nodes import (
     UnaryOp,
     Walrus,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, ImportedName
 from dllint.inference import fields
 from dllint.inference.edges import Given as Called
 from dllint.inference.folding import truth
@@ -124,11 +124,10 @@ class Back:
             yield from self._parameter(Function(where.file, where.scope), name, where.frame, here)
         elif binding.kind == "value" and event is not None and binding.expr is not None:
             yield Step(binding.expr, where, here.moved(where.file, event.value_span or event.span))
-        elif binding.kind == "import" and event is not None:
+        elif event is not None and isinstance(event.detail, ImportedName):
             module, member, _, level = event.detail
-            path = self.world.imports.find(where.file, module, level) if member not in (None, "*") else None
-            inner = self.world.files[path].bindings(0).get(member) if path in self.world.files else None
-            if path is not None and inner:
+            path = self.world.imports.find(where.file, module, level) if member and member != "*" else None
+            if member and path in self.world.files and self.world.files[path].bindings(0).get(member):
                 site = Site(self.world.files[path], 0, 0, (0, 0), None)
                 yield Step(Name(member), site, here)
                 return

@@ -164,10 +164,13 @@ class Containers:
         for file, index in options:
             call = file.calls[index]
             given = {argument.keyword: argument.value for argument in call.args if argument.keyword}
-            flags = [str(one.value[1]) for one in call.args if one.keyword is None and one.value[0] == "const"]
+            flags = [
+                str(one.value.value) for one in call.args if one.keyword is None and isinstance(one.value, Constant)
+            ]
             flag = next((one for one in flags if one.startswith("--")), flags[0] if flags else name)
             there, site = Here(file, call.span), self.world.call_site(file, index, None)
-            action, default = given.get("action", Constant("store"))[-1], given.get("default")
+            told, default = given.get("action"), given.get("default")
+            action = told.value if isinstance(told, Constant) else ""
             if action in ("store_true", "store_false"):
                 yield known(const(action == "store_true"), there.by("with", flag))
                 if default is None:

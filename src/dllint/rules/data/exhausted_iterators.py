@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant, Name
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Name, Set, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins
 from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
 from dllint.libraries.builtins import BUILTINS
 from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.span import Span
@@ -59,15 +59,15 @@ class Exhaustion:
             return
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
-            if call.func != Name("next") or len(call.args) != 1 or call.args[0].value[0] != "attr":
-                continue
-            written = call.args[0].value
+            written = call.args[0].value if call.func == Name("next") and len(call.args) == 1 else None
             receiver = run.file.scopes[run.scope].params[:1]
-            if not receiver or written[1] != Name(receiver[0].name) or self._caught(run.file, call.region):
+            if not isinstance(written, Attribute) or not receiver:
                 continue
-            made = self._made(written[2], value)
+            if written.value != Name(receiver[0].name) or self._caught(run.file, call.region):
+                continue
+            made = self._made(written.attr, value)
             if made is not None:
-                yield BareNext(run, index, written[2], made)
+                yield BareNext(run, index, written.attr, made)
 
     def _caught_on_the_way(self, run: WorkerRun) -> bool:
         """Whether a call between `__getitem__` and the function stands in a `try` that catches it."""
@@ -84,9 +84,8 @@ class Exhaustion:
                 continue
             for other in file.facts.regions:
                 if other.kind == "handler" and other.parent == entry.parent and other.span > entry.span:
-                    names = [other.expr] if other.expr is not None and other.expr[0] != "tuple" else []
-                    names += other.expr[1] if other.expr is not None and other.expr[0] == "tuple" else []
-                    if other.expr is None or any(name[-1] in _CATCHING for name in names):
+                    kinds = other.expr.elements if isinstance(other.expr, Tuple) else (other.expr,)
+                    if any(kind is None or last_name(kind) in _CATCHING for kind in kinds):
                         return True
         return False
 
@@ -106,13 +105,13 @@ class Exhaustion:
         if left <= 0:
             limits.EXHAUSTION_DEPTH.met()
             return False
-        if expr[0] == "comp":
-            return bool(expr[1] == "generator") and self._sized(expr[3][0][1], site, left - 1)
-        if expr[0] != "call":
+        if isinstance(expr, Comprehension):
+            return bool(expr.kind == "generator") and self._sized(expr.clauses[0][1], site, left - 1)
+        if not isinstance(expr, CallRef):
             return False
-        call = site.file.calls[expr[1]]
-        here = self.world.call_site(site.file, expr[1], site.frame)
-        for value in self.world.calls.callees(site.file, expr[1], site.frame):
+        call = site.file.calls[expr.index]
+        here = self.world.call_site(site.file, expr.index, site.frame)
+        for value in self.world.calls.callees(site.file, expr.index, site.frame):
             if isinstance(value, External) and canonical(value.name) in HANDING_ON:
                 given = [argument.value for argument in call.args if argument.keyword is None]
                 parts = given[HANDING_ON[canonical(value.name)]]
@@ -125,13 +124,13 @@ class Exhaustion:
 
     def _sized(self, expr: Expr, site: Site, left: int) -> bool:
         """Whether iterating an expression comes to an end: nothing endless, and no unknown iterator."""
-        if expr[0] in ("list", "tuple", "set", "dict", "const"):
+        if isinstance(expr, (List, Tuple, Set, Dict, Constant)):
             return True
-        if expr[0] == "comp" and expr[1] != "generator":
+        if isinstance(expr, Comprehension) and expr.kind != "generator":
             return True
-        if expr[0] == "call":
-            func = site.file.calls[expr[1]].func
-            if func in (Name("range"), Name("len")) or func[-1] in ("items", "keys", "values", "listdir"):
+        if isinstance(expr, CallRef):
+            func = site.file.calls[expr.index].func
+            if func in (Name("range"), Name("len")) or last_name(func) in ("items", "keys", "values", "listdir"):
                 return True
             if self._ends(expr, site, left - 1):
                 return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, LambdaRef, Name, Subscript
 from dllint.facts.schema import Expr, Region
 from dllint.inference.values import Const, Instance
 from dllint.linking.conditions import render
@@ -62,9 +62,9 @@ class Restarts:
 
     def _first_batch(self, file: SourceFile, index: int, by_call: dict[tuple[str, int], Loader]) -> Restart | None:
         call = file.calls[index]
-        if call.func != Name("next") or not call.args or call.args[0].value[0] != "call":
+        if call.func != Name("next") or not call.args or not isinstance(call.args[0].value, CallRef):
             return None
-        inner = file.calls[call.args[0].value[1]]
+        inner = file.calls[call.args[0].value.index]
         if inner.func != Name("iter") or len(inner.args) != 1:
             return None
         loop = self._always_in(file, call.region)
@@ -110,7 +110,7 @@ class Restarts:
         if not kind:
             return None
         for argument in call.args:
-            if any(part[0] in ("call", "comp", "lambda") for part in walk(argument.value, file)):
+            if any(isinstance(part, (CallRef, Comprehension, LambdaRef)) for part in walk(argument.value, file)):
                 return None
             if self._depends(file, call.scope, loop, argument.value):
                 return None
@@ -137,8 +137,8 @@ class Restarts:
 
     def _depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
         """Whether an expression reads what the loop sets: a variable, or an attribute or item of the same text."""
-        names = {part[1] for part in walk(expr, file) if part[0] == "name"}
-        texts = {render(part, file, 200) for part in walk(expr, file) if part[0] in ("attr", "item")}
+        names = {part.id for part in walk(expr, file) if isinstance(part, Name)}
+        texts = {render(part, file, 200) for part in walk(expr, file) if isinstance(part, (Attribute, Subscript))}
         outer = file.facts.regions[loop]
         for event in file.scopes[scope].events:
             inside = file.encloses(loop, event.region) or (
@@ -146,12 +146,12 @@ class Restarts:
             )
             if inside and event.target is not None:
                 for part in walk(event.target, file):
-                    if (part[0] == "name" and part[1] in names) or render(part, file, 200) in texts:
+                    if (isinstance(part, Name) and part.id in names) or render(part, file, 200) in texts:
                         return True
         # A method of the project's own object may set its attributes in each turn.
         return any(text.startswith("self.") for text in texts) and any(
-            file.calls[index].func[0] == "attr"
-            and file.calls[index].func[1] == Name("self")
+            isinstance(func := file.calls[index].func, Attribute)
+            and func.value == Name("self")
             and file.encloses(loop, file.calls[index].region)
             and self._sets(file, index, texts)
             for index in file.calls_of(scope)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Const, External, Site
 from dllint.libraries.index import canonical
@@ -71,9 +72,9 @@ class Misuses:
 
     def _named(self, file: SourceFile, expr: Expr, site: Site, statement: Span, span: Span | None) -> Iterator[Misuse]:
         for part in walk(expr, file):
-            if part[0] == "attr" and part[2] in _EXCEPTIONS and self._is_queue(part[1], site):
+            if isinstance(part, Attribute) and part.attr in _EXCEPTIONS and self._is_queue(part.value, site):
                 exact = span is not None and part == expr
-                yield Misuse("exception", file, span or statement, statement, part, part[2], exact)
+                yield Misuse("exception", file, span or statement, statement, part, part.attr, exact)
 
     @staticmethod
     def _scope_at(file: SourceFile, span: Span) -> int:
@@ -81,7 +82,7 @@ class Misuses:
         return max((index for index, scope in enumerate(file.scopes) if scope.span.covers(span)), default=0)
 
     def _is_queue(self, expr: Expr, site: Site) -> bool:
-        if expr[0] not in ("attr", "name"):
+        if not isinstance(expr, (Attribute, Name)):
             return False
         values = self.world.values.evaluate(expr, site)
         return bool(values) and all(
@@ -92,7 +93,7 @@ class Misuses:
         for name in ("Array", *SIMPLE_QUEUE):
             for index in file.facts.called.get(name, ()):
                 call = file.calls[index]
-                if call.func[0] != "attr":
+                if not isinstance(call.func, Attribute):
                     continue
                 site = self.world.call_site(file, index, None)
                 values = self.world.values.evaluate(call.func, site)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import said
+from dllint.facts.nodes import Constant
 from dllint.finding import AddImport, Finding, Fix, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
@@ -36,7 +37,7 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
     if misuse.kind == "array":
         code = f"[0] * {render(misuse.what, file)}"
         edit = ReplaceExpression(file.path, misuse.span, code)
-        return (Fix("Give a sequence of that length", "unsafe", (edit,)),) if misuse.what[0] == "const" else ()
+        return (Fix("Give a sequence of that length", "unsafe", (edit,)),) if isinstance(misuse.what, Constant) else ()
     if misuse.kind != "exception" or not misuse.exact:
         return ()
     # Programs with queues like to call one `queue`, which would hide the module.

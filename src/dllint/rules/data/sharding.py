@@ -7,7 +7,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dllint.facts.nodes import CallRef, Name, Opaque
+from dllint.facts.nodes import (
+    Attribute,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    Entered,
+    FString,
+    IfExp,
+    List,
+    Name,
+    Opaque,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Event, Expr, Region
 from dllint.finding import Place
 from dllint.inference import limits
@@ -103,12 +120,12 @@ class Sharding:
         given += [
             binding.expr
             for expr in given
-            if expr[0] == "name"
-            for binding in file.bindings(call.scope).get(expr[1], [])
+            if isinstance(expr, Name)
+            for binding in file.bindings(call.scope).get(expr.id, [])
             if binding.expr is not None
         ]
         return any(
-            part[0] == "call" and file.calls[part[1]].func == Name("isinstance")
+            isinstance(part, CallRef) and file.calls[part.index].func == Name("isinstance")
             for expr in (*tests, *given)
             if expr is not None
             for part in walk(expr, file)
@@ -143,10 +160,10 @@ class Sharding:
         """Whether a function asks which worker it runs in, or names something of workers or of sharding."""
         for expr in _expressions(run.file, run.scope):
             for part in walk(expr, run.file):
-                if part[0] in ("name", "attr") and _OF_WORKERS.search(part[-1]):
+                if isinstance(part, (Name, Attribute)) and _OF_WORKERS.search(last_name(part)):
                     return True
-                if part[0] == "call":
-                    name = str(run.file.calls[part[1]].func[-1])
+                if isinstance(part, CallRef):
+                    name = str(last_name(run.file.calls[part.index].func))
                     if name in WORKER_INFO or (sharding and _SHARDING.search(name)):
                         return True
         return False
@@ -189,8 +206,8 @@ class Sharding:
                 yield Opaque(), site
             elif event.kind == "return":
                 yield event.value, site
-            elif event.value[0] == "star":
-                yield event.value[1], site
+            elif isinstance(event.value, Starred):
+                yield event.value.value, site
 
     @staticmethod
     def _outermost(file: SourceFile, event: Event) -> Region | None:
@@ -203,25 +220,23 @@ class Sharding:
         if left <= 0:
             limits.SHARDING_DEPTH.met()
             return "unknown"
-        tag = expr[0]
-        if tag in ("const", "list", "tuple", "set", "dict", "fstring"):
-            return "whole"
-        if tag == "comp":
-            return self._reading(expr[3][0][1], site, left - 1)
-        if tag == "item" and expr[2][0] == "slice":
-            return self._reading(expr[1], site, left - 1)
-        if tag == "entered":
-            return self._reading(expr[1], site, left - 1)
-        if tag == "call":
-            return self._of_call(expr[1], site, left)
-        if tag in ("name", "ifexp"):
-            return _all(
-                self._reading(one.expr, one.site, left - 1)
-                if isinstance(one, Step)
-                else self._of_value(one.value, left)
-                for one in self.origins.gives(expr, site)
-            )
-        if tag not in ("attr", "item"):
+        match expr:
+            case Constant() | List() | Tuple() | Set() | Dict() | FString():
+                return "whole"
+            case Comprehension():
+                return self._reading(expr.clauses[0].iterable, site, left - 1)
+            case Subscript(value, Slice()) | Entered(value):
+                return self._reading(value, site, left - 1)
+            case CallRef(index):
+                return self._of_call(index, site, left)
+            case Name() | IfExp():
+                return _all(
+                    self._reading(one.expr, one.site, left - 1)
+                    if isinstance(one, Step)
+                    else self._of_value(one.value, left)
+                    for one in self.origins.gives(expr, site)
+                )
+        if not isinstance(expr, (Attribute, Subscript)):
             return "unknown"
         values = self.world.values.evaluate(expr, site)
         return _all(
@@ -274,7 +289,7 @@ class Sharding:
         """Whether the class treats an attribute that nobody is known to fill as a sequence: its length is asked,
         it is indexed or shuffled, or each element is opened as a file."""
         owner = site.file.enclosing_class(site.scope)
-        if expr[0] != "attr" or owner is None:
+        if not isinstance(expr, Attribute) or owner is None:
             return False
         file = site.file
         for scope in range(len(file.scopes)):
@@ -283,17 +298,17 @@ class Sharding:
             for index in file.calls_of(scope):
                 call = file.calls[index]
                 first = call.args[0].value if call.args else None
-                if first == expr and call.func[-1] in ("len", "shuffle", "permutation", "sorted", "range"):
+                if first == expr and last_name(call.func) in ("len", "shuffle", "permutation", "sorted", "range"):
                     return True
             for part in (part for one in _expressions(file, scope) for part in walk(one, file)):
-                if part[0] == "item" and part[1] == expr:
+                if isinstance(part, Subscript) and part.value == expr:
                     return True
         return self._opens_each(expr, site)
 
     def _opens_each(self, expr: Expr, site: Site) -> bool:
         file = site.file
         for event in file.scopes[site.scope].events:
-            if event.kind == "for" and event.value == expr and event.target is not None and event.target[0] == "name":
+            if event.kind == "for" and event.value == expr and isinstance(event.target, Name):
                 for index in file.calls_of(site.scope):
                     call = file.calls[index]
                     if call.args and call.args[0].value == event.target:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Instance, Site, Unknown, Value
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, WORKER_INFO, canonical
 from dllint.libraries.torch import NUMPY_RESEEDED
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
@@ -86,7 +87,9 @@ class Generators:
     def _asks_worker(self, runs: list[WorkerRun]) -> bool:
         """Whether worker code asks which worker it is: it may then seed, or need the same order in all workers."""
         return any(
-            str(run.file.calls[index].func[-1]) in WORKER_INFO for run in runs for index in run.file.calls_of(run.scope)
+            str(last_name(run.file.calls[index].func)) in WORKER_INFO
+            for run in runs
+            for index in run.file.calls_of(run.scope)
         )
 
     def _hidden_start(self, loader: Loader) -> bool:
@@ -105,7 +108,11 @@ class Generators:
                 return True
             for index in run.file.calls_of(run.scope):
                 func = run.file.calls[index].func
-                if func[0] == "attr" and func[2] in api.reseeding and self._is(func[1], attr, value, run):
+                if (
+                    isinstance(func, Attribute)
+                    and func.attr in api.reseeding
+                    and self._is(func.value, attr, value, run)
+                ):
                     return True
         return False
 
@@ -116,7 +123,11 @@ class Generators:
             for index in run.file.calls_of(run.scope):
                 call = run.file.calls[index]
                 func = call.func
-                drawn = func[0] == "attr" and func[2] not in UNDRAWING and self._is(func[1], attr, value, run)
+                drawn = (
+                    isinstance(func, Attribute)
+                    and func.attr not in UNDRAWING
+                    and self._is(func.value, attr, value, run)
+                )
                 if not drawn and self._from_outside(run, index):
                     drawn = any(self._is(argument.value, attr, value, run) for argument in call.args)
                 if drawn:
@@ -125,14 +136,16 @@ class Generators:
     def _from_outside(self, run: WorkerRun, index: int) -> bool:
         """Whether a call is one of an API that is given a generator to draw from."""
         call = run.file.calls[index]
-        if not any(argument.value[0] in ("name", "attr") for argument in call.args):
+        if not any(isinstance(argument.value, (Name, Attribute)) for argument in call.args):
             return False
         site = self.world.call_site(run.file, index, run.frame)
         return any(isinstance(value, External) for value in self.world.values.evaluate(call.func, site))
 
     def _is(self, expr: Expr, attr: str, value: Value, run: WorkerRun) -> bool:
         """Whether an expression in worker code is that generator."""
-        if not isinstance(value, Instance) or not (expr[0] == "name" or (expr[0] == "attr" and expr[2] == attr)):
+        if not isinstance(value, Instance) or not (
+            isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == attr)
+        ):
             return False
         end = run.file.scopes[run.scope].span
         site = Site(run.file, run.scope, 0, (end.end_line, end.end_column), run.frame)

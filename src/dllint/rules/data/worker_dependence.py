@@ -20,13 +20,13 @@ from dllint.facts.nodes import (
     UnaryOp,
     Walrus,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Operator
 from dllint.inference import limits
 from dllint.inference.origins import Origins, Source, Step
 from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Values
 from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -94,18 +94,20 @@ class Constants:
         folded = _of_values(self.world.values.evaluate(expr, site))
         if folded in ("constant", "none"):
             return folded
-        bases = self.world.values.evaluate(expr[1], site)
+        bases = self.world.values.evaluate(expr.value, site)
         if any(isinstance(base, External) and base.name == "os.environ" for base in bases):
             return "constant"
-        if expr[1][0] == "call" and str(site.file.calls[expr[1][1]].func[-1]) in RANK_FUNCTIONS:
+        if isinstance(expr.value, CallRef) and str(last_name(site.file.calls[expr.value.index].func)) in RANK_FUNCTIONS:
             return "constant"
-        key = expr[2] if expr[0] == "attr" else expr[2][1] if expr[2][0] == "const" else None
+        key = (
+            expr.attr if isinstance(expr, Attribute) else expr.index.value if isinstance(expr.index, Constant) else None
+        )
         if not isinstance(key, str):
             return "varies"
-        root = expr[1]
-        while root[0] in ("attr", "item"):
-            root = root[1]
-        if root[0] != "name" or not _SETTING.search(key) or self._assigned_in_loop(key):
+        root = expr.value
+        while isinstance(root, (Attribute, Subscript)):
+            root = root.value
+        if not isinstance(root, Name) or not _SETTING.search(key) or self._assigned_in_loop(key):
             return "varies"
         if bases and all(isinstance(base, (Parsed, Data)) for base in bases):
             return "constant"
@@ -114,13 +116,16 @@ class Constants:
             sites = [step.site for base in own for step in self.origins.kept(base, key)]
             made = len(own) == len(bases) and all(one.file.scopes[one.scope].name == "__init__" for one in sites)
             return "constant" if made else "varies"
-        found = self.world.symbols.lookup(root[1], site)
+        found = self.world.symbols.lookup(root.id, site)
         told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
         return "constant" if found and not told else "varies"
 
     @staticmethod
     def _asks_worker(expr: Expr, file: SourceFile) -> bool:
-        return any(part[0] == "call" and str(file.calls[part[1]].func[-1]) in WORKER_INFO for part in walk(expr, file))
+        return any(
+            isinstance(part, CallRef) and str(last_name(file.calls[part.index].func)) in WORKER_INFO
+            for part in walk(expr, file)
+        )
 
     def _assigned_in_loop(self, key: str) -> bool:
         for file, store in self.world.objects.outside_stores(key):
@@ -135,7 +140,7 @@ class Constants:
         call = site.file.calls[index]
         if any(argument.keyword in ("*", "**") for argument in call.args):
             return "varies"
-        if call.func[0] in ("name", "attr") and call.func[-1] in RANK_FUNCTIONS:
+        if isinstance(call.func, (Name, Attribute)) and last_name(call.func) in RANK_FUNCTIONS:
             return "constant"
         parts = [self.of(argument.value, site, left - 1) for argument in call.args]
         groups: list[Constancy] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
+from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
 from dllint.libraries.torch import WORKER_OPTIONS
@@ -85,10 +86,10 @@ def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, .
     edits: list[Edit] = []
     for option, name in zip(clash.options, names, strict=True):
         value = written[name]
-        if value[0] != "const":
+        if not isinstance(value, Constant):
             return ()
         off = "0" if option == "timeout" else "None"
-        code = f"{workers} > 0" if value[1] is True else f"{value[1]!r} if {workers} > 0 else {off}"
+        code = f"{workers} > 0" if value.value is True else f"{value.value!r} if {workers} > 0 else {off}"
         edits.append(SetArgument(loader.file.path, loader.span, name, code))
     return (Fix("Make it depend on the number of workers", "unsafe", tuple(edits)),)
 
@@ -100,7 +101,7 @@ def _written(loader: Loader) -> dict[str, Expr]:
 
 def _plain(expr: Expr) -> bool:
     """Whether an expression is a name or an attribute, so that it may be written twice."""
-    return bool(expr[0] == "name" or (expr[0] == "attr" and _plain(expr[1])))
+    return bool(isinstance(expr, Name) or (isinstance(expr, Attribute) and _plain(expr.value)))
 
 
 def judge(case: Case) -> Judgement:

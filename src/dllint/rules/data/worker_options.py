@@ -6,6 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Compare,
+    Constant,
+    IfExp,
+    List,
+    Name,
+    Not,
+    Subscript,
+    Tuple,
+    UnaryOp,
+)
 from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference import limits
@@ -156,7 +171,7 @@ class WorkerOptions:
         for index in file.regions(region):
             entry = file.facts.regions[index]
             context = entry.expr if entry.kind == "with" else None
-            if context is not None and context[0] == "call" and last_name(file.calls[context[1]].func) in _EXPECTING:
+            if isinstance(context, CallRef) and last_name(file.calls[context.index].func) in _EXPECTING:
                 return True
             if entry.kind == "try":
                 for other in file.facts.regions:
@@ -208,19 +223,13 @@ def _holds_zero(values: tuple[Value, ...]) -> bool:
 
 def leaves(expr: Expr, file: SourceFile) -> set[str]:
     """The names, attribute names and text keys of an expression, without the objects that attributes are read from."""
-    tag = expr[0]
-    if tag == "name":
-        return {expr[1]}
-    if tag == "attr":
-        return {expr[2]}
-    if tag == "item":
-        return {str(expr[2][1])} if expr[2][0] == "const" else set()
-    if tag == "call":
-        return set().union(*(leaves(argument.value, file) for argument in file.calls[expr[1]].args))
-    if tag == "compare":
-        return leaves(expr[1], file).union(*(leaves(right, file) for _, right in expr[2]))
-    if tag in ("and", "or", "tuple", "list"):
-        return set().union(*(leaves(part, file) for part in expr[1]))
-    if tag in ("not", "binop", "unary", "ifexp"):
-        return set().union(*(leaves(part, file) for part in expr.children()))
+    match expr:
+        case Name(name) | Attribute(_, name):
+            return {name}
+        case Subscript(_, Constant(key)):
+            return {str(key)}
+        case CallRef(index):
+            return set().union(*(leaves(argument.value, file) for argument in file.calls[index].args))
+        case Compare() | BoolOp() | Tuple() | List() | Not() | BinOp() | UnaryOp() | IfExp():
+            return set().union(*(leaves(part, file) for part in expr.children()))
     return set()

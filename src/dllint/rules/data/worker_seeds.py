@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import BinOp, Name
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.inference import limits
 from dllint.inference.edges import Given, Target
@@ -103,11 +104,11 @@ class WorkerSeeds:
                         yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
 
     def _plain(self, expr: Expr, site: Site) -> bool:
-        if expr[0] == "binop":
-            return self._plain(expr[2], site) and self._plain(expr[3], site)
+        if isinstance(expr, BinOp):
+            return self._plain(expr.left, site) and self._plain(expr.right, site)
         if (
-            expr[0] == "name"
-            and any(binding.kind == "param" for binding, _ in self.world.symbols.lookup(expr[1], site))
+            isinstance(expr, Name)
+            and any(binding.kind == "param" for binding, _ in self.world.symbols.lookup(expr.id, site))
             and self.constants.of(expr, site) == "worker"
         ):
             return True

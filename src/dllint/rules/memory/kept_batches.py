@@ -6,8 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Comprehension, Constant, Name
-from dllint.facts.schema import Event, Expr
+from dllint.facts.nodes import (
+    Attribute,
+    CallRef,
+    Compare,
+    Comprehension,
+    Constant,
+    Dict,
+    List,
+    Name,
+    Slice,
+    Subscript,
+    Tuple,
+)
+from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference import limits
 from dllint.inference.values import Const, Display, External, Instance, Site, Value
 from dllint.libraries.facets import HOLDS

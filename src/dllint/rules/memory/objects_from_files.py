@@ -14,6 +14,7 @@ from dllint.facts.nodes import (
     Dict,
     Element,
     Entered,
+    FString,
     IfExp,
     List,
     Name,
@@ -243,8 +244,12 @@ class Records:
     def _through_call(self, index: int, site: Site, depth: int) -> Reading | None:
         call = site.file.calls[index]
         last = last_name(call.func)
-        if call.func[0] == "attr" and last in OF_STRING | SPLITTING | SAME_COLLECTION | {"get", "readlines", "read"}:
-            base = self.trace(call.func[1], site, depth + 1)
+        if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
+            "get",
+            "readlines",
+            "read",
+        }:
+            base = self.trace(call.func.value, site, depth + 1)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -297,13 +302,13 @@ class Records:
 
 def _object_bytes(expr: Expr) -> int | None:
     """A lower estimate of the bytes of a new string, tuple, list or dict; None for what is none of these."""
-    tag = expr[0]
-    if tag == "fstring":
-        return _STRING + sum(len(str(part[1])) if part[0] == "const" else 1 for part in expr[1]) - 8
-    if tag in ("tuple", "list"):
-        return _TUPLE + sum(_POINTER + (_object_bytes(part) or 0) for part in expr[1])
-    if tag == "dict":
-        return _DICT + sum(_object_bytes(part) or 0 for _, part in expr[1])
+    match expr:
+        case FString(values):
+            return _STRING + sum(len(str(part.value)) if isinstance(part, Constant) else 1 for part in values) - 8
+        case Tuple(elements) | List(elements):
+            return _TUPLE + sum(_POINTER + (_object_bytes(part) or 0) for part in elements)
+        case Dict(items):
+            return _DICT + sum(_object_bytes(part) or 0 for _, part in items)
     return None
 
 

@@ -158,7 +158,7 @@ class ProcessArguments:
                 return None
             arrays = [self.project.arrays.array(value) for value in self.world.values.evaluate(func.value, site)]
             return (arrays[0] if len(arrays) == 1 else None,)
-        if expr[0] == "name":
+        if isinstance(expr, Name):
             given = list(self.origins.gives(expr, site))
             one = given[0] if len(given) == 1 else None
             return self._listed(one.expr, one.site, depth + 1) if isinstance(one, Step) else None

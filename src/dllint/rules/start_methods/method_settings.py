@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.inference import limits
 from dllint.inference.values import External, Function
 from dllint.libraries.index import canonical

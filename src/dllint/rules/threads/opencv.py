@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.schema import Call
+from dllint.facts.schema import Call, ImportedName
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, Function, Instance
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
