@@ -37,6 +37,11 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 FOUND: dict[str, str] = {
     "json.load": dataset("self.rows = json.load(open(path))  # DLL302"),
+    "items that an attribute gives up for some of its own": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))\n"
+        "wanted = range(3)\n"
+        "self.rows = [self.rows[one] for one in wanted]  # DLL302"
+    ),
     "a key of what was read": dataset("self.rows = json.load(open(path))['annotations']  # DLL302"),
     "an alias of the module": dataset("self.rows = j.load(open(path))  # DLL302", before="import json as j\n"),
     "an imported function": dataset("self.rows = read(open(path))  # DLL302", before="from json import load as read\n"),

@@ -84,6 +84,10 @@ class Reading:
     def opener(self) -> str:
         return render(self.file.calls[self.call].func, self.file, 40)
 
+    def gone_through(self) -> Reading:
+        """The same where a comprehension takes its items."""
+        return replace(self, seen=self.seen or self.level > 0)
+
 
 @dataclass(frozen=True)
 class Held:
@@ -143,7 +147,7 @@ class Records:
         if isinstance(expr, Comprehension):
             reading = self._object(expr.element, _inside(expr, site), 0)
             if reading is not None:
-                return Held(reading, None)
+                return Held(reading.gone_through(), None)
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
@@ -193,7 +197,7 @@ class Records:
             inside = _inside(expr, site)
             for target in (part for clause in expr.clauses for part in without_calls(clause.target)):
                 if isinstance(target, Name) and (found := self.trace(target, inside)) is not None:
-                    return found if found.kind != HANDLE else None
+                    return found.gone_through() if found.kind != HANDLE else None
             return None
         found = self.trace(expr, site)
         if found is None or found.kind == HANDLE:
