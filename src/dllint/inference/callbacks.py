@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import CallRef, LambdaRef, Name
+from dllint.facts.aliases import aliases_by, aliases_of, lambda_name
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, IfExp, LambdaRef, List, Name, Tuple, Walrus
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function
-from dllint.linking.aliases import aliases_of, lambda_name
 from dllint.linking.source import SourceFile, decorated, last_name
-
-MOST_PARAMETERS = 200
-"""Parameters that one function is followed through."""
-MOST_KEPT = 40
-"""Calls of one name that are looked into for what a parameter was given."""
 
 
 class Passing:
@@ -29,7 +25,7 @@ class Passing:
         inside too: each with its activation if that is known. Decorators are passed what they stand above."""
         passing = list(self.given(function, closure))
         seen: set[tuple[object, ...]] = set()
-        while passing and len(seen) < MOST_PARAMETERS:
+        while passing and not limits.PASSED_PARAMETERS.reached(len(seen)):
             file, index, frame = passing.pop()
             yield file, index, frame
             for target, around in self._receivers(file, index, frame):
@@ -61,7 +57,7 @@ class Passing:
         yield from self._decorations(function, closure)
         loaded = self.world.loaded(name)
         if function.file.scopes[function.scope].kind == "lambda":
-            name = lambda_name(function.file.path, function.scope)
+            name = lambda_name(function.scope)
             loaded = [(function.file, function.file.scopes[function.scope].parent)]
         for file, scope in loaded:
             for index, parts in self._passing(file, scope, name):
@@ -74,11 +70,14 @@ class Passing:
     def _held(self, function: Function, name: str) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """The calls by other names under which a function keeps what a parameter is given: `self.step = step`, then
         `self.step()`."""
-        held = {kept for source, kept in aliases_of(function.file, function.scope) if source == name and kept != name}
+        file = function.file
+        pairs = [*aliases_of(file.scopes[function.scope], file.calls)]
+        pairs += [pair for index in file.calls_of(function.scope) for pair in aliases_by(file.calls[index], file.calls)]
+        held = {kept for source, kept in pairs if source == name and kept != name}
         # What a list or dict keeps is called under another name again.
         for kept in sorted(held.union(*map(self.world.aliases, held))):
-            for file, index in self.world.called(kept)[:MOST_KEPT]:
-                yield file, index, None
+            for one, index in limits.KEPT_CALLS.first(self.world.called(kept)):
+                yield one, index, None
 
     def _decorations(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """The calls of the decorators of a function; of a decorator's wrapper, those of the decorators above it."""
@@ -110,9 +109,7 @@ class Passing:
             for index in file.calls_of(scope):
                 for argument in file.calls[index].args:
                     for part in _parts(argument.value, file):
-                        known_as = (
-                            lambda_name(file.path, part.scope) if isinstance(part, LambdaRef) else last_name(part)
-                        )
+                        known_as = lambda_name(part.scope) if isinstance(part, LambdaRef) else last_name(part)
                         passed.setdefault(known_as, {}).setdefault(index, []).append(part)
         return list(passed.get(name, {}).items())
 
@@ -120,11 +117,11 @@ class Passing:
         """Whether something of the function's last name may be the function, as far as it shows without asking for
         values: a method is written with what it belongs to, so that a bare name holds it only where it was read from
         there. (A parameter that it is passed to is followed from where it is passed.)"""
-        if part[0] != "name" or function.file.method_of(function.scope) is None or function.name == "__init__":
+        if not isinstance(part, Name) or function.file.method_of(function.scope) is None or function.name == "__init__":
             return True
         return any(
             binding.kind != "param" and (binding.expr is None or _hands_on(binding.expr))
-            for binding, _ in self.world.symbols.lookup(part[1], self.world.call_site(file, index, None))
+            for binding, _ in self.world.symbols.lookup(part.id, self.world.call_site(file, index, None))
         )
 
     def _is_one_of(self, part: Expr, keys: set[tuple[str, int]], file: SourceFile, index: int) -> bool:
@@ -143,8 +140,8 @@ class Passing:
 def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
     """An argument, the elements of a list, and what a partial that is made in place binds arguments of."""
     yield expr
-    if expr[0] in ("tuple", "list"):
-        for element in expr[1]:
+    if isinstance(expr, (Tuple, List)):
+        for element in expr.elements:
             yield from _parts(element, file)
     elif isinstance(expr, CallRef):
         call = file.calls[expr.index]
@@ -154,8 +151,8 @@ def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
 
 def _hands_on(expr: Expr) -> bool:
     """Whether an expression gives what a name or an attribute holds, as it is."""
-    if expr[0] == "ifexp":
-        return _hands_on(expr[2]) or _hands_on(expr[3])
-    if expr[0] in ("and", "or"):
-        return any(_hands_on(part) for part in expr[1])
-    return expr[0] in ("name", "attr", "walrus")
+    if isinstance(expr, IfExp):
+        return _hands_on(expr.body) or _hands_on(expr.orelse)
+    if isinstance(expr, BoolOp):
+        return any(_hands_on(part) for part in expr.values)
+    return isinstance(expr, (Name, Attribute, Walrus))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.inference import limits
 from dllint.inference.arguments import made_up
 from dllint.inference.callbacks import Passing
 from dllint.inference.called_back import called_back
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
-from dllint.inference.memo import DEEPEST_RESOLVING
 from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
 from dllint.inference.packed_arguments import laid_out
@@ -29,10 +29,6 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.linking.source import SourceFile, last_name
-
-MOST_CANDIDATES = 400
-"""Calls of one name that are looked into for callers of one function."""
-
 
 CallsByFunction = dict[tuple[str, int], list[Caller]]
 """Callers by the function that they can run."""
@@ -232,7 +228,7 @@ class CallGraph:
         if name not in self._scanned:
             found = memory.remember(self._named, name, lambda: self._scan(name), {})
             return found.get(function.key, ())
-        return self._among(self.world.called(name)[:MOST_CANDIDATES], function.key)
+        return self._among(limits.CANDIDATE_CALLS.first(self.world.called(name)), function.key)
 
     def _among(self, calls: Iterable[tuple[SourceFile, int]], key: tuple[str, int]) -> Iterator[Caller]:
         for file, index in calls:
@@ -244,7 +240,7 @@ class CallGraph:
         found: dict[tuple[str, int], dict[tuple[str, int, Frame | None], Caller]] = {}
         self._scanned.add(name)
         try:
-            for file, index in self.world.called(name)[:MOST_CANDIDATES]:
+            for file, index in limits.CANDIDATE_CALLS.first(self.world.called(name)):
                 for target in self.targets(file, index):
                     callers = found.setdefault(target.function.key, {})
                     caller = Caller(file, index, target.frame, target.guessed)
@@ -315,7 +311,7 @@ class CallGraph:
             memory.cut_short()
             return {}
         outer = memory.room
-        memory.widen(DEEPEST_RESOLVING)
+        memory.widen(limits.RESOLVING_LEVELS.most)
         self._indexing = True
         try:
             return memory.remember(self._dynamic, "calls", self._index_dynamic_calls, {})

@@ -40,6 +40,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
+from dllint.inference import limits
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
@@ -80,8 +81,6 @@ from dllint.inference.values import (
 )
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
-
-DEEPEST_QUESTION = 80
 
 
 class Evaluator:
@@ -130,7 +129,7 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        if self._depth > DEEPEST_QUESTION:
+        if limits.QUESTION_DEPTH.exceeded(self._depth):
             return (UNKNOWN,)
         self._depth += 1
         try:
@@ -388,7 +387,8 @@ class Evaluator:
     # Operators
 
     def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
-        return (Display(expr.tag, Written(expr, site)),)
+        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
+        return (Display(kind, Written(expr, site)),)
 
     def _comprehension(self, expr: Comprehension, site: Site) -> Values:
         if expr.kind == "dict":

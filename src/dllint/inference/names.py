@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from dllint.facts.aliases import lambda_name, result_name
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function
-from dllint.linking.aliases import lambda_name, result_name
 from dllint.linking.source import decorated
 
-MOST_NAMES = 60
-"""Names under which one function is looked for, as aliases lead to them."""
 CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 _OF_OBJECTS = ("__call__", "forward")
 """Methods that are run by calling the object."""
@@ -32,7 +31,7 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
         else:
             names = dict.fromkeys([name, *map(result_name, classes), *_receivers(function)])
     if function.file.scopes[function.scope].kind == "lambda":
-        names[lambda_name(function.file.path, function.scope)] = None
+        names[lambda_name(function.scope)] = None
     around = function.file.scopes[function.scope].parent
     if closure is not None:
         assert closure.call is not None
@@ -42,7 +41,7 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
         makers = (function.file.scopes[around].name, function.file.scopes[function.file.scopes[around].parent].name)
         names.update((file.scopes[scope].name, None) for file, scope in world.decorated(dict.fromkeys(makers)))
     todo = deque(names)
-    while todo and len(names) < MOST_NAMES:
+    while todo and not limits.ALIASES.reached(len(names)):
         for alias in world.aliases(todo.popleft()):
             if alias not in names:
                 names[alias] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not
+from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.folding import binary, truth
 from dllint.inference.interface import Engine
@@ -23,9 +23,9 @@ def not_functions(values: Values) -> Values:
 
 def tests_callable(expr: Expr | None, file: SourceFile) -> Expr | None:
     """What an expression asks `callable` about: the argument in `callable(rows)`."""
-    if expr is None or expr[0] != "call" or file.calls[expr[1]].func != Name("callable"):
+    if expr is None or not isinstance(expr, CallRef) or file.calls[expr.index].func != Name("callable"):
         return None
-    args = file.calls[expr[1]].args
+    args = file.calls[expr.index].args
     return args[0].value if len(args) == 1 and args[0].keyword is None else None
 
 
@@ -51,7 +51,7 @@ def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
     if found is None:
         found = file.replacements[scope] = []
         for event in file.scopes[scope].events:
-            if event.kind == "assign" and event.target and event.value and event.value[0] == "call":
+            if event.kind == "assign" and event.target and event.value and isinstance(event.value, CallRef):
                 for index in file.regions(event.region):
                     entry = file.facts.regions[index]
                     if entry.kind == "if" and entry.holds and tests_callable(entry.expr, file) == event.target:
@@ -158,7 +158,7 @@ def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, 
 
 def _listed(world: Engine, classes: Expr, site: Site) -> Values:
     """The classes that the second argument of `isinstance` comes to; Unknown among them where one is not known."""
-    parts = classes[1] if classes[0] == "tuple" else [classes]
+    parts = classes.elements if isinstance(classes, Tuple) else [classes]
     return tuple(value for part in parts for value in world.values.evaluate(part, site))
 
 

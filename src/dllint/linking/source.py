@@ -21,7 +21,8 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
+from dllint.facts.nodes import last_name as last_name
+from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Operator, Scope
 from dllint.span import Span
 
 
@@ -75,7 +76,7 @@ class SourceFile:
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
         self._globals: dict[str, list[Binding]] | None = None
-        self._imports: list[tuple[int, Event]] | None = None
+        self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
         self._clauses_at: dict[tuple[int, int], list[int]] = {}
@@ -125,7 +126,7 @@ class SourceFile:
                         found.setdefault(target.id, []).append(Binding("value", event, _incoming(event), -1))
                     continue
                 if kind in ("global", "nonlocal"):
-                    outer.update(event.detail)
+                    outer.update(declared_names(event))
                 for name, binding in _bound(event) if kind in _NAMING else ():
                     if name == "" and binding.kind == "def":
                         name = self.scopes[binding.number].name
@@ -140,7 +141,7 @@ class SourceFile:
             self._globals = {}
             self._global_scopes: dict[str, list[int]] = {}
             for index, scope in enumerate(self.scopes):
-                declared = {name for event in scope.events if event.kind == "global" for name in event.detail}
+                declared = {name for event in scope.events_of("global") for name in declared_names(event)}
                 for event in scope.events if declared else ():
                     for bound, binding in _bound(event):
                         if bound in declared:
@@ -152,12 +153,7 @@ class SourceFile:
         """Assignments to attributes and items that stand directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
-            found = [
-                store
-                for event in self.scopes[scope].events
-                if event.target is not None and not isinstance(event.target, Name)
-                for store in _stored(scope, event)
-            ]
+            found = [store for event in self.scopes[scope].storing() for store in _stored(scope, event)]
             for index in self.facts.called.get("setattr", ()):
                 if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
                     found.append(store)
@@ -184,8 +180,8 @@ class SourceFile:
                 if region.kind == "for":
                     regions.setdefault(region.parent, []).append(index)
             for scope in self.scopes if regions else ():
-                for event in scope.events:
-                    if event.kind == "for" and event.detail == "comp" and event.value_span is not None:
+                for event in scope.events_of("for"):
+                    if event.detail == "comp" and event.value_span is not None:
                         for index in regions.get(event.region, ()):
                             region = self.facts.regions[index]
                             if region.span.covers(event.value_span) and region.expr == event.value:
@@ -224,14 +220,14 @@ class SourceFile:
             scope = self.scopes[scope].parent
         return ".".join(reversed(names)) or "<module>"
 
-    def imports(self) -> list[tuple[int, Event]]:
-        """The import statements, each with the scope that it stands in."""
+    def imports(self) -> list[tuple[int, Event, ImportedName]]:
+        """The import statements, each with the scope that it stands in and what it imports."""
         if self._imports is None:
             self._imports = [
-                (number, event)
+                (number, event, event.detail)
                 for number, scope in enumerate(self.scopes)
-                for event in scope.events
-                if event.kind == "import"
+                for event in scope.events_of("import")
+                if isinstance(event.detail, ImportedName)
             ]
         return self._imports
 
@@ -239,8 +235,7 @@ class SourceFile:
         """All modules that the file imports, their first names, and the names that it imports from them."""
         if self._packages is None:
             found: set[str] = set()
-            for _, event in self.imports():
-                module, name, _, _ = event.detail
+            for _, _, (module, name, _, _) in self.imports():
                 found.add(module)
                 found.add(module.split(".")[0])
                 if name:
@@ -265,9 +260,9 @@ def decorated(file: SourceFile, call: int) -> int:
     return given.scope
 
 
-def last_name(expr: Expr) -> str:
-    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
-    return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
+def declared_names(event: Event) -> list[str]:
+    """The names of a `global` or `nonlocal` statement."""
+    return event.detail if isinstance(event.detail, list) else []
 
 
 def _start(event: Event) -> tuple[int, int]:
@@ -303,13 +298,8 @@ def _incoming(event: Event) -> Expr | None:
         return Element(value)
     if event.kind == "with":
         return Entered(value)
-    if (
-        event.kind == "assign"
-        and isinstance(event.detail, list)
-        and event.detail[0] == "op"
-        and event.target is not None
-    ):
-        return BinOp(event.detail[1], event.target, value)
+    if isinstance(event.detail, Operator) and event.target is not None:
+        return BinOp(event.detail.op, event.target, value)
     return value
 
 
@@ -324,7 +314,7 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
             for target, value in _targets(event.target, _incoming(event)):
                 if isinstance(target, Name):
                     yield target.id, Binding("value", event, value, -1)
-    elif kind == "import":
+    elif isinstance(event.detail, ImportedName):
         module, name, alias, _level = event.detail
         if name is None:
             yield alias or module.split(".")[0], Binding("import", event, None, -1)
@@ -332,7 +322,7 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
             yield "*", Binding("import", event, None, -1)
         else:
             yield alias or name, Binding("import", event, None, -1)
-    elif kind in ("def", "class"):
+    elif isinstance(event.detail, int):
         yield "", Binding("def", event, None, event.detail)
     elif kind == "except" and isinstance(event.target, Name):
         yield event.target.id, Binding("opaque", event, None, -1)
