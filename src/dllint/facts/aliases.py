@@ -45,6 +45,9 @@ def aliases(scopes: list[Scope], calls: list[Call]) -> Iterator[tuple[str, str]]
     """Pairs of last names, of which the second may be bound to what the first names, or hold it."""
     for scope in scopes:
         yield from aliases_of(scope, calls)
+        for decorator in scope.decorators:
+            if name := last_name(decorator.expr):
+                yield result_name(name), scope.name
         for param in scope.params:
             if param.default is not None:
                 yield from ((source, param.name) for source in _sources(param.default, calls))

@@ -9,6 +9,7 @@ from dllint.facts.nodes import Attribute, BoolOp, CallRef, IfExp, LambdaRef, Lis
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
+from dllint.inference.names import replaced_names
 from dllint.inference.values import Class, Frame, Function
 from dllint.linking.source import SourceFile, decorated, last_name
 
@@ -55,12 +56,13 @@ class Passing:
             name = function.file.scopes[owner].name
             keys.add((function.file.path, owner))
         yield from self._decorations(function, closure)
-        loaded = self.world.loaded(name)
+        loaded = [(name, *place) for place in self.world.loaded(name)]
         if function.file.scopes[function.scope].kind == "lambda":
-            name = lambda_name(function.scope)
-            loaded = [(function.file, function.file.scopes[function.scope].parent)]
-        for file, scope in loaded:
-            for index, parts in self._passing(file, scope, name):
+            loaded = [(lambda_name(function.scope), function.file, function.file.scopes[function.scope].parent)]
+        for other in dict.fromkeys(replaced_names(self.world, function, closure)):
+            loaded += ((other, *place) for place in self.world.loaded(other))
+        for known_as, file, scope in loaded:
+            for index, parts in self._passing(file, scope, known_as):
                 if any(
                     self._may_hold(one, function, file, index) and self._is_one_of(one, keys, file, index)
                     for one in parts
@@ -73,7 +75,7 @@ class Passing:
         file = function.file
         pairs = [*aliases_of(file.scopes[function.scope], file.calls)]
         pairs += [pair for index in file.calls_of(function.scope) for pair in aliases_by(file.calls[index], file.calls)]
-        held = {kept for source, kept in pairs if source == name and kept != name}
+        held = {kept for source, kept in pairs if source == name}
         # What a list or dict keeps is called under another name again.
         for kept in sorted(held.union(*map(self.world.aliases, held))):
             for one, index in limits.KEPT_CALLS.first(self.world.called(kept)):

@@ -250,20 +250,24 @@ class CallGraph:
         return {key: list(callers.values()) for key, callers in found.items()}
 
     def _heirs(self, function: Function, names: list[str]) -> Iterator[tuple[tuple[SourceFile, int], Frame]]:
-        """The calls `self.method()` in base classes of a method's class, each with the activation in which it calls the
-        method: one on an object of that class, which holds nothing of what other classes below the base keep."""
+        """The calls `self.method()` and `super().method()` in other classes of which an object with the method may be,
+        each with the activation in which it calls the method: one on an object of the class that joins them, which
+        holds nothing of what other classes below the base keep."""
         owner = function.file.method_of(function.scope)
         if owner is None:
             return
         cls = Class(function.file, owner)
-        for base in self.world.hierarchy.line(cls)[1:]:
-            if isinstance(base, Class):
-                calls = self._own_calls(base)
-                for call in (call for name in names for call in calls.get(name, ())):
-                    yield call, self.world.receiver_frame(Instance(cls))
+        for joined in (cls, *limits.OVERRIDES.first(self.world.hierarchy.subclasses(cls))):
+            line = self.world.hierarchy.line(joined)
+            passed = self.world.hierarchy.line(cls)[1:] if joined != cls else ()
+            for base in line:
+                if isinstance(base, Class) and base != cls and base not in passed:
+                    calls = self._own_calls(base)
+                    for call in (call for name in names for call in calls.get(name, ())):
+                        yield call, self.world.receiver_frame(Instance(joined))
 
     def _own_calls(self, cls: Class) -> dict[str, list[tuple[SourceFile, int]]]:
-        """The calls `self.method()` that stand directly in the methods of a class, by the method's name."""
+        """The calls `self.method()` and `super().method()` that stand directly in the methods of a class, by name."""
         found = self._calls_on_self.get(cls.key)
         if found is None:
             found = self._calls_on_self[cls.key] = {}
@@ -272,7 +276,12 @@ class CallGraph:
                 if scope.params and self.world.hierarchy.receiver_kind(Function(cls.file, method)) == "self":
                     for index in cls.file.calls_of(method):
                         func = cls.file.calls[index].func
-                        if isinstance(func, Attribute) and func.value == Name(scope.params[0].name):
+                        if not isinstance(func, Attribute):
+                            continue
+                        above = isinstance(func.value, CallRef) and cls.file.calls[func.value.index].func == Name(
+                            "super"
+                        )
+                        if above or func.value == Name(scope.params[0].name):
                             found.setdefault(func.attr, []).append((cls.file, index))
         return found
 

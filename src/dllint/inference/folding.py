@@ -73,8 +73,11 @@ def unary(op: str, values: Values) -> Values:
 
 
 def binary(op: str, lefts: Values, rights: Values) -> Values:
-    """All results of an operator; Unknown where an operand is, or the result is no plain constant."""
+    """All results of an operator; Unknown where an operand is, or the result is no plain constant. An operand without
+    values is the result itself, as in a loop that counts: what it comes to is not known."""
     function = OPERATORS.get(op)
+    if not lefts or not rights:
+        return () if any(isinstance(one, Display) for one in (*lefts, *rights)) else (UNKNOWN,)
     if function is None or len(lefts) * len(rights) > limits.PAIRS.most:
         return (UNKNOWN,)
     found: dict[Value, None] = {}

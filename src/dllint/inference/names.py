@@ -32,14 +32,8 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
             names = dict.fromkeys([name, *map(result_name, classes), *_receivers(function)])
     if function.file.scopes[function.scope].kind == "lambda":
         names[lambda_name(function.scope)] = None
-    around = function.file.scopes[function.scope].parent
-    if closure is not None:
-        assert closure.call is not None
-        file = world.files[closure.call[0]]
-        names = {file.scopes[decorated(file, closure.call[1])].name: None}
-    elif around > 0 and function.file.scopes[around].kind == "function":
-        makers = (function.file.scopes[around].name, function.file.scopes[function.file.scopes[around].parent].name)
-        names.update((file.scopes[scope].name, None) for file, scope in world.decorated(dict.fromkeys(makers)))
+    stood_in_for = dict.fromkeys(replaced_names(world, function, closure))
+    names = stood_in_for if closure is not None else {**names, **stood_in_for}
     todo = deque(names)
     while todo and not limits.ALIASES.reached(len(names)):
         for alias in world.aliases(todo.popleft()):
@@ -47,6 +41,18 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
                 names[alias] = None
                 todo.append(alias)
     return names
+
+
+def replaced_names(world: Engine, function: Function, closure: Frame | None) -> Iterator[str]:
+    """The names of the definitions in whose place decorators may put a function that is made in them."""
+    scopes = function.file.scopes
+    around = scopes[function.scope].parent
+    if closure is not None and closure.call is not None:
+        file = world.files[closure.call[0]]
+        yield file.scopes[decorated(file, closure.call[1])].name
+    elif around > 0 and scopes[around].kind == "function":
+        for file, scope in world.decorated(dict.fromkeys((scopes[around].name, scopes[scopes[around].parent].name))):
+            yield file.scopes[scope].name
 
 
 def _receivers(method: Function) -> Iterator[str]:
