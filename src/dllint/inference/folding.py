@@ -42,6 +42,13 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is not": operator.is_not,
 }
 _SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
+SIZED = frozenset(
+    {
+        *("list", "tuple", "set", "frozenset", "str", "collections.UserList", "collections.deque"),
+        *("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"),
+    }
+)
+"""Classes from outside, other than dicts, whose objects are false where they hold nothing."""
 _BIGGEST = 2**63
 _PAIRS = 25
 
@@ -69,13 +76,14 @@ def unary(op: str, values: Values) -> Values:
                 found.append(UNKNOWN)
         else:
             found.append(UNKNOWN)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
 def binary(op: str, lefts: Values, rights: Values) -> Values:
-    """All results of an operator; Unknown where an operand is, or the result is no plain constant."""
+    """All results of an operator; Unknown where an operand is, or the result is no plain constant. An operand without
+    values is one that rests on the result itself, such as a count in a loop."""
     function = OPERATORS.get(op)
-    if function is None or len(lefts) * len(rights) > _PAIRS:
+    if function is None or not 0 < len(lefts) * len(rights) <= _PAIRS:
         return (UNKNOWN,)
     found: dict[Value, None] = {}
     for left in lefts:
@@ -97,8 +105,6 @@ def _one(op: str, function: Callable[[Any, Any], Any], left: Value, right: Value
             return Pattern(left.value, right.suffix if isinstance(right, Pattern) else "")
     if isinstance(right, Const) and isinstance(right.value, str) and op == "+":
         return Pattern(left.prefix if isinstance(left, Pattern) else "", right.value)
-    if op == "+" and isinstance(left, Display) and isinstance(right, Display):
-        return left
     return UNKNOWN
 
 
@@ -113,7 +119,8 @@ def _never_none(left: Value, right: Value) -> bool:
 
 
 def _constructor(name: External) -> bool:
-    return name.name.rsplit(".", 1)[-1][:1].isupper()
+    last = name.name.rsplit(".", 1)[-1]
+    return last[:1].isupper() and last.isidentifier()
 
 
 def _constant(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:

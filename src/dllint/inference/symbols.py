@@ -150,7 +150,7 @@ class Symbols:
                 found.append(binding)
                 continue
             if (event.span.line, event.span.column) >= at:
-                if self._share_loop(file, event.region, region):
+                if self.share_loop(file, event.region, region):
                     found.append(binding)
                 continue
             if here and event.region and contradict(here, self.atoms(file, scope, event.region)):
@@ -163,7 +163,9 @@ class Symbols:
         found.reverse()
         return found or bindings
 
-    def _share_loop(self, file: SourceFile, left: int, right: int) -> bool:
+    @staticmethod
+    def share_loop(file: SourceFile, left: int, right: int) -> bool:
+        """Whether two regions lie in one loop."""
         around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
         return bool(around) and any(index in around for index in file.regions(right))
 

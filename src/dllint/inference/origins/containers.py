@@ -17,7 +17,6 @@ from dllint.inference.values import (
     Class,
     Const,
     Data,
-    Frame,
     Instance,
     Keywords,
     Mapping,
@@ -26,8 +25,6 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
-from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE
 
 
@@ -52,26 +49,19 @@ class Containers:
         """What `expr` holds under the key, changes in the same function first."""
         if left <= 0:
             return
-        text = render(expr, site.file, 200) if expr[0] in ("name", "attr", "item") else ""
-        local = [one for one in self.world.mappings.changes(site.file, text) if one.scope == site.scope] if text else []
-        for change in sorted(local, key=lambda one: one.at, reverse=True):
-            if site.at != (0, 0) and change.at >= site.at:
-                continue
-            found = list(self._changed(change, site.file, site.frame, key, left - 1))
+        for change, where, sure in self.world.mappings.local_changes(expr, site, key):
+            found = list(self._changed(change, where, key, left - 1))
             yield from found
-            if found and change.kind == "set" and site.file.encloses(change.region, site.region):
+            if found and change.kind == "set" and sure:
                 return
         for value in self.world.values.evaluate(expr, site) or (UNKNOWN,):
             if isinstance(value, Unknown):
                 yield from self._origins.unknown_base(expr, site, here, left - 1)
             else:
-                yield from self.contained(value, key, here, left - 1, (site.file.path, site.scope, text))
+                yield from self.contained(value, key, here, left - 1, (site.file.path, site.scope))
 
-    def _changed(
-        self, change: Change, file: SourceFile, frame: Frame | None, key: object, left: int
-    ) -> Iterator[Source]:
-        where = Site(file, change.scope, change.region, change.at, frame)
-        here = Here(file, line_at(change.at))
+    def _changed(self, change: Change, where: Site, key: object, left: int) -> Iterator[Source]:
+        here = Here(change.file, line_at(change.at))
         if change.kind == "merge" and change.value is not None:
             yield from self.key(change.value, where, key, here, left)
         elif change.kind in ("set", "default") and self._names(change.key, where, key):
@@ -83,12 +73,12 @@ class Containers:
         return any(isinstance(one, Const) and one.value == key for one in self.world.values.evaluate(written, where))
 
     def contained(
-        self, value: Value, key: object, here: Here, left: int, seen: tuple[str, int, str] | None = None
+        self, value: Value, key: object, here: Here, left: int, reader: tuple[str, int] | None = None
     ) -> Iterator[Source]:
         if isinstance(value, Parsed) and isinstance(key, str):
             yield from self._option(value, key, here, left)
         elif isinstance(value, Mapping):
-            yield from self._in_mapping(value, key, left, seen)
+            yield from self._in_mapping(value, key, left, reader)
         elif isinstance(value, Keywords):
             yield from self._in_keywords(value, key, here, left)
         elif isinstance(value, Data):
@@ -110,16 +100,12 @@ class Containers:
                 yield either(one, here, f"what is under `{key}` is known only when the program runs")
 
     def _in_mapping(
-        self, value: Mapping, key: object, left: int, seen: tuple[str, int, str] | None
+        self, value: Mapping, key: object, left: int, reader: tuple[str, int] | None
     ) -> Iterator[Source]:
         expr, site = value.written.expr, value.written.site
-        if value.owner is not None and (site.file.path, *value.owner) != seen:
-            scope, text = value.owner
-            anywhere = site.file.scopes[scope].kind in ("class", "module")
-            for change in self.world.mappings.changes(site.file, text):
-                if change.scope == scope or anywhere:
-                    frame = site.frame if change.scope == site.scope else None
-                    yield from self._changed(change, site.file, frame, key, left - 1)
+        for change, where in self.world.mappings.changes_of(value):
+            if (change.file.path, change.scope) != reader:
+                yield from self._changed(change, where, key, left - 1)
         if expr[0] == "dict":
             for name, entry in expr[1]:
                 if name is None:

@@ -199,12 +199,10 @@ class WorkerOptions:
         """The default that the 0 under a key of a mapping is."""
         if left <= 0:
             return None
-        for change in self.world.mappings.changes(site.file, render(expr, site.file, 200)):
+        for change, where, _ in self.world.mappings.local_changes(expr, site, key):
             written_key = change.key.value if isinstance(change.key, Constant) else change.key
-            if change.scope == site.scope and written_key == key and change.value is not None:
-                found = self._zero_origin(
-                    change.value, Site(site.file, change.scope, change.region, change.at, site.frame), left - 1
-                )
+            if written_key == key and change.value is not None:
+                found = self._zero_origin(change.value, where, left - 1)
                 if found is not None:
                     return found
         for value in self.world.values.evaluate(expr, site):
