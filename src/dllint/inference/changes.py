@@ -64,7 +64,7 @@ class Changes:
         self._of_scopes: dict[tuple[str, int], list[Change]] = {}
         self._at: dict[str, dict[Place, list[Change]]] = {}
         self._candidates: dict[Place, list[Change]] = {}
-        self._keyed: dict[object, list[Change]] | None = None
+        self._keyed: dict[str, list[Change]] | None = None
         self._of: Table[list[Change]] = {}
         self._frames: Table[list[Frame | None]] = {}
         self._bases: Table[Values] = {}
@@ -83,13 +83,14 @@ class Changes:
         )
 
     def under(self, value: Value, key: object) -> list[Change]:
-        """Those that may concern a key."""
-        candidates = self._candidates_of(value)
+        """Those that may concern a key. Of what a file says, which has no place in the program, those that name it."""
+        candidates = self._naming(key) if isinstance(value, Data) else self._candidates_of(value)
         return [change for change in candidates if not is_other(change.key, key) and self.runs(change, value)]
 
     def changes(self, change: Change, value: Value) -> bool:
         """Whether it is a change of the container."""
-        return any(change is one for one in self._candidates_of(value)) and bool(self.runs(change, value))
+        candidate = isinstance(value, Data) or any(change is one for one in self._candidates_of(value))
+        return candidate and bool(self.runs(change, value))
 
     def runs(self, change: Change, value: Value) -> list[Site]:
         """Where a change is made to the container: once for each call of the function that makes it, as far as calls
@@ -206,6 +207,17 @@ class Changes:
                 if change.kind in kinds and not (isinstance(value, Display) and isinstance(change.key, str))
             ]
         return found
+
+    def _naming(self, key: object) -> list[Change]:
+        """The changes of all files under a key that is written there."""
+        if self._keyed is None:
+            self._keyed = {}
+            for file in self.world.files.values():
+                for change in self.in_file(file):
+                    written = change.key.value if isinstance(change.key, Constant) else change.key
+                    if isinstance(written, str):
+                        self._keyed.setdefault(written, []).append(change)
+        return self._keyed.get(key, []) if isinstance(key, str) else []
 
     def _start(self, value: Value) -> Place | None:
         if isinstance(value, (Display, Mapping)):

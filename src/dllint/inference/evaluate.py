@@ -2,7 +2,7 @@
 
 Flow-insensitive across functions, flow-sensitive for the names of one function, and sensitive to the calling
 context as far as frames are given: a parameter is read from the call of its frame, or from all known calls
-where there is none. A recursive question is cut off with no values.
+where there is none. A question inside itself has no values there; what is computed with it is not known.
 """
 
 from __future__ import annotations

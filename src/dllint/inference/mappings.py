@@ -9,7 +9,6 @@ from dllint.facts.nodes import (
     Attribute,
     CallRef,
     Comprehension,
-    Constant,
     Dict,
     Element,
     Name,
@@ -102,7 +101,7 @@ class Mappings:
             if alone is not None:
                 found.append((change.at, change, change.site(site.frame), alone and bool(before)))
         for value in values:
-            for change in self.changes.under(value, key) if isinstance(value, (Mapping, Parsed)) else ():
+            for change in self.changes.under(value, key) if isinstance(value, (Mapping, Parsed, Data)) else ():
                 for where, call in self.changes.called_in(change, value, (site.file.path, site.scope)):
                     at = (call.statement.line, call.statement.column)
                     before = False if at == site.at else self._before(at, call.region, site)
@@ -217,11 +216,7 @@ class Mappings:
         pairs = self.lists.pairs(expr, site)
         if pairs is None:
             return OPAQUE
-        fitting = [
-            (values, len(keys) == 1)
-            for keys, values in pairs
-            if any(_may_equal(one, key) for one in keys)
-        ]
+        fitting = [(values, len(keys) == 1) for keys, values in pairs if any(_may_equal(one, key) for one in keys)]
         sure = next((number for number, (_, alone) in enumerate(reversed(fitting)) if alone), None)
         counted = fitting if sure is None else fitting[len(fitting) - 1 - sure :]
         return Found(union(values for values, _ in counted), sure is None, bool(fitting))

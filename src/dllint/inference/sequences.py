@@ -73,9 +73,7 @@ class Sequences:
     def slots(self, value: Display, reader: Site | None = None) -> list[Slot] | None:
         """All elements in their order, where that is known."""
         place = reader and (reader.file.path, reader.scope, reader.region, reader.at)
-        return self.world.memory.remember(
-            self._slots, (value, place), lambda: self._find_slots(value, reader), None
-        )
+        return self.world.memory.remember(self._slots, (value, place), lambda: self._find_slots(value, reader), None)
 
     def _find_slots(self, value: Display, reader: Site | None) -> list[Slot] | None:
         slots = self._written(value)

@@ -332,6 +332,7 @@ RESULTS: dict[str, Handler] = {
     "eval": by_name.evaluated,
     "dict().get": _get,
     "dict().pop": _get,
+    "dict().setdefault": _get,
     "dict().clone": _copy,
     "dict().copy": _copy,
     "list().copy": _copy,

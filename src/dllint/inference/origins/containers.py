@@ -99,9 +99,7 @@ class Containers:
             for one in self.world.mappings.item(value, Const(key, type(key).__name__)):
                 yield either(one, here, f"what is under `{key}` is known only when the program runs")
 
-    def _in_mapping(
-        self, value: Mapping, key: object, left: int, reader: tuple[str, int] | None
-    ) -> Iterator[Source]:
+    def _in_mapping(self, value: Mapping, key: object, left: int, reader: tuple[str, int] | None) -> Iterator[Source]:
         expr, site = value.written.expr, value.written.site
         for change, where in self.world.mappings.changes_of(value):
             if (change.file.path, change.scope) != reader:
