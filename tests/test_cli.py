@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dllint import __version__
+from dllint import __version__, linter
 from dllint.cli import main
 from dllint.commands import check as checking
-from dllint.config import _KEYS
+from dllint.config import KEYS
 from dllint.fixes.write import WriteError
 
 LAMBDA = (
@@ -156,6 +156,16 @@ def test_every_format_and_statistics(run: Run, hazard: Path) -> None:
     assert json.loads(run("check", ".", "--output-format", "lsp").out)[0]["uri"].startswith("file:///")
     assert run("check", ".", "--output-format", "github").out.startswith("::error title=dllint DLL204 ")
     assert run("check", ".", "--statistics").out == "1  DLL204  [*]  unpicklable-worker-callable\n"
+
+
+def test_verbose_tells_the_limits_that_were_met(run: Run, hazard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linter, "limits_met", lambda project: {"callers": 1, "call-depth": 12, "values": 0})
+    silent, verbose = run("check", "."), run("check", ".", "--verbose")
+    assert (silent.err, verbose.out) == ("", silent.out)
+    assert verbose.err == (
+        "note: the limit on call-depth was met 12 times; what lies beyond it counts as unknown\n"
+        "note: the limit on callers was met 1 time; what lies beyond it counts as unknown\n"
+    )
 
 
 def test_colours_only_where_wanted(run: Run, hazard: Path) -> None:
@@ -355,7 +365,7 @@ def test_rule_prints_its_page(run: Run) -> None:
 
 def test_config_explains_every_key_that_there_is(run: Run) -> None:
     listed = [line.split()[0] for line in run("config").out.splitlines()]
-    assert sorted(listed) == sorted([*_KEYS, "rules"])
+    assert sorted(listed) == sorted([*KEYS, "rules"])
     assert "Default:" in run("config", "target-python").out
 
 

@@ -489,6 +489,15 @@ def test_a_blank_line_says_which_statement_was_taken(run: Callable[..., Any]) ->
     assert out.startswith("Line 2 holds no statement; the nearest one is at line 3.\n")
 
 
+def test_limits_that_were_met_stand_at_the_end(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linter, "limits_met", lambda project: {"call-depth": 2})
+    assert run("data.py:18")[1] == TEXT + (
+        "\nLimits of the analysis that were met\n"
+        "  the limit on call-depth was met 2 times; what lies beyond it counts as unknown\n"
+    )
+    assert json.loads(run("data.py:18", "--output-format", "json")[1])["limits"] == {"call-depth": 2}
+
+
 def test_json(run: Callable[..., Any]) -> None:
     code, out, _ = run("data.py:18", "--output-format", "json")
     assert code == 0
@@ -504,6 +513,7 @@ def test_json(run: Callable[..., Any]) -> None:
         "loaders",
         "launches",
         "doubts",
+        "limits",
     }
     (loader,) = trace["loaders"]
     assert loader["workers"] == "some"

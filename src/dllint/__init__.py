@@ -2,12 +2,14 @@
 
 bytes → facts → project → rules → findings → fixes and reports
 
-files       which files are meant, what they hold            registry    the rules, joined with their pages
+files       which files to read, and their contents          registry    the rules, joined with their pages
 screen      which of them can matter, by their bytes         linter      all of this, from paths to a report
 facts       what one file says, as plain data, cached        suppressions, config, catalog
-project     all files linked: names, values, calls,          fixes       declarative edits to new texts
-            start methods, loaders, datasets                 reporters   a report as text, JSON, …
-rules       small queries over the project                   cli         the commands
+linking     files and names together                         fixes       declarative edits to new texts
+inference   values, where they come from, callers            reporters   a report as text, JSON, …
+libraries   what is known of torch, NumPy and others         tracing     what `dllint trace` shows
+project     start methods, loaders, datasets, workers        probe, observation, runtime
+rules       small queries over the project                   commands, cli
 """
 
 from __future__ import annotations

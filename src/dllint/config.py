@@ -260,9 +260,9 @@ def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[st
         if key == "rules":
             values["rules"] = _rule_options(value, where, options)
             continue
-        if key not in _KEYS:
-            raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*_KEYS, "rules"])}')
-        values[key.replace("-", "_")] = _KEYS[key](value, where)
+        if key not in KEYS:
+            raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*KEYS, "rules"])}')
+        values[key.replace("-", "_")] = KEYS[key](value, where)
         if key in ("select", "ignore", "extend-select"):
             validate_codes(values[key.replace("-", "_")], options, where)
         if key == "per-file-ignores":
@@ -360,7 +360,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a table" if isinstance(value, dict) else type(value).__name__)
 
 
-_KEYS: Mapping[str, Callable[[object, str], Any]] = {
+KEYS: Mapping[str, Callable[[object, str], Any]] = {
     "target-python": _pythons,
     "target-platform": _platforms,
     "select": _codes,

@@ -10,7 +10,6 @@ from dllint.span import Span
 
 Severity = Literal["error", "warning", "info"]
 Applicability = Literal["safe", "unsafe", "suggestion"]
-Confidence = Literal["high", "medium", "low"]
 Verdict = Literal["confirmed", "latent", "refuted", "inconclusive", "not reached"]
 Origin = Literal["static", "runtime"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
@@ -181,7 +180,6 @@ class Finding:
     message: str = "main"
     values: Mapping[str, str | int] = field(default_factory=dict)
     severity: Severity | None = None
-    confidence: Confidence = "high"
     start_methods: tuple[str, ...] = ()
     trace: tuple[Place, ...] = ()
     related: tuple[Place, ...] = ()

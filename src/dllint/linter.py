@@ -19,6 +19,7 @@ from dllint.config import Settings
 from dllint.facts.cache import Cache, default_directory
 from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
 from dllint.finding import Finding
+from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 from dllint.project.model import Project
 from dllint.readiness import Survival, judge
@@ -64,6 +65,7 @@ class Report:
         warnings: what a person should know and is no failure, one line each.
         sources: texts of the files that findings, their traces and their fixes name.
         survival: what becomes of the project under forkserver, where that is the only default of the targets.
+        limits: how often each limit of the analysis was met, by its name; what lies beyond a limit counts as unknown.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -73,6 +75,7 @@ class Report:
     warnings: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     survival: Survival | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def incomplete(self) -> bool:
@@ -221,7 +224,12 @@ def _check(run: _Run, execution: Execution) -> Report:
     with _room():
         project = _linked(run, execution)
         report = _report(run, _reported(run, _findings(run, project)))
-        return replace(report, survival=judge(project, report.findings))
+        return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+
+
+def limits_met(project: Project) -> Mapping[str, int]:
+    """How often each limit of the analysis was met so far, by its name."""
+    return project.world.limits
 
 
 @contextmanager
@@ -244,7 +252,7 @@ def _screened(run: _Run) -> set[str]:
     """The files that can matter."""
     given = run.settings
     others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
-    words = screen.WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
+    words = WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
     return screen.select(run.contents, ModuleIndex(run.contents), words)
 
 

@@ -10,6 +10,7 @@ import pytest
 from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.linter import Report
 from dllint.reporters import Style, render
+from dllint.reporters.statistics import statistics
 from dllint.span import Span
 
 TRAIN = "import loaders\n\nif __name__ == '__main__':\n    mp.spawn(main, nprocs=2)\n"
@@ -55,7 +56,8 @@ def shown(directory: Path) -> Render:
         by_path = {str(directory / name): text for name, text in texts.items()}
         report = Report(findings, files_checked=len(by_path), sources=by_path)
         report = replace(report, files_skipped=style.pop("skipped", 0))
-        return render(name, report, Style(directory=str(directory), **style))
+        write = statistics if style.pop("statistics", False) else render
+        return write(name, report, Style(directory=str(directory), **style))
 
     return shown
 

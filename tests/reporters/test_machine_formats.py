@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import pytest
 
 from dllint.finding import Finding
+from dllint.reporters import Format
 from dllint.span import Span
 
 Render = Callable[..., str]
@@ -50,6 +53,12 @@ def test_json(finding: Finding, shown: Render, directory: Path) -> None:
             "url": "https://example.org/DLL101",
         }
     ]
+
+
+@pytest.mark.parametrize("name", get_args(Format))
+def test_every_format_names_the_rule_and_the_file(finding: Finding, shown: Render, name: str) -> None:
+    assert "DLL101" in shown(name, finding) and "loaders.py" in shown(name, finding)
+    assert "DLL101" not in shown(name)
 
 
 def test_json_of_nothing_is_an_empty_array(shown: Render) -> None:

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from dllint.finding import Finding, Place
-from dllint.reporters import Style
-from dllint.reporters.runs import render
+from dllint.reporters import Style, render
 from dllint.reporters.runs.html import CannotDraw
 from dllint.reporters.runs.html import render as render_page
 from dllint.run_report import Exit, LoaderReport, Prediction, ProcessReport, RunReport, Sample, Wait
@@ -82,7 +81,7 @@ def report(finding: Finding, directory: Path) -> RunReport:
 
 
 def text(report: RunReport, **style: Any) -> str:
-    return render("text", report, Style(directory=report.directory, **style))
+    return render("text", report, Style(directory=report.directory, **style), "runs.")
 
 
 def page(report: RunReport) -> str:
@@ -203,7 +202,7 @@ def test_status(report: RunReport, finding: Finding, verdicts: list[Any], end: E
 
 
 def test_the_object(report: RunReport) -> None:
-    told = json.loads(render("json", report, Style()))
+    told = json.loads(render("json", report, Style(), "runs."))
     assert set(told) >= {
         "command",
         "exit",

@@ -1,21 +1,17 @@
-"""The commands. Each one reads its options and hands them on; what it does is imported when it runs."""
+"""The command line, as typer needs it declared. What a command does is imported when it runs."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from dllint import __version__
 from dllint.cli.check import check
 from dllint.cli.questions import clean, config, doctor, rule, trace, version
 from dllint.cli.run import run
-from dllint.config import ConfigError
-
-FAILED = 2
+from dllint.commands.exits import status_of
 
 app = typer.Typer(
     name="dllint",
@@ -33,43 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     raw = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        status = app(args=arguments, prog_name="dllint", standalone_mode=False, obj=raw)
-    except KeyboardInterrupt:
-        status = 130
-    except ConfigError as error:
-        status = _fail(str(error))
-    except BrokenPipeError:
-        _abandon_output()
-        status = FAILED
-    except Exception as error:
-        if os.environ.get("DLLINT_DEBUG"):
-            raise
-        told = getattr(error, "format_message", None)
-        status = _fail(
-            told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)"
-        )
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _abandon_output()
-    sys.exit(status)
-
-
-def _fail(message: str) -> int:
-    if message.strip():
-        print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    return FAILED
-
-
-def _abandon_output() -> None:
-    """The reader of our output went away: what is still buffered goes nowhere, so that nothing complains at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status_of(lambda: app(args=arguments, prog_name="dllint", standalone_mode=False, obj=raw)))
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"dllint {__version__}")
+        version()
         raise typer.Exit()
 
 

@@ -1,4 +1,4 @@
-"""What the options of several commands have in common."""
+"""The options that several commands share, each declared once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Optional
 
 import typer
 
-Color = Literal["auto", "always", "never"]
 RULES, FIXES, OUTPUT, FILES, TARGETS, RUN = "Rules", "Fixes", "Output", "Files", "Targets", "Run"
 LIMITS = "Limits of the run"
 
@@ -16,27 +15,30 @@ def option(name: str, help: str, panel: str, *more: str, **others: Any) -> Any:
     return typer.Option(name, *more, help=help, rich_help_panel=panel, **others)
 
 
-OfColor = Annotated[Color, option("--color", "When to use colours.", OUTPUT)]
-OfConfig = Annotated[
-    Optional[str], option("--config", "A TOML file in the place of pyproject.toml.", RUN, metavar="FILE")
+# Which settings: `commands.settings.choice` takes them.
+Config = Annotated[
+    Optional[str], option("--config", "Read this TOML file instead of pyproject.toml.", RUN, metavar="FILE")
 ]
 Isolated = Annotated[bool, option("--isolated", "Read no configuration file.", RUN)]
 TargetPython = Annotated[
-    Optional[str], option("--target-python", 'A version ("3.12") or specifier (">=3.10,<3.15").', TARGETS)
+    Optional[str],
+    option(
+        "--target-python", 'Python that the program runs on: a version ("3.12") or a range (">=3.10,<3.15").', TARGETS
+    ),
 ]
 TargetPlatform = Annotated[
-    Optional[list[str]], option("--target-platform", "linux, macos or windows; several by commas.", TARGETS)
+    Optional[list[str]],
+    option("--target-platform", "Platforms that the program runs on: linux, macos, windows, comma-separated.", TARGETS),
 ]
-NoCache = Annotated[bool, option("--no-cache", "Keep no facts between runs.", RUN, "-n")]
-CacheDir = Annotated[Optional[str], option("--cache-dir", "Where facts are kept.", RUN, metavar="DIR")]
+CacheDir = Annotated[
+    Optional[str], option("--cache-dir", "Directory of the cache of parsed files.", RUN, metavar="DIR")
+]
+
+NoCache = Annotated[bool, option("--no-cache", "Neither read nor write the cache of parsed files.", RUN, "-n")]
+Color = Annotated[Literal["auto", "always", "never"], option("--color", "When to use colours.", OUTPUT)]
+FORMAT = option("--output-format", "Format of the report.", OUTPUT)
+TextOrJson = Annotated[Literal["text", "json"], FORMAT]
 OutputFile = Annotated[
-    Optional[str], option("--output-file", "Write the report to a file.", OUTPUT, "-o", metavar="FILE")
+    Optional[str],
+    option("--output-file", "Write the report to this file instead of stdout.", OUTPUT, "-o", metavar="FILE"),
 ]
-TextOrJson = Annotated[Literal["text", "json"], option("--output-format", "text or json.", OUTPUT)]
-
-
-def listed(values: list[str] | None) -> list[str] | None:
-    """The values of an option that is given several times or with commas."""
-    if values is None:
-        return None
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]

@@ -2,99 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from dllint import __version__
 from dllint.cli.options import (
+    FORMAT,
     CacheDir,
+    Color,
+    Config,
     Isolated,
     NoCache,
-    OfColor,
-    OfConfig,
     TargetPlatform,
     TargetPython,
     TextOrJson,
-    listed,
 )
-
-CLEAN = 0
+from dllint.reporters import TraceFormat
 
 
 def trace(
     place: Annotated[str, typer.Argument(metavar="FILE[:LINE]", help="A file, or a line of it.")],
-    output_format: TextOrJson = "text",
-    config: OfConfig = None,
+    output_format: Annotated[TraceFormat, FORMAT] = "text",
+    config: Config = None,
     isolated: Isolated = False,
     target_python: TargetPython = None,
     target_platform: TargetPlatform = None,
     no_cache: NoCache = False,
     cache_dir: CacheDir = None,
-    color: OfColor = "auto",
+    color: Color = "auto",
 ) -> int:
-    """Show which start methods are in force at a place, and what a loader's arguments come to."""
-    from dllint.commands import trace as following
+    """Show which start methods are in force at a place, and where a loader's arguments come from."""
+    options = dict(locals())
+    from dllint.commands import trace as tracing
+    from dllint.commands.settings import split
 
-    overrides = {"cache-dir": cache_dir, "target-python": target_python, "target-platform": listed(target_platform)}
-    return following.run(
-        place,
-        overrides={key: value for key, value in overrides.items() if value is not None},
-        config=config,
-        isolated=isolated,
-        cache=not no_cache,
-        as_json=output_format == "json",
-        color=color,
-    )
+    choice, others = split(options)
+    return tracing.run(choice=choice, **others)
 
 
 def rule(
     code: Annotated[Optional[str], typer.Argument(help="A code or name: DLL101.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All rules.")] = False,
-    output_format: Annotated[Literal["text", "json"], typer.Option("--output-format", help="text or json.")] = "text",
+    every: Annotated[bool, typer.Option("--all", help="Explain all rules.")] = False,
+    output_format: TextOrJson = "text",
 ) -> int:
-    """Explain a rule: what it finds, why it is bad, what to do."""
-    from dllint.commands import explain as explaining
+    """Explain a rule: what it finds, why that is bad, and how to fix it."""
+    from dllint.commands import explain
 
-    return explaining.rule(code, every=every, as_json=output_format == "json")
+    return explain.rule(code, every=every, as_json=output_format == "json")
 
 
 def doctor(
     python: Annotated[
-        Optional[str], typer.Option("--python", metavar="FILE", help="The interpreter to ask; this one if none.")
+        Optional[str],
+        typer.Option("--python", metavar="FILE", help="Interpreter to examine; default: the one that runs dllint."),
     ] = None,
-    output_format: Annotated[Literal["text", "json"], typer.Option("--output-format", help="text or json.")] = "text",
+    output_format: TextOrJson = "text",
 ) -> int:
     """Show this machine's limits, what they mean for loaders, and what is wrong with them."""
-    from dllint.runtime import doctor
+    from dllint.commands import doctor
 
-    return doctor.run(python, output_format == "json")
+    return doctor.run(python, as_json=output_format == "json")
 
 
 def config(
-    key: Annotated[Optional[str], typer.Argument(help="A key of [tool.dllint].")] = None,
+    key: Annotated[Optional[str], typer.Argument(help="A key of the table tool.dllint in pyproject.toml.")] = None,
 ) -> int:
     """List the settings that a project can have, or explain one."""
-    from dllint.commands import explain as explaining
+    from dllint.commands import explain
 
-    return explaining.setting(key)
+    return explain.setting(key)
 
 
 def clean(
     paths: Annotated[
-        Optional[list[str]], typer.Argument(help="Projects whose cache is to go; this one if none.")
+        Optional[list[str]], typer.Argument(help="Projects whose cache to remove; default: this directory.")
     ] = None,
-    cache_dir: Annotated[
-        Optional[str], typer.Option("--cache-dir", metavar="DIR", help="Where facts are kept.")
-    ] = None,
+    cache_dir: CacheDir = None,
 ) -> int:
     """Remove the cache."""
-    from dllint.commands.check import clean_cache
+    from dllint.commands import clean
 
-    return clean_cache(tuple(paths or (".",)), cache_dir)
+    return clean.run(paths or ["."], cache_dir)
 
 
 def version() -> int:
     """Print the version."""
     print(f"dllint {__version__}")
-    return CLEAN
+    return 0

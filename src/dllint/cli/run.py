@@ -7,47 +7,55 @@ from typing import Annotated, Optional
 import typer
 
 from dllint.cli.options import (
+    FORMAT,
     LIMITS,
     OUTPUT,
     TARGETS,
+    Color,
+    Config,
     Isolated,
-    OfColor,
-    OfConfig,
     OutputFile,
     TargetPlatform,
     TargetPython,
-    TextOrJson,
-    listed,
     option,
 )
-from dllint.config import ConfigError
+from dllint.reporters import RunFormat
 
 
 def run(
     context: typer.Context,
     words: Annotated[
-        Optional[list[str]],
+        list[str],
         typer.Argument(
-            metavar="SCRIPT | -m MODULE | -- COMMAND... [ARGS]...", help="The program, and arguments of its own."
+            metavar="SCRIPT | -m MODULE | -- COMMAND... [ARGS]...",
+            help="The program and its arguments.",
+            default_factory=list,
+            show_default=False,
         ),
-    ] = None,
+    ],
     module: Annotated[bool, typer.Option("-m", help="The first word is a module.")] = False,
-    max_batches: Annotated[int, option("--max-batches", "Batches of a loader's epoch; 0 for all.", LIMITS, min=0)] = 16,
-    max_epochs: Annotated[int, option("--max-epochs", "Epochs of a loader; 0 for all.", LIMITS, min=0)] = 3,
+    max_batches: Annotated[
+        int, option("--max-batches", "Number of batches after which an epoch ends; 0 for no limit.", LIMITS, min=0)
+    ] = 16,
+    max_epochs: Annotated[
+        int,
+        option("--max-epochs", "Number of epochs per loader after which the run ends; 0 for no limit.", LIMITS, min=0),
+    ] = 3,
     time_limit: Annotated[
-        float, option("--time-limit", "Seconds that the program may take; 0 for any.", LIMITS, min=0)
+        float, option("--time-limit", "Seconds after which the run ends; 0 for no limit.", LIMITS, min=0)
     ] = 120,
     allow_saves: Annotated[
-        bool, option("--allow-saves", "Let the shortened run write checkpoints where it wants to.", LIMITS)
+        bool, option("--allow-saves", "Let the shortened run write checkpoints to their own paths.", LIMITS)
     ] = False,
     scratch: Annotated[
         Optional[str], option("--scratch", "Keep records and redirected checkpoints here.", LIMITS, metavar="DIR")
     ] = None,
     epochs: Annotated[
-        Optional[int], option("--epochs", "Epochs of the real run, to predict for.", TARGETS, min=1)
+        Optional[int], option("--epochs", "Number of epochs of the real run, for predictions.", TARGETS, min=1)
     ] = None,
     workers: Annotated[
-        Optional[int], option("--workers", "Workers a loader of the real run, to predict for.", TARGETS, min=0)
+        Optional[int],
+        option("--workers", "Number of workers per loader in the real run, for predictions.", TARGETS, min=0),
     ] = None,
     trials: Annotated[
         Optional[list[str]],
@@ -56,49 +64,25 @@ def run(
     target_python: TargetPython = None,
     target_platform: TargetPlatform = None,
     report: Annotated[
-        Optional[str], option("--report", "Write one page that opens offline.", OUTPUT, metavar="FILE")
+        Optional[str], option("--report", "Also write an HTML page that opens offline.", OUTPUT, metavar="FILE")
     ] = None,
-    output_format: TextOrJson = "text",
+    output_format: Annotated[RunFormat, FORMAT] = "text",
     output_file: OutputFile = None,
     progress: Annotated[
         Optional[bool],
-        option("--progress/--no-progress", "Show a bar; by default on a terminal.", OUTPUT, show_default=False),
+        option(
+            "--progress/--no-progress", "Show a progress bar; by default on a terminal.", OUTPUT, show_default=False
+        ),
     ] = None,
-    color: OfColor = "auto",
-    config: OfConfig = None,
+    color: Color = "auto",
+    config: Config = None,
     isolated: Isolated = False,
 ) -> int:
-    """Run a program, shortened and watched: which findings are true, and what will run out."""
+    """Run a program for a short time, and say which findings are true and what will run out."""
+    options = {**locals(), "raw": context.obj}
+    del options["context"]
     from dllint.commands import run as running
-    from dllint.runtime.run import Options
+    from dllint.commands.settings import split
 
-    overrides = {"target-python": target_python, "target-platform": listed(target_platform)}
-    tried = listed(trials)
-    for method in tried or ():
-        if method not in ("fork", "spawn", "forkserver", "none"):
-            raise ConfigError(f'--try: "{method}" is no start method: fork, spawn, forkserver, or none')
-    options = Options(
-        command=running.command(words or (), context.obj, module),
-        max_batches=max_batches or None,
-        max_epochs=max_epochs or None,
-        time_limit=time_limit or None,
-        allow_saves=allow_saves,
-        trials=None if tried is None else tuple(one for one in tried if one != "none"),
-        epochs=epochs,
-        workers=workers,
-        scratch=scratch,
-        progress=progress,
-        program_to_stderr=output_format != "text" and output_file is None,
-    )
-    return running.execute(
-        running.Request(
-            options=options,
-            overrides={key: value for key, value in overrides.items() if value is not None},
-            config=config,
-            isolated=isolated,
-            report=report,
-            output_format=output_format,
-            output_file=output_file,
-            color=color,
-        )
-    )
+    choice, others = split(options)
+    return running.execute(running.Request(choice=choice, **others))

@@ -10,9 +10,9 @@ import os
 from collections import Counter
 from dataclasses import replace
 
+from dllint.commands.output import write
 from dllint.config import ConfigError
 from dllint.finding import Finding
-from dllint.fixes.write import WriteError, write_atomically
 from dllint.linter import Report
 from dllint.reporters.source import shown_path, split_lines
 
@@ -53,11 +53,9 @@ def _write(report: Report, path: str, directory: str) -> None:
         {"code": code, "filename": name, "source": source, "count": count}
         for (code, name, source), count in sorted(counts.items())
     ]
-    document = json.dumps({"version": VERSION, "findings": findings}, indent=2, ensure_ascii=False) + "\n"
-    try:
-        write_atomically(path, document.encode())
-    except WriteError as error:
-        raise ConfigError(f"--baseline: {error}") from None
+    write(
+        json.dumps({"version": VERSION, "findings": findings}, indent=2, ensure_ascii=False) + "\n", "--baseline", path
+    )
 
 
 def _read(path: str) -> Counter[tuple[str, str, str]]:

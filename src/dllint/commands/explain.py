@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from dllint import config, registry
@@ -154,8 +154,6 @@ def _page_object(page: RulePage) -> dict[str, Any]:
         "since": page.since,
         "summary": page.summary,
         "messages": dict(page.messages),
-        "options": [
-            {"name": one.name, "type": one.type, "default": one.default, "doc": one.doc} for one in page.options
-        ],
+        "options": [asdict(one) for one in page.options],
         "explanation": page.body,
     }

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dllint import files, linter, suppressions
-from dllint.commands.check import CLEAN, FAILED, FOUND, Check, Request, conclude
+from dllint.commands.conclusion import Check, Request, conclude, tell_beside
+from dllint.commands.exits import CLEAN, FAILED, FOUND
+from dllint.commands.output import tell
 from dllint.finding import Finding
 from dllint.fixes.diff import file_diff
 from dllint.fixes.passes import FixRun, fix_until_stable
@@ -65,8 +67,7 @@ def _write(texts: Mapping[str, tuple[str, str]]) -> list[str]:
 def _print_diffs(request: Request, run: FixRun, report: Report) -> int:
     for path, (old, new) in sorted(run.texts.items()):
         sys.stdout.write(file_diff(shown_path(path, os.getcwd()), old, new))
-    for line in report.problems:
-        print(f"error: {line}", file=sys.stderr)
+    tell_beside(report, request)
     if run.texts:
         _say(f"Would mend {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
     if report.incomplete:
@@ -116,4 +117,4 @@ def _reader(execution: Execution) -> Callable[[str], str]:
 
 def _say(line: str, request: Request) -> None:
     if not request.quiet:
-        print(line, file=sys.stderr)
+        tell([line])

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dllint import linter
-from dllint.commands import check as checking
-from dllint.commands.check import FAILED, load_settings, progress_bar, wants_color
+from dllint.commands.exits import FAILED
+from dllint.commands.output import progress_bar, tell, wants_color, write
+from dllint.commands.settings import Choice, listed
 from dllint.config import ConfigError, Settings, has_project_mark
-from dllint.fixes.write import WriteError, write_atomically
 from dllint.linter import Execution, Report
-from dllint.reporters import Style
-from dllint.reporters.runs import RunFormat, html, render
+from dllint.reporters import RunFormat, Style, render
+from dllint.reporters.runs import html
 from dllint.run_report import RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Command, LaunchError, Options, run
@@ -26,33 +25,53 @@ class Request:
     """What was asked on the command line.
 
     Attributes:
-        options: how to run the program.
-        overrides: settings that replace those of the configuration.
+        words: the positional words: the program, and options of its own.
+        raw: the whole command line, to see whether a `--` stood before the words.
+        module: whether the first word is a module.
+        max_batches, max_epochs, time_limit: how the run is shortened; 0 for not at all.
+        trials: start methods to try loaders under; `None` takes the defaults of the targets.
         report: a file for the page, if one is wanted.
     """
 
-    options: Options
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    config: str | None = None
-    isolated: bool = False
+    words: Sequence[str] = ()
+    raw: Sequence[str] = ()
+    module: bool = False
+    choice: Choice = Choice()
+    max_batches: int = 0
+    max_epochs: int = 0
+    time_limit: float = 0
+    allow_saves: bool = False
+    scratch: str | None = None
+    epochs: int | None = None
+    workers: int | None = None
+    trials: list[str] | None = None
     report: str | None = None
     output_format: RunFormat = "text"
     output_file: str | None = None
+    progress: bool | None = None
     color: str = "auto"
 
+    @property
+    def command(self) -> Command:
+        """What is to be run."""
+        before = len(self.raw) - len(self.words) - 1
+        if self.words and not self.module and 0 <= before < len(self.raw) and self.raw[before] == "--":
+            return Command("command", tuple(self.words))
+        return Command("module" if self.module else "script", tuple(self.words))
 
-def command(words: Sequence[str], raw: Sequence[str], module: bool) -> Command:
-    """What is to be run, from the words that are no options of ours.
+    def tried(self, settings: Settings) -> tuple[str, ...]:
+        """The start methods to try loaders under.
 
-    Args:
-        words: the positional words; options of the program among them.
-        raw: the whole command line, to see whether a `--` stood before the words.
-        module: whether `-m` was given.
-    """
-    before = len(raw) - len(words) - 1
-    if words and not module and 0 <= before < len(raw) and raw[before] == "--":
-        return Command("command", tuple(words))
-    return Command("module" if module else "script", tuple(words))
+        Raises:
+            ConfigError: `--try` names something else.
+        """
+        if self.trials is None:
+            return tuple(settings.targets.default_start_methods())
+        methods = listed(self.trials)
+        for method in methods:
+            if method not in ("fork", "spawn", "forkserver", "none"):
+                raise ConfigError(f'--try: "{method}" is no start method: fork, spawn, forkserver, or none')
+        return tuple(method for method in methods if method != "none")
 
 
 def execute(request: Request) -> int:
@@ -66,36 +85,45 @@ def execute(request: Request) -> int:
         ConfigError: the request or a configuration file makes no sense, or a report cannot be written.
     """
     try:
-        request.options.command.argv()
+        request.command.argv()
         if request.report is not None:
             html.require()
-        settings, report = check(request)
-        tried = request.options.trials
-        allowed = tuple(settings.targets.default_start_methods()) if tried is None else tried
-        seen = run(replace(request.options, trials=allowed))
+        settings = request.choice.load((_start(request.command),))
+        trials = request.tried(settings)
+        report = _check(request.command, settings)
+        seen = run(
+            Options(
+                command=request.command,
+                max_batches=request.max_batches or None,
+                max_epochs=request.max_epochs or None,
+                time_limit=request.time_limit or None,
+                allow_saves=request.allow_saves,
+                trials=trials,
+                scratch=request.scratch,
+                progress=request.progress,
+                program_to_stderr=request.output_format != "text" and request.output_file is None,
+            )
+        )
     except (LaunchError, html.CannotDraw) as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell([str(error)], "error")
         return FAILED
-    told = outcome(seen, report, settings, request.options.epochs, request.options.workers)
+    told = outcome(seen, report, settings, request.epochs, request.workers)
     _write(request, told)
     return told.status
 
 
-def check(request: Request) -> tuple[Settings, Report]:
+def _check(command: Command, settings: Settings) -> Report:
     """The static check of the program's project, before it runs.
 
     Where nothing marks a project, it is the files in the directory of the script.
     """
-    start = _start(request.options.command)
-    settings = load_settings(
-        checking.Request(paths=(start,), overrides=request.overrides, config=request.config, isolated=request.isolated)
-    )
-    paths = [settings.root] if has_project_mark(settings.root) else _sources_in(os.path.dirname(os.path.abspath(start)))
+    paths = [settings.root]
+    if not has_project_mark(settings.root):
+        paths = _sources_in(os.path.dirname(os.path.abspath(_start(command))))
     with progress_bar() as progress:
         report = linter.check(paths, settings, Execution(progress=progress)) if paths else Report()
-    for line in report.problems:
-        print(f"error: {line}", file=sys.stderr)
-    return settings, report
+    tell(report.problems, "error")
+    return report
 
 
 def _start(command: Command) -> str:
@@ -123,18 +151,11 @@ def _write(request: Request, told: RunReport) -> None:
     style = Style(
         color=request.output_file is None and wants_color(request.color, sys.stdout), directory=told.directory
     )
-    text = render(request.output_format, told, style)
+    text = render(request.output_format, told, style, "runs.")
     if request.output_file is None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        _write_file("--output-file", request.output_file, text)
+        write(text, "--output-file", request.output_file)
     if request.report is not None:
-        _write_file("--report", request.report, html.render(told, Style(directory=told.directory)))
-
-
-def _write_file(option: str, path: str, text: str) -> None:
-    try:
-        write_atomically(path, text.encode("utf-8", "backslashreplace"))
-    except WriteError as error:
-        raise ConfigError(f"{option}: {error}") from None
+        write(html.render(told, Style(directory=told.directory)), "--report", request.report)

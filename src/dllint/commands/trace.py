@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 from dllint import linter
-from dllint.commands.check import CLEAN, Request, load_settings, progress_bar, wants_color
+from dllint.commands.exits import CLEAN
+from dllint.commands.output import progress_bar, wants_color
+from dllint.commands.settings import Choice
 from dllint.config import ConfigError
 from dllint.finding import Place
 from dllint.linter import Execution, Linked
-from dllint.reporters import Style
+from dllint.reporters import Style, TraceFormat, render
 from dllint.reporters.source import counted
-from dllint.reporters.trace import render_json, render_text
 from dllint.span import Span
-from dllint.tracing import Trace, parse_place, trace_file, trace_line, with_doubts
+from dllint.tracing import Trace, parse_place, trace_file, trace_line
 
 
 def run(
-    place: str,
-    *,
-    overrides: Mapping[str, Any],
-    config: str | None = None,
-    isolated: bool = False,
-    cache: bool = True,
-    as_json: bool = False,
-    color: str = "auto",
+    place: str, choice: Choice, *, no_cache: bool = False, output_format: TraceFormat = "text", color: str = "auto"
 ) -> int:
     """Trace FILE or FILE:LINE and print it; gives the exit code.
 
@@ -39,12 +32,12 @@ def run(
         raise ConfigError(f"{given}: no such file")
     if os.path.isdir(given):
         raise ConfigError(f"{given}: is a directory; name a file, or a line of one as FILE:LINE")
-    settings = load_settings(Request(paths=(given,), overrides=overrides, config=config, isolated=isolated))
+    settings = choice.load((given,))
     with progress_bar() as progress:
-        linked = linter.link(given, settings, Execution(cache=cache, progress=progress))
+        linked = linter.link(given, settings, Execution(cache=not no_cache, progress=progress))
     trace = _trace(linked, given, line)
     style = Style(color=wants_color(color, sys.stdout), directory=os.getcwd())
-    sys.stdout.write(render_json(trace) if as_json else render_text(trace, style))
+    sys.stdout.write(render(output_format, trace, style, "traces."))
     return CLEAN
 
 
@@ -59,5 +52,7 @@ def _trace(linked: Linked, given: str, line: int | None) -> Trace:
     trace = trace_file(linked.project, path) if line is None else trace_line(linked.project, path, line)
     if trace is None:
         raise ConfigError(f"{given} holds no statement")
-    others = sorted(linked.unreadable.items())
-    return with_doubts(trace, [Place(one, Span(at, 1, at, 1), f"not read: {why}") for one, (at, why) in others])
+    unread = [
+        Place(one, Span(at, 1, at, 1), f"not read: {why}") for one, (at, why) in sorted(linked.unreadable.items())
+    ]
+    return replace(trace, doubts=(*trace.doubts, *unread), limits=linter.limits_met(linked.project))

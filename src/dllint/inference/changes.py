@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, Constant, Name, Subscript
-from dllint.facts.schema import Call, Expr
+from dllint.facts.schema import Call, Expr, Operator
+from dllint.inference import limits
 from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
 from dllint.inference.interface import Engine, Table
@@ -50,8 +51,6 @@ _METHODS = {
 _OF_DICTS = frozenset({"set", "default", "merge", "remove", "clear", "opaque"})
 _OF_LISTS = frozenset({"set", "add", "extend", "remove", "discard", "clear", "sort", "reverse", "opaque", "merge"})
 """The kinds of changes that dicts and lists take. A set is updated, too."""
-MOST_RUNS = 8
-"""Calls of the function around a change that are told apart."""
 
 
 class Changes:
@@ -143,7 +142,7 @@ class Changes:
         finally:
             self.world.memory.leave()
         frames = dict.fromkeys(caller.frame for caller in callers)
-        return frames if 0 < len(frames) <= MOST_RUNS else [None]
+        return frames if frames and not limits.RUNS.exceeded(len(frames)) else [None]
 
     def _depends(self, change: Change) -> bool:
         """Whether a change reads names that functions bind."""
@@ -277,7 +276,8 @@ def same(one: Value, other: Value) -> bool:
         apart = one.frame is not None and other.frame is not None and one.frame.is_apart(other.frame)
         return one.function.key == other.function.key and not apart
     if isinstance(one, (Parsed, Instance)) and isinstance(other, (Parsed, Instance)):
-        return one.call >= 0 and (one.file, one.call) == (other.file, other.call)
+        apart = one.frame is not None and other.frame is not None and one.frame.is_apart(other.frame)
+        return one.call >= 0 and (one.file, one.call) == (other.file, other.call) and not apart
     return one == other
 
 
@@ -299,10 +299,9 @@ def _collect(file: SourceFile) -> Iterator[Change]:
             if event.kind == "delete" and isinstance(target, (Attribute, Subscript)):
                 key = target.attr if isinstance(target, Attribute) else target.index
                 yield Change("remove", file, scope, event.region, at, target.value, key, None)
-            elif event.kind == "assign" and target is not None and isinstance(event.detail, list):
-                kind = {"|": "merge", "+": "extend"}.get(event.detail[1]) if event.detail[0] == "op" else None
-                if kind is not None:
-                    yield Change(kind, file, scope, event.region, at, target, None, event.value)
+            elif target is not None and event.detail in (Operator("|"), Operator("+")):
+                kind = "merge" if event.detail == Operator("|") else "extend"
+                yield Change(kind, file, scope, event.region, at, target, None, event.value)
     for method, kind in _METHODS.items():
         for index in file.facts.called.get(method, ()):
             call = file.calls[index]

@@ -40,6 +40,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
+from dllint.inference import limits
 from dllint.inference.arguments import Passed
 from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
@@ -74,8 +75,6 @@ from dllint.inference.values import (
 )
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
-
-DEEPEST_QUESTION = 80
 
 
 class Evaluator:
@@ -123,7 +122,7 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        if self._depth > DEEPEST_QUESTION:
+        if limits.QUESTION_DEPTH.exceeded(self._depth):
             return (UNKNOWN,)
         self._depth += 1
         try:
@@ -367,7 +366,8 @@ class Evaluator:
     # Operators
 
     def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
-        return (Display(expr.tag, Written(expr, site)),)
+        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
+        return (Display(kind, Written(expr, site)),)
 
     def _comprehension(self, expr: Comprehension, site: Site) -> Values:
         if expr.kind == "dict":

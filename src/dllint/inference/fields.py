@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.schema import Annotation
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Class, Instance, Values
+from dllint.inference.values import UNKNOWN, Actual, Class, Instance, Values
+from dllint.linking.source import last_name
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
 """Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
@@ -12,23 +15,31 @@ BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typi
 
 def given(world: Engine, value: Instance, name: str) -> list[Values]:
     """What the call that made the object gives for a field; nothing where it leaves the default."""
+    actual = argument(world, value, name)
+    if actual is not None:
+        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     assert isinstance(value.of, Class)
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
         return []
     actuals = world.made_with(value)
-    actual = actuals.keywords.get(name)
-    if actual is None:
-        names = _names(world, value.of)
-        if name in names and names.index(name) < len(actuals.positional):
-            actual = actuals.positional[names.index(name)]
-    if actual is not None:
-        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
         return [found.values, *([] if not found.absent else [_default(world, value.of, name)])]
     if actuals.stars:
         return [(UNKNOWN,)]
     return []
+
+
+def argument(world: Engine, value: Instance, name: str) -> Actual | None:
+    """The argument that gives a field in the call that made the object."""
+    assert isinstance(value.of, Class)
+    if value.call < 0 or value.file is None or not has_fields(world, value.of):
+        return None
+    actuals = world.made_with(value)
+    names = _names(world, value.of)
+    if name in actuals.keywords or name not in names or names.index(name) >= len(actuals.positional):
+        return actuals.keywords.get(name)
+    return actuals.positional[names.index(name)]
 
 
 def has_fields(world: Engine, cls: Class) -> bool:
@@ -41,9 +52,9 @@ def has_fields(world: Engine, cls: Class) -> bool:
         if isinstance(owner, Class):
             for decorator in owner.file.scopes[owner.scope].decorators:
                 expr = decorator.expr
-                if expr[0] == "call":
-                    expr = owner.file.calls[expr[1]].func
-                if expr[0] in ("name", "attr") and expr[-1] in DECORATORS:
+                if isinstance(expr, CallRef):
+                    expr = owner.file.calls[expr.index].func
+                if isinstance(expr, (Name, Attribute)) and last_name(expr) in DECORATORS:
                     return True
     return False
 
@@ -53,8 +64,8 @@ def _names(world: Engine, cls: Class) -> list[str]:
     names: dict[str, None] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
         for event in owner.file.scopes[owner.scope].events:
-            if event.kind == "assign" and isinstance(event.detail, list) and event.detail[0] == "ann" and event.target:
-                names.setdefault(str(event.target[-1]))
+            if isinstance(event.detail, Annotation) and event.target:
+                names.setdefault(last_name(event.target))
     return list(names)
 
 

@@ -25,11 +25,10 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Call, Expr
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.linking.source import SourceFile, last_name
 
-MOST_PLACES = 120
-"""Places of one object that are looked at."""
 _HANDING_ON = frozenset(
     {
         *("list", "tuple", "dict", "set", "sorted", "reversed", "enumerate", "zip", "iter", "next", "tqdm", "vars"),
@@ -61,7 +60,7 @@ class Flows:
         if kept is None:
             found = {start: None}
             todo = [start]
-            while todo and len(found) < MOST_PLACES:
+            while todo and not limits.PLACES.reached(len(found)):
                 for step in self._steps(todo.pop(0)):
                     if step not in found:
                         found[step] = None
@@ -102,11 +101,10 @@ class Flows:
                 for binding in importer.bindings(0).get(str(name), ()):
                     if binding.kind == "import":
                         yield ("name", importer.path, 0, name)
-                for _, event in importer.imports():
-                    _, member, alias, _ = event.detail
-                    if alias and member == name:
-                        yield ("name", importer.path, 0, alias)
-                    elif member == "*":
+                for _, _, imported in importer.imports():
+                    if imported.alias and imported.name == name:
+                        yield ("name", importer.path, 0, imported.alias)
+                    elif imported.name == "*":
                         yield ("name", importer.path, 0, name)
         elif isinstance(scope, int) and file.scopes[scope].kind == "class":
             yield ("attribute", name)

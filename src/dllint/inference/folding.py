@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from dllint.inference import limits
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -50,7 +51,6 @@ SIZED = frozenset(
 )
 """Classes from outside, other than dicts, whose objects are false where they hold nothing."""
 _BIGGEST = 2**63
-_PAIRS = 25
 
 
 def truth(values: Values) -> bool | None:
@@ -83,7 +83,8 @@ def binary(op: str, lefts: Values, rights: Values) -> Values:
     """All results of an operator; Unknown where an operand is, or the result is no plain constant. An operand without
     values is one that rests on the result itself, such as a count in a loop."""
     function = OPERATORS.get(op)
-    if function is None or not 0 < len(lefts) * len(rights) <= _PAIRS:
+    pairs = len(lefts) * len(rights)
+    if function is None or not pairs or limits.PAIRS.exceeded(pairs):
         return (UNKNOWN,)
     found: dict[Value, None] = {}
     for left in lefts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Expr, Name
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
@@ -63,7 +63,9 @@ class Hierarchy:
             for index in cls.file.children.get(cls.scope, ()):
                 scope = cls.file.scopes[index]
                 changes = any(
-                    one.expr[0] == "attr" and one.expr[1] == Name(scope.name) and one.expr[2] in ("setter", "deleter")
+                    isinstance(one.expr, Attribute)
+                    and one.expr.value == Name(scope.name)
+                    and one.expr.attr in ("setter", "deleter")
                     for one in scope.decorators
                 )
                 if scope.kind == "function" and not (changes and scope.name in found):
@@ -132,8 +134,8 @@ class Hierarchy:
         names = []
         for decorator in function.file.scopes[function.scope].decorators:
             expr = decorator.expr
-            if expr[0] == "call":
-                expr = function.file.calls[expr[1]].func
+            if isinstance(expr, CallRef):
+                expr = function.file.calls[expr.index].func
             names.append(last_name(expr))
         return names
 
@@ -169,13 +171,13 @@ class Hierarchy:
 
     def annotated(self, annotation: Expr, site: Site) -> Values:
         """Instances of the project's classes that an annotation names (also inside Optional and unions)."""
-        if annotation[0] == "item":
-            return self.annotated(annotation[2], site)
-        if annotation[0] == "binop":
-            return self.annotated(annotation[2], site) + self.annotated(annotation[3], site)
-        if annotation[0] == "const" and isinstance(annotation[1], str) and annotation[1].isidentifier():
-            annotation = Name(annotation[1])
-        if annotation[0] not in ("name", "attr"):
+        if isinstance(annotation, Subscript):
+            return self.annotated(annotation.index, site)
+        if isinstance(annotation, BinOp):
+            return self.annotated(annotation.left, site) + self.annotated(annotation.right, site)
+        if isinstance(annotation, Constant) and isinstance(annotation.value, str) and annotation.value.isidentifier():
+            annotation = Name(annotation.value)
+        if not isinstance(annotation, (Name, Attribute)):
             return ()
         return tuple(
             Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class)

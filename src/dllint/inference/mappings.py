@@ -19,11 +19,12 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
-from dllint.inference.changes import Changes, is_other
+from dllint.inference import limits
+from dllint.inference.changes import Changes, identity, is_other
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.interface import Engine, Table
 from dllint.inference.sequences import Sequences
-from dllint.inference.unions import MOST_ITEMS, union
+from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
     Actuals,
@@ -83,6 +84,10 @@ class Mappings:
             for where in self.changes.runs(change, value):
                 yield change, where
 
+    def slots(self, value: Display) -> list[tuple[Expr, Site]] | None:
+        """All elements of a sequence in their order, where that is known."""
+        return self.lists.slots(value)
+
     def length(self, values: Values) -> int | None:
         """The one length that all of the sequences have; None where that is not known."""
         return self.lists.length(values)
@@ -106,9 +111,9 @@ class Mappings:
                     at = (call.statement.line, call.statement.column)
                     before = False if at == site.at else self._before(at, call.region, site)
                     if before is not None:
-                        sure = before and len(values) == 1 and not change.region
-                        alone = sure and len(self.world.values.evaluate(change.base, where)) == 1
-                        found.append((at, change, where, alone))
+                        sure = before and not change.region
+                        bases = self.world.values.evaluate(change.base, where) if sure else ()
+                        found.append((at, change, where, self._is_one(values, bases, site)))
         found.sort(key=lambda one: one[0], reverse=True)
         return [(change, where, sure) for _, change, where, sure in found]
 
@@ -131,7 +136,19 @@ class Mappings:
             return found == before if not found or found & before else None
         if not any(self.changes.changes(change, value) for value in values if _is_container(value)):
             return None
-        return len(values) == 1 and len(self.world.values.evaluate(change.base, where)) == 1
+        return self._is_one(values, self.world.values.evaluate(change.base, where), site)
+
+    @staticmethod
+    def _is_one(values: Values, bases: Values, reader: Site) -> bool:
+        """Whether both are surely one container: one that the function itself makes, or one call makes for it."""
+        if len(values) != 1 or len(bases) != 1 or identity(values[0]) != identity(bases[0]):
+            return False
+        made = identity(values[0])
+        if isinstance(made, Written):
+            return made.site.frame is not None or (made.site.file, made.site.scope) == (reader.file, reader.scope)
+        if not isinstance(made, Parsed):
+            return True
+        return made.frame is not None or made.file.calls[made.call].scope == reader.scope
 
     def _bindings(self, expr: Expr, site: Site) -> set[int]:
         """What the first name of an expression is bound by."""
@@ -442,7 +459,7 @@ class Mappings:
                 groups.append(self._keys(change, where) if keys else self.world.values.evaluate(change.value, where))
             elif change.kind == "merge" and change.value is not None:
                 groups.append(self._merged(change.value, where, keys))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def _all_written(self, value: Mapping, keys: bool) -> Iterator[Values]:
         expr, site = value.written.expr, value.written.site
@@ -466,7 +483,7 @@ class Mappings:
         groups: list[Values] = []
         parts = summands(expr)
         if len(parts) > 1:
-            return union((self._merged(part, site, keys) for part in parts), MOST_ITEMS)
+            return union((self._merged(part, site, keys) for part in parts), limits.ITEMS)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
                 groups.append(self.all_keys(value) if keys else self.all_values(value))
@@ -474,7 +491,7 @@ class Mappings:
                 groups.extend(self.item(pair, const(0 if keys else 1)) for pair in self.elements(value))
             else:
                 groups.append(iterating.part(self.world, Element(expr), 0 if keys else 1, site) or (UNKNOWN,))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Annotation, Expr
 from dllint.inference import fields
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import METHODS
@@ -163,7 +163,7 @@ class Objects:
             if isinstance(nearer, Class) and own is not None:
                 file = nearer.file
                 calls = [file.calls[index] for index in file.facts.called.get(name, ())]
-                return not any(call.scope == own and call.func[0] == "attr" for call in calls)
+                return not any(call.scope == own and isinstance(call.func, Attribute) for call in calls)
         return False
 
     def _stored_values(self, value: Instance, name: str) -> list[Values]:
@@ -223,7 +223,7 @@ class Objects:
     def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
-            if call.func[0] == "attr" and call.func[2] == "__init__":
+            if isinstance(call.func, Attribute) and call.func.attr == "__init__":
                 site = self.world.call_site(method.file, index, frame)
                 for target in self.world.values.evaluate(call.func, site):
                     if isinstance(target, Function) and target.key != method.key:
@@ -335,7 +335,7 @@ class Objects:
             self._named = {
                 attr
                 for attr, stores in self._outside.items()
-                if any(store.base[0] in ("name", "attr") for _, store in stores)
+                if any(isinstance(store.base, (Name, Attribute)) for _, store in stores)
             }
         return self._named
 
@@ -348,14 +348,9 @@ class Objects:
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self._owners(value):
             for event in owner.file.scopes[owner.scope].events:
-                if (
-                    event.kind == "assign"
-                    and event.target == Name(name)
-                    and isinstance(event.detail, list)
-                    and event.detail[0] == "ann"
-                ):
+                if isinstance(event.detail, Annotation) and event.target == Name(name):
                     site = Site(owner.file, owner.scope, 0, (0, 0), None)
-                    return self.world.hierarchy.annotated(event.detail[1], site)
+                    return self.world.hierarchy.annotated(event.detail.expr, site)
         return ()
 
     def call_method(self, value: Instance, name: str) -> Values:

@@ -20,10 +20,11 @@ from dllint.facts.nodes import (
     UnaryOp,
 )
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.changes import Changes
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine, Table
-from dllint.inference.unions import MOST_ITEMS, union
+from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values
 from dllint.linking.conditions import contradict
 from dllint.linking.source import last_name
@@ -236,7 +237,7 @@ class Sequences:
                     groups.extend(self.world.values.element_of(one) for one in evaluate(change.value, where))
                 elif change.kind in ("add", "set") and change.value is not None:
                     groups.append(evaluate(change.value, where))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def _displayed(self, value: Display) -> Iterator[Values]:
         expr, site = value.written.expr, value.written.site

@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 from dllint.facts.nodes import (
     Attribute,
     BinOp,
-    BoolOp,
-    CallRef,
     Comprehension,
     Constant,
     Element,
     Entered,
-    IfExp,
     List,
     Name,
     Opaque,
@@ -22,7 +19,8 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
+from dllint.facts.nodes import last_name as last_name
+from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Operator, Scope
 from dllint.span import Span
 
 
@@ -70,7 +68,7 @@ class SourceFile:
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
         self._globals: dict[str, list[Binding]] | None = None
-        self._imports: list[tuple[int, Event]] | None = None
+        self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
         self._clauses_at: dict[tuple[int, int], list[int]] = {}
@@ -112,7 +110,7 @@ class SourceFile:
                         found.setdefault(target.id, []).append(Binding("value", event, _incoming(event), -1))
                     continue
                 if kind in ("global", "nonlocal"):
-                    outer.update(event.detail)
+                    outer.update(declared_names(event))
                 for name, binding in _bound(event) if kind in _NAMING else ():
                     if name == "" and binding.kind == "def":
                         name = self.scopes[binding.number].name
@@ -127,7 +125,7 @@ class SourceFile:
             self._globals = {}
             self._global_scopes: dict[str, list[int]] = {}
             for index, scope in enumerate(self.scopes):
-                declared = {name for event in scope.events if event.kind == "global" for name in event.detail}
+                declared = {name for event in scope.events_of("global") for name in declared_names(event)}
                 for event in scope.events if declared else ():
                     for bound, binding in _bound(event):
                         if bound in declared:
@@ -139,12 +137,7 @@ class SourceFile:
         """Assignments to attributes and items that stand directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
-            found = [
-                store
-                for event in self.scopes[scope].events
-                if event.target is not None and not isinstance(event.target, Name)
-                for store in _stored(scope, event)
-            ]
+            found = [store for event in self.scopes[scope].storing() for store in _stored(scope, event)]
             for index in self.facts.called.get("setattr", ()):
                 if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
                     found.append(store)
@@ -171,8 +164,8 @@ class SourceFile:
                 if region.kind == "for":
                     regions.setdefault(region.parent, []).append(index)
             for scope in self.scopes if regions else ():
-                for event in scope.events:
-                    if event.kind == "for" and event.detail == "comp" and event.value_span is not None:
+                for event in scope.events_of("for"):
+                    if event.detail == "comp" and event.value_span is not None:
                         for index in regions.get(event.region, ()):
                             region = self.facts.regions[index]
                             if region.span.covers(event.value_span) and region.expr == event.value:
@@ -211,14 +204,14 @@ class SourceFile:
             scope = self.scopes[scope].parent
         return ".".join(reversed(names)) or "<module>"
 
-    def imports(self) -> list[tuple[int, Event]]:
-        """The import statements, each with the scope that it stands in."""
+    def imports(self) -> list[tuple[int, Event, ImportedName]]:
+        """The import statements, each with the scope that it stands in and what it imports."""
         if self._imports is None:
             self._imports = [
-                (number, event)
+                (number, event, event.detail)
                 for number, scope in enumerate(self.scopes)
-                for event in scope.events
-                if event.kind == "import"
+                for event in scope.events_of("import")
+                if isinstance(event.detail, ImportedName)
             ]
         return self._imports
 
@@ -226,8 +219,7 @@ class SourceFile:
         """All modules that the file imports, their first names, and the names that it imports from them."""
         if self._packages is None:
             found: set[str] = set()
-            for _, event in self.imports():
-                module, name, _, _ = event.detail
+            for _, _, (module, name, _, _) in self.imports():
                 found.add(module)
                 found.add(module.split(".")[0])
                 if name:
@@ -243,9 +235,9 @@ _BINDING = frozenset({"assign", "for", "with"})
 _NAMING = _BINDING | {"import", "def", "class", "except"}
 
 
-def last_name(expr: Expr) -> str:
-    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
-    return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
+def declared_names(event: Event) -> list[str]:
+    """The names of a `global` or `nonlocal` statement."""
+    return event.detail if isinstance(event.detail, list) else []
 
 
 def _start(event: Event) -> tuple[int, int]:
@@ -281,13 +273,8 @@ def _incoming(event: Event) -> Expr | None:
         return Element(value)
     if event.kind == "with":
         return Entered(value)
-    if (
-        event.kind == "assign"
-        and isinstance(event.detail, list)
-        and event.detail[0] == "op"
-        and event.target is not None
-    ):
-        return BinOp(event.detail[1], event.target, value)
+    if isinstance(event.detail, Operator) and event.target is not None:
+        return BinOp(event.detail.op, event.target, value)
     return value
 
 
@@ -302,7 +289,7 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
             for target, value in _targets(event.target, _incoming(event)):
                 if isinstance(target, Name):
                     yield target.id, Binding("value", event, value, -1)
-    elif kind == "import":
+    elif isinstance(event.detail, ImportedName):
         module, name, alias, _level = event.detail
         if name is None:
             yield alias or module.split(".")[0], Binding("import", event, None, -1)
@@ -310,7 +297,7 @@ def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
             yield "*", Binding("import", event, None, -1)
         else:
             yield alias or name, Binding("import", event, None, -1)
-    elif kind in ("def", "class"):
+    elif isinstance(event.detail, int):
         yield "", Binding("def", event, None, event.detail)
     elif kind == "except" and isinstance(event.target, Name):
         yield event.target.id, Binding("opaque", event, None, -1)
@@ -336,44 +323,3 @@ def _set(call: Call) -> Store | None:
     target = Attribute(base.value, key.value.value)
     event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
     return Store(call.scope, event, base.value, key.value.value, value.value)
-
-
-def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
-    """Pairs of last names, of which the second may be bound to what the first names."""
-    for scope in file.scopes:
-        for event in scope.events:
-            value, target = event.value, event.target
-            if event.kind == "assign" and value is not None and target is not None:
-                if isinstance(value, _ALIASED) and isinstance(target, _NAMED):
-                    name = last_name(target)
-                    for source in _sources(value, file):
-                        yield source, name
-            elif event.kind == "import" and event.detail[1] and event.detail[2]:
-                yield event.detail[1], event.detail[2]
-        for param in scope.params:
-            if isinstance(param.default, _NAMED):
-                yield last_name(param.default), param.name
-    for call in file.calls:
-        for argument in call.args:
-            keyword = argument.keyword
-            if keyword is not None and isinstance(argument.value, _NAMED) and keyword not in ("*", "**"):
-                yield last_name(argument.value), keyword
-
-
-_NAMED = (Name, Attribute)
-_ALIASED = (Name, Attribute, IfExp, BoolOp, CallRef)
-
-
-def _sources(expr: Expr, file: SourceFile) -> Iterator[str]:
-    if isinstance(expr, _NAMED):
-        yield last_name(expr)
-    elif isinstance(expr, IfExp):
-        yield from _sources(expr.body, file)
-        yield from _sources(expr.orelse, file)
-    elif isinstance(expr, BoolOp):
-        for part in expr.values:
-            yield from _sources(part, file)
-    elif isinstance(expr, CallRef):
-        call = file.calls[expr.index]
-        if last_name(call.func) == "partial" and call.args and call.args[0].keyword is None:
-            yield from _sources(call.args[0].value, file)

@@ -22,8 +22,8 @@ place of a call in the user's own files:
 A loader's name, `"70.1"`, is the process that built it and a count; a forked or spawned process that iterates the
 loader keeps the name.
 
-Reading is forgiving, since a run can be killed while it writes: a record that is cut off, whose kind is unknown or
-that lacks what it needs is skipped and counted, and fields that are unknown are dropped and counted.
+Reading is forgiving, since a run can be killed while it writes: a record that is cut off or lacks what it needs is
+skipped and counted, and kinds and fields that are unknown are passed over.
 """
 
 from dllint.observation.loaders import (

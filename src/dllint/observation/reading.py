@@ -10,7 +10,7 @@ import stat
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, Union
 
 from dllint.observation.processes import Process, Stack
@@ -26,14 +26,11 @@ Kind = TypeVar("Kind", bound=Record)
 
 @dataclass(frozen=True)
 class Observation:
-    """All records of a run by time, and what could not be read: `cut` off, `malformed`, of unknown kind, fields
-    unknown."""
+    """All records of a run by time, and how many lines could not be read: `cut` off, or `malformed`."""
 
     records: tuple[Record, ...] = ()
     cut: int = 0
     malformed: int = 0
-    unknown_kinds: Mapping[str, int] = field(default_factory=dict)
-    unknown_fields: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
         """The records of one kind, oldest first."""
@@ -76,11 +73,9 @@ def _lines(path: str) -> list[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Observation:
-    """Reads records, one a line, in any order."""
+    """Reads records, one per line, in any order. Kinds and fields that this version does not know are passed over."""
     records: list[Record] = []
     cut = malformed = 0
-    kinds: dict[str, int] = {}
-    fields: dict[str, int] = {}
     for line in lines:
         if not line.strip(b" \r\0"):
             continue
@@ -94,18 +89,14 @@ def read_lines(lines: Iterable[bytes]) -> Observation:
             continue
         known = KINDS.get(told["kind"])
         if known is None:
-            kinds[told["kind"]] = kinds.get(told["kind"], 0) + 1
             continue
-        hints = _hints(known)
-        for name in told.keys() - hints.keys() - {"kind"}:
-            fields[f"{known.kind}.{name}"] = fields.get(f"{known.kind}.{name}", 0) + 1
         try:
-            values = {name: _value(told[name], hint) for name, hint in hints.items() if name in told}
+            values = {name: _value(told[name], hint) for name, hint in _hints(known).items() if name in told}
             records.append(known(**values))
         except (TypeError, ValueError):
             malformed += 1
     records.sort(key=lambda record: record.t)
-    return Observation(tuple(records), cut, malformed, kinds, fields)
+    return Observation(tuple(records), cut, malformed)
 
 
 _HINTS: dict[type, dict[str, Any]] = {}

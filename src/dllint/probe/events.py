@@ -1,7 +1,7 @@
 """What happens in the user's processes, for measuring code to listen to.
 
-A module that measures subscribes when it is imported, and is named in `MEASURES`, whose modules are imported in each
-process that loads `torch.utils.data`, before the first loader is built:
+The modules of `measures` are imported in each process that loads `torch.utils.data`, before the first loader is built,
+and subscribe as they are imported:
 
     @events.iterating.listen
     def count_storages(loader, iteration):
@@ -18,15 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 from dllint.probe import recorder
-
-MEASURES: tuple[str, ...] = (
-    "dllint.probe.measures.starting",
-    "dllint.probe.measures.memory",
-    "dllint.probe.measures.handles",
-    "dllint.probe.measures.repeats",
-    "dllint.probe.measures.cuda",
-)
-"""Modules that listen, by their full names."""
 
 
 class Event:

@@ -21,11 +21,8 @@ def watch() -> None:
 
     def fork() -> int:
         since = time.time()
-        try:
+        with sites.transparent:
             child: int = original()
-        except OSError as error:
-            sites.unseen(error)
-            raise
         if child:
             recorder.guarded(_told, sys._getframe(1), since, child)
         return child

@@ -60,11 +60,8 @@ def _extend(name: str, spec: ModuleSpec) -> None:
         return
 
     def exec_module(module: ModuleType) -> None:
-        try:
+        with sites.transparent:
             original(module)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
         loader.__dict__.pop("exec_module", None)
         for hook in _hooks.pop(name, ()):
             _call(name, hook, module)

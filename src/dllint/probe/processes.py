@@ -194,11 +194,8 @@ def hook_subprocess(module: ModuleType) -> None:
     @functools.wraps(original)
     def __init__(self: Any, args: Any, *more: Any, **options: Any) -> None:
         since = time.time()
-        try:
+        with sites.transparent:
             original(self, args, *more, **options)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
         if recorder.silent:
             return
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from typing import Literal, TypedDict, Union, cast
+from typing import Any, Literal, Union
 
 Process = Union[int, Literal["self"]]
 
@@ -18,24 +18,16 @@ _PARTS = {
     "Pss": "pss",
     "Pss_Anon": "pss_anon",
     "Pss_File": "pss_file",
-    "Pss_Shmem": "pss_shmem",
+    "Pss_Shmem": "shm",
 }
 _PRIVATE = ("Private_Clean", "Private_Dirty", "Private_Hugetlb")
 
 
-class Memory(TypedDict, total=False):
-    """Resident (RSS), proportional (PSS) and unique (USS) set size, and PSS by what backs it."""
+def memory(process: Process = "self") -> dict[str, int] | None:
+    """Resident (`rss`), proportional (`pss`) and unique (`uss`) set size, and PSS by what backs it, in bytes.
 
-    rss: int
-    pss: int
-    uss: int
-    pss_anon: int
-    pss_file: int
-    pss_shmem: int
-
-
-def memory(process: Process = "self") -> Memory | None:
-    """PSS shares each page among those that map it, so that its sum over processes is what they really use."""
+    PSS shares each page among those that map it, so that its sum over processes is what they really use.
+    """
     found: dict[str, int] = {}
     unique = 0
     for line in _lines(process, "smaps_rollup"):
@@ -47,7 +39,13 @@ def memory(process: Process = "self") -> Memory | None:
     if "rss" not in found:
         return None
     found["uss"] = unique
-    return cast("Memory", found)
+    return found
+
+
+def held(process: Process = "self") -> dict[str, Any]:
+    """What a record of kind "sample" says that a process holds; without memory where that cannot be known."""
+    counts = {"threads": threads(process), "fds": descriptors(process), "maps": maps(process)}
+    return {**(memory(process) or {}), **counts}
 
 
 def descriptors(process: Process = "self") -> int | None:

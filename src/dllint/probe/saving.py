@@ -114,11 +114,8 @@ def _saving(original: Callable[..., Any], api: str, position: int, keyword: str 
             args = (*args[:position], to_write(args[position], api), *args[position + 1 :])
         elif keyword in kwargs:
             kwargs[keyword] = to_write(kwargs[keyword], api)
-        try:
+        with sites.transparent:
             return original(*args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return save
 
@@ -130,11 +127,8 @@ def _reading(original: Callable[..., Any], position: int, keyword: str = "f") ->
             args = (*args[:position], to_read(args[position]), *args[position + 1 :])
         elif keyword in kwargs:
             kwargs[keyword] = to_read(kwargs[keyword])
-        try:
+        with sites.transparent:
             return original(*args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return load
 
@@ -149,11 +143,8 @@ def _hook_safetensors(module: Any) -> None:
 
     @functools.wraps(original, updated=())
     def safe_open(filename: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
+        with sites.transparent:
             return original(to_read(filename), *args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     module.safe_open = safe_open
 
@@ -214,11 +205,8 @@ def _opening() -> Any:
         target = file
         if isinstance(mode, str) and not isinstance(file, int):
             target = to_read(file, True) if _WRITING.isdisjoint(mode) else _to_open(file, mode)
-        try:
+        with sites.transparent:
             return _open(target, mode, *args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return open
 
@@ -247,11 +235,8 @@ def _looking() -> Any:
             return _stat(path, *args, **kwargs)
         if kwargs.get("dir_fd") is None:
             path = to_read(path, True)
-        try:
+        with sites.transparent:
             return _stat(path, *args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return stat
 
@@ -302,11 +287,8 @@ def _linking(name: str) -> Any:
                 # Who looks for a link that is to be replaced asks lstat, which knows nothing of the redirected one.
                 if dst == mirror(place) and _exists(dst):
                     _remove(dst)
-        try:
+        with sites.transparent:
             return original(src, dst, *args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return link
 
@@ -326,11 +308,8 @@ def _removing(name: str) -> Any:
             if is_checkpoint(place) and _exists(place):
                 recorder.guarded(_told, f"os.{name}", place, "", sys._getframe(1))
                 return None
-        try:
+        with sites.transparent:
             return original(path, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return remove
 
@@ -344,11 +323,8 @@ def _removing_trees(original: Any) -> Any:
             if any(is_checkpoint(file) for _, _, files in os.walk(place) for file in files):
                 recorder.guarded(_told, "shutil.rmtree", place, "", sys._getframe(1))
                 return None
-        try:
+        with sites.transparent:
             return original(path, *args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return rmtree
 
@@ -360,11 +336,8 @@ def _copying(original: Any) -> Any:
         if source is not src and place is not None and not is_checkpoint(place):
             original(source, to_write(dst, "shutil.copyfile"), **kwargs)
             return dst
-        try:
+        with sites.transparent:
             return original(src, dst, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return copyfile
 
@@ -374,10 +347,7 @@ def _copying_metadata(original: Any) -> Any:
 
     @functools.wraps(original)
     def copy(src: Any, dst: Any, **kwargs: Any) -> Any:
-        try:
+        with sites.transparent:
             return original(to_read(src, True), to_read(dst, True), **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return copy

@@ -108,16 +108,17 @@ def _hook_workers(module: ModuleType) -> None:
 
 def _hook_loaders(module: ModuleType) -> None:
     import importlib
+    import pkgutil
 
-    from dllint.probe import events, loading
+    from dllint.probe import loading, measures
 
     plan.load(plan.directory)
     loading.hook(module)
-    for name in events.MEASURES:
+    for measure in pkgutil.iter_modules(measures.__path__, f"{measures.__name__}."):
         try:
-            importlib.import_module(name)
+            importlib.import_module(measure.name)
         except Exception as error:
-            recorder.trouble(name, error)
+            recorder.trouble(measure.name, error)
 
 
 def _hook_saves(module: ModuleType) -> None:

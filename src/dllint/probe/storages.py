@@ -38,11 +38,11 @@ class Storages:
     """What one worker's start pickles.
 
     `storages` counts each storage once, `empty` those of them without a byte, `references` every time that one is
-    written (the same, but for torch 2.0, which makes a new object for it each time), `shared` those that lie in
-    shared memory already, with `shared_bytes` the pages they take there, `temporary` those that pickling itself made
-    and that nothing holds: they are gone before a worker takes them, and it dies. `elsewhere` are tensors that are
-    not in main memory. `handles` are descriptors that the objects themselves carry, as queues and pipes do.
-    `pickled_bytes` is what goes through the pipe, `array_bytes` of NumPy arrays included; storages do not.
+    written (the same, but for torch 2.0, which makes a new object for it each time), `shared` those that lie in shared
+    memory already, `temporary` those that pickling itself made and that nothing holds: they are gone before a worker
+    takes them, and it dies. `elsewhere` are tensors that are not in main memory. `handles` are descriptors that the
+    objects themselves carry, as queues and pipes do. `pickled_bytes` is what goes through the pipe, `array_bytes` of
+    NumPy arrays included; storages do not.
     """
 
     storages: int = 0
@@ -52,7 +52,6 @@ class Storages:
     temporary: int = 0
     storage_bytes: int = 0
     shm_bytes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STRATEGIES, 0))
-    shared_bytes: int = 0
     elsewhere: int = 0
     handles: int = 0
     pickled_bytes: int = 0
@@ -133,7 +132,6 @@ class _Counter(ForkingPickler):
             counted.storage_bytes += size
             if storage.is_shared():
                 counted.shared += 1
-                counted.shared_bytes += page_bytes(size)
             else:
                 for strategy in STRATEGIES:
                     needed = size + _HEADER[strategy]

@@ -84,11 +84,8 @@ def _watch_fetchers() -> None:
                 state.epoch += 1
             if events.collating.listeners:
                 collate_fn = _collating(collate_fn)
-        try:
+        with sites.transparent:
             build(self, dataset, auto_collation, collate_fn, *args, **kwargs)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     base.__init__ = __init__
     for cls in (fetch._IterableDatasetFetcher, fetch._MapDatasetFetcher):
@@ -100,11 +97,8 @@ def _fetching(original: Any) -> Any:
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
         if state is not None:
             events.fetching(state, possibly_batched_index)
-        try:
+        with sites.transparent:
             batch = original(self, possibly_batched_index)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
         if state is not None:
             state.batches += 1
             events.fetched(state, possibly_batched_index, batch)
@@ -118,10 +112,7 @@ def _collating(collate: Any) -> Any:
         if state is not None:
             state.items += len(items) if isinstance(items, (list, tuple)) else 1
             events.collating(state, items)
-        try:
+        with sites.transparent:
             return collate(items)
-        except BaseException as error:
-            sites.unseen(error)
-            raise
 
     return collated

@@ -1,17 +1,26 @@
-"""Reports: one module a format, each with `render(report, style) -> str`."""
+"""Reports: one module a format, each with `render(report, style) -> str`.
+
+A format is that module and its name in one of the lists below.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from dllint.finding import Finding
     from dllint.linter import Report
+    from dllint.run_report import RunReport
+    from dllint.tracing import Trace
 
 Format = Literal["text", "json", "lsp", "github"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+"""Of `dllint check`: modules of this package."""
+RunFormat = Literal["text", "json"]
+"""Of `dllint run`: modules of `runs`."""
+TraceFormat = Literal["text", "json"]
+"""Of `dllint trace`: modules of `traces`."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +30,12 @@ class Style:
     Attributes:
         color: with ANSI colours (text only).
         unsafe_fixes: unsafe fixes count as fixable.
-        statistics: counts a rule in the place of the findings.
         quiet: findings only, without the footer.
         directory: paths are shown relative to this one where they lie inside it; absolute.
     """
 
     color: bool = False
     unsafe_fixes: bool = False
-    statistics: bool = False
     quiet: bool = False
     directory: str = ""
 
@@ -41,11 +48,9 @@ def fixable(finding: Finding, unsafe: bool) -> bool:
     )
 
 
-def render(name: Format, report: Report, style: Style) -> str:
-    """The report in the format `name`; ends with a newline unless it is empty."""
-    if style.statistics:
-        from dllint.reporters import statistics
-
-        return statistics.render(report, style, as_json=name == "json")
-    text: str = import_module(f"dllint.reporters.{name}").render(report, style)
+def render(
+    name: str, report: Report | RunReport | Trace, style: Style, folder: Literal["", "runs.", "traces."] = ""
+) -> str:
+    """The report in the format `name`, whose module is in `folder`; ends with a newline unless it is empty."""
+    text: str = import_module(f"dllint.reporters.{folder}{name}").render(report, style)
     return text

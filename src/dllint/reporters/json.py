@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Fix
 from dllint.reporters import Style
 from dllint.reporters.edits import text_edits
-from dllint.span import Span
+from dllint.reporters.source import judged, located
 
 if TYPE_CHECKING:
     from dllint.linter import Report
@@ -19,37 +19,23 @@ def render(report: Report, style: Style) -> str:
 
 
 def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
-    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story.
-
-    What a run said of it, `verdict`, `evidence` and `origin`, is there where there was a run.
-    """
-    judged: dict[str, Any] = {}
-    if finding.verdict is not None:
-        judged = {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
+    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story."""
     return {
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity,
         "message": finding.text,
         "help": finding.help or None,
-        "filename": finding.path,
-        **located(finding.span),
+        **located(finding.path, finding.span),
         "cell": finding.cell,
         "start_methods": list(finding.start_methods),
         "related": [
-            {"message": place.message, "filename": place.path, **located(place.span)}
+            {"message": place.message, **located(place.path, place.span)}
             for place in (*finding.trace, *finding.related)
         ],
         "fixes": [_fix(fix, report) for fix in finding.fixes],
         "url": finding.url or None,
-        **judged,
-    }
-
-
-def located(span: Span) -> dict[str, dict[str, int]]:
-    return {
-        "location": {"row": span.line, "column": span.column},
-        "end_location": {"row": span.end_line, "column": span.end_column},
+        **judged(finding),
     }
 
 
@@ -57,7 +43,5 @@ def _fix(fix: Fix, report: Report) -> dict[str, Any]:
     return {
         "title": fix.title,
         "applicability": fix.applicability,
-        "edits": [
-            {"filename": edit.path, **located(edit.span), "content": edit.content} for edit in text_edits(fix, report)
-        ],
+        "edits": [{**located(edit.path, edit.span), "content": edit.content} for edit in text_edits(fix, report)],
     }

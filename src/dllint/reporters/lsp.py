@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Fix
 from dllint.reporters import Style
 from dllint.reporters.edits import text_edits
-from dllint.reporters.source import split_lines, told_by_run, utf16_range
+from dllint.reporters.source import judged, split_lines, told_by_run, utf16_range
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def uri(path: str) -> str:
 
 def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, Any]:
     """One diagnostic; `data.fixes` holds what code actions need."""
-    data: dict[str, Any] = {"name": finding.name, "fixes": [_fix(fix, report, locate) for fix in finding.fixes]}
-    if finding.verdict is not None:
-        data |= {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
+    fixes = [_fix(fix, report, locate) for fix in finding.fixes]
     found: dict[str, Any] = {
         "range": locate(finding.path, finding.span),
         "severity": SEVERITY[finding.severity or "warning"],
@@ -59,7 +57,7 @@ def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, An
             {"location": {"uri": uri(place.path), "range": locate(place.path, place.span)}, "message": place.message}
             for place in (*finding.trace, *finding.related)
         ],
-        "data": data,
+        "data": {"name": finding.name, "fixes": fixes, **judged(finding)},
     }
     if finding.url:
         found["codeDescription"] = {"href": finding.url}

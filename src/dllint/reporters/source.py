@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 from unicodedata import category, east_asian_width
 
-from dllint.finding import Finding
+from dllint.finding import Finding, Place
 from dllint.span import Span
 
 TAB = 4
@@ -27,6 +28,27 @@ def shown_path(path: str, directory: str) -> str:
     """The path relative to `directory` where it lies inside it, else as it is."""
     inside = directory and path.startswith(directory.rstrip(os.sep) + os.sep)
     return os.path.relpath(path, directory) if inside else path
+
+
+def located(path: str, span: Span) -> dict[str, Any]:
+    """A place as JSON has it."""
+    return {
+        "filename": path,
+        "location": {"row": span.line, "column": span.column},
+        "end_location": {"row": span.end_line, "column": span.end_column},
+    }
+
+
+def placed(place: Place | None) -> dict[str, Any] | None:
+    """A place without its message, or null."""
+    return None if place is None else located(place.path, place.span)
+
+
+def judged(finding: Finding) -> dict[str, Any]:
+    """What a run said of a finding, as JSON has it; nothing without a run."""
+    if finding.verdict is None:
+        return {}
+    return {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
 
 
 def told_by_run(finding: Finding) -> list[str]:

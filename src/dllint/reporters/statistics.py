@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from dllint.linter import Report
 
 
-def render(report: Report, style: Style, *, as_json: bool = False) -> str:
+def statistics(name: str, report: Report, style: Style) -> str:
+    """Counts as JSON in the format of that name, else as text."""
     counts = Counter((finding.code, finding.name) for finding in report.findings)
     offered = Counter(finding.code for finding in report.findings if fixable(finding, style.unsafe_fixes))
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-    if as_json:
+    if name == "json":
         objects = [
             {"code": code, "name": name, "count": count, "fixable_count": offered[code]} for (code, name), count in rows
         ]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dllint.evidence.storage_limits import forkserver_storages
 from dllint.runtime import versions
-from dllint.runtime.limits import Limits, forkserver_storages, measure
+from dllint.runtime.limits import DEFAULT_MAX_MAP_COUNT, Limits, measure
 from dllint.runtime.predict import size
 
 PATIENCE = 120.0
@@ -206,7 +204,9 @@ def _counts(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]
             "memory maps a process",
             f"{limits.max_map_count:,}",
             f"about {about:,} separate tensors can be sent with the file_system strategy",
-            "below the kernel's default of 65,530: sysctl vm.max_map_count" if limits.max_map_count < 65530 else "",
+            f"below the kernel's default of {DEFAULT_MAX_MAP_COUNT:,}: sysctl vm.max_map_count"
+            if limits.max_map_count < DEFAULT_MAX_MAP_COUNT
+            else "",
         )
     if limits.processes is not None and limits.processes < 1024:
         yield Finding(
@@ -335,47 +335,3 @@ def _threads(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding
     for name, value in limits.environment.items():
         if name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):
             yield Finding(name, value, "caps a pool of threads in every process that inherits it")
-
-
-# --- Written out
-
-
-def as_json(examination: Examination) -> str:
-    told = {
-        "findings": [dataclasses.asdict(one) for one in examination.findings],
-        "limits": dataclasses.asdict(examination.limits),
-        "interpreter": examination.interpreter,
-    }
-    return json.dumps(told, indent=2)
-
-
-def as_text(examination: Examination, width: int = 100) -> str:
-    """One figure a paragraph; what is wrong stands under it with a mark, and how many there are at the end."""
-    lines = []
-    for one in examination.findings:
-        lines.append(f"{one.name}: {one.value}")
-        lines += _wrapped(one.meaning, "  ", width)
-        if one.problem:
-            lines += _wrapped(one.problem, "  ! ", width)
-    wrong = sum(bool(one.problem) for one in examination.findings)
-    lines += ["", f"{wrong} of {len(examination.findings)} need attention." if wrong else "Nothing is wrong."]
-    return "\n".join(lines)
-
-
-def _wrapped(text: str, mark: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=mark, subsequent_indent=" " * len(mark), break_on_hyphens=False)
-
-
-def run(python: str | None, as_json_wanted: bool) -> int:
-    """Prints an examination; 0, or 2 where the interpreter could not be asked."""
-    try:
-        examination = examine(python)
-    except DoctorError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    if as_json_wanted:
-        print(as_json(examination))
-    else:
-        columns = os.environ.get("COLUMNS", "")
-        print(as_text(examination, max(int(columns), 40) if columns.isdigit() else 100))
-    return 0

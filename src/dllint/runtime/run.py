@@ -27,8 +27,7 @@ class Options:
         max_epochs: how often a loader is iterated before the run ends; None for as often as the program does.
         time_limit: seconds; None for none.
         allow_saves: results are written where the program says, not to the scratch directory.
-        trials: start methods under which loaders are tried; None for those that the targets allow.
-        epochs, workers: of the real run, for predictions.
+        trials: start methods under which loaders are tried.
         scratch: a directory for records and redirected saves, which stays; None for a temporary one, which goes.
         progress: whether to show a bar; None where stderr is a terminal.
         program_to_stderr: the program's standard output goes to stderr, since ours holds a report for machines.
@@ -39,9 +38,7 @@ class Options:
     max_epochs: int | None = 3
     time_limit: float | None = 120.0
     allow_saves: bool = False
-    trials: tuple[str, ...] | None = None
-    epochs: int | None = None
-    workers: int | None = None
+    trials: tuple[str, ...] = ()
     scratch: str | None = None
     progress: bool | None = None
     program_to_stderr: bool = False

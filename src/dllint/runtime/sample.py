@@ -47,24 +47,8 @@ class Sampler:
 def sample(pid: int) -> Sample | None:
     """What a process holds now; None if it has ended, or if nothing can be known of it."""
     now = time.time()
-    memory = procfs.memory(pid)
-    if memory is None:
-        return _by_psutil(pid, now)
-    return Sample(
-        pid,
-        now,
-        moment="interval",
-        uss=memory.get("uss"),
-        pss=memory.get("pss"),
-        rss=memory.get("rss"),
-        pss_anon=memory.get("pss_anon"),
-        pss_file=memory.get("pss_file"),
-        shm=memory.get("pss_shmem"),
-        threads=procfs.threads(pid),
-        fds=procfs.descriptors(pid),
-        maps=procfs.maps(pid),
-        by="launcher",
-    )
+    held = procfs.held(pid)
+    return Sample(pid, now, **held, by="launcher") if "rss" in held else _by_psutil(pid, now)
 
 
 def _by_psutil(pid: int, now: float) -> Sample | None:

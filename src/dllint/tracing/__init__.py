@@ -12,7 +12,6 @@ from dllint.tracing.places import (
     parse_place,
     trace_file,
     trace_line,
-    with_doubts,
 )
 
 __all__ = [
@@ -29,5 +28,4 @@ __all__ = [
     "parse_place",
     "trace_file",
     "trace_line",
-    "with_doubts",
 ]

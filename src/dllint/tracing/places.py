@@ -6,8 +6,8 @@ Pure functions over a linked project; what they give is plain data, which report
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from dllint.facts.schema import Call
 from dllint.finding import Place
@@ -102,6 +102,7 @@ class Trace:
         in_force, excluded, way_in: of the statement.
         loaders, launches: those of the statement, or of the whole file.
         doubts: what could not be followed and may matter here.
+        limits: how often each limit of the analysis was met, by its name.
     """
 
     path: str
@@ -114,6 +115,7 @@ class Trace:
     loaders: tuple[LoaderTrace, ...] = ()
     launches: tuple[LaunchTrace, ...] = ()
     doubts: tuple[Place, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 def parse_place(text: str, exists: bool) -> tuple[str, int | None]:
@@ -389,8 +391,3 @@ def _doubts(
         )
         for where, index, verb in found
     )
-
-
-def with_doubts(trace: Trace, more: Iterable[Place]) -> Trace:
-    """The trace with more places that could not be followed."""
-    return replace(trace, doubts=(*trace.doubts, *more))

@@ -58,21 +58,9 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
         moved = fd in _before and _position(fd) != _before[fd]
         # A file is told of when its offset moved, else when it was watched long enough.
         if (moved and fd not in _moved) or (state.batches == _FETCHES and fd not in _told):
-            _told.add(fd)
             if moved:
                 _moved.add(fd)
-            recorder.record(
-                "handle",
-                path=path,
-                fd=fd,
-                loader=state.loader,
-                worker=state.worker,
-                parent=state.parent,
-                shared=_same(state.parent, fd),
-                used=used,
-                moved=moved,
-                attribute=_attribute(state.dataset, fd),
-            )
+            _tell(state, fd, path, moved, used)
 
 
 @events.worker_epoch_ended.listen
@@ -82,18 +70,23 @@ def end(state: events.WorkerState) -> None:
         return
     for fd, path in _files.items():
         if fd not in _told:
-            _told.add(fd)
-            recorder.record(
-                "handle",
-                path=path,
-                fd=fd,
-                loader=state.loader,
-                worker=state.worker,
-                parent=state.parent,
-                shared=_same(state.parent, fd),
-                moved=False,
-                attribute=_attribute(state.dataset, fd),
-            )
+            _tell(state, fd, path, False)
+
+
+def _tell(state: events.WorkerState, fd: int, path: str, moved: bool, used: bool | None = None) -> None:
+    _told.add(fd)
+    recorder.record(
+        "handle",
+        path=path,
+        fd=fd,
+        loader=state.loader,
+        worker=state.worker,
+        parent=state.parent,
+        shared=_same(state.parent, fd),
+        used=used,
+        moved=moved,
+        attribute=_attribute(state.dataset, fd),
+    )
 
 
 def _inherited() -> dict[int, str]:

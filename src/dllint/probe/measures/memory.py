@@ -18,8 +18,8 @@ _POINTS = 16
 
 
 def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
-    memory = procfs.memory(pid)
-    if memory is None:
+    held = procfs.held(pid)
+    if "rss" not in held:
         return
     recorder.record(
         "sample",
@@ -28,15 +28,7 @@ def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: i
         loader=loader,
         epoch=epoch,
         worker=worker,
-        uss=memory["uss"],
-        pss=memory["pss"],
-        rss=memory["rss"],
-        pss_anon=memory.get("pss_anon"),
-        pss_file=memory.get("pss_file"),
-        shm=memory.get("pss_shmem"),
-        threads=procfs.threads(pid),
-        fds=procfs.descriptors(pid),
-        maps=procfs.maps(pid),
+        **held,
         mapped_files=procfs.mapped_files(pid),
     )
 
@@ -54,17 +46,13 @@ def start(state: events.WorkerState) -> None:
     _threads_told = False
 
 
-@events.fetching.listen
-def third_batch(state: events.WorkerState, index: object) -> None:
-    """Only when the first batch has been sent do the queue's feeder and torch's resource sharer run for sure."""
-    if state.batches == 2 and not _threads_told:
-        _tell_threads(state)
-
-
 @events.fetched.listen
-def first_batch(state: events.WorkerState, index: object, batch: object) -> None:
+def after(state: events.WorkerState, index: object, batch: object) -> None:
     if state.batches == 1:
         _sample("first batch", "self", state.loader, state.epoch, state.worker)
+    # Only when the first batch has been sent do the queue's feeder and torch's resource sharer run for sure.
+    if state.batches == 3 and not _threads_told:
+        _tell_threads(state)
 
 
 @events.worker_epoch_ended.listen

@@ -39,17 +39,12 @@ def before_workers(loader: Any, iteration: events.Iteration) -> None:
 
 
 def _sample(iteration: events.Iteration) -> None:
-    memory = procfs.memory() or {}
     recorder.record(
         "sample",
         moment="before workers",
         loader=iteration.loader,
         epoch=iteration.number,
-        **{name: memory.get(name) for name in ("uss", "pss", "rss", "pss_anon", "pss_file")},
-        shm=memory.get("pss_shmem"),
-        threads=procfs.threads(),
-        fds=procfs.descriptors(),
-        maps=procfs.maps(),
+        **procfs.held(),
         mapped_files=procfs.mapped_files(),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dllint.finding import Place
 from dllint.linter import Report
 from dllint.reporters import Style
-from dllint.reporters.json import finding_object, located
+from dllint.reporters.json import finding_object
+from dllint.reporters.source import placed
 from dllint.run_report import RUN_VERSION, LoaderReport, ProcessReport, RunReport, Sample
 
 
@@ -43,13 +43,9 @@ def run_object(report: RunReport) -> dict[str, Any]:
     }
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
-    return None if place is None else {"filename": place.path, **located(place.span)}
-
-
 def _loader(loader: LoaderReport) -> dict[str, Any]:
     return {
-        "site": _place(loader.site),
+        "site": placed(loader.site),
         "class": loader.name,
         "dataset": loader.dataset or None,
         "arguments": dict(loader.arguments),
@@ -87,7 +83,7 @@ def _process(process: ProcessReport) -> dict[str, Any]:
         "name": process.name,
         "start_method": process.method or None,
         "daemon": process.daemon,
-        "site": _place(process.site),
+        "site": placed(process.site),
         "exit": process.exit,
         "samples": [_sample(one) for one in process.samples],
     }

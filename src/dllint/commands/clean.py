@@ -1,0 +1,17 @@
+"""What `dllint clean` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dllint import config, linter
+from dllint.commands.exits import CLEAN
+from dllint.facts import cache
+
+
+def run(paths: Sequence[str], cache_dir: str | None) -> int:
+    """Remove the facts that were kept for a project."""
+    settings = config.load(paths, overrides={"cache-dir": cache_dir} if cache_dir else {})
+    removed = cache.remove(linter.cache_directory(settings))
+    print(f"Removed {removed}" if removed else "There is no cache.")
+    return CLEAN

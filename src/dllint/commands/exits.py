@@ -1,0 +1,49 @@
+"""How a command ends: its exit code, and an error as one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from dllint.config import ConfigError
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+INTERRUPTED = 130
+
+
+def status_of(work: Callable[[], int]) -> int:
+    """The exit code of `work`: its own, or the one that fits what it raises. With DLLINT_DEBUG set, an exception that
+    nobody foresaw is raised."""
+    try:
+        status = work()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except ConfigError as error:
+        status = _failed(str(error))
+    except BrokenPipeError:
+        _abandon_output()
+        status = FAILED
+    except Exception as error:
+        if os.environ.get("DLLINT_DEBUG"):
+            raise
+        told = getattr(error, "format_message", None)
+        status = _failed(
+            told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)"
+        )
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_output()
+    return status
+
+
+def _failed(message: str) -> int:
+    if message.strip():
+        print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return FAILED
+
+
+def _abandon_output() -> None:
+    """The reader of our output went away: what is still buffered goes nowhere, so that nothing complains at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

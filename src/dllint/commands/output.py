@@ -1,0 +1,88 @@
+"""What a command writes beside its report: errors and warnings, colours or none, a file in the place of stdout, and
+a progress bar."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dllint.config import ConfigError
+
+
+def tell(lines: Iterable[str], label: str = "") -> None:
+    """Print lines on stderr, each after its label ("error", "warning") where there is one."""
+    for line in lines:
+        print(f"{label}: {line}" if label else line, file=sys.stderr)
+
+
+def write(text: str, option: str, path: str) -> None:
+    """Write a file that an option names.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    from dllint.fixes.write import WriteError, write_atomically
+
+    try:
+        write_atomically(path, text.encode("utf-8", "backslashreplace"))
+    except WriteError as error:
+        raise ConfigError(f"{option}: {error}") from None
+
+
+def wants_color(choice: str, stream: Any) -> bool:
+    """Whether to use colours on a stream: `auto` does on a terminal without NO_COLOR (no-color.org), or with
+    FORCE_COLOR."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr where that is a terminal, from one second on; it goes when the work is done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar()
+    try:
+        yield bar.update
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """Refreshed by the work itself: a thread would live on in forked processes."""
+
+    PATIENCE_S = 1.0
+    BETWEEN_S = 0.1
+
+    def __init__(self) -> None:
+        self.started = self.drawn = time.monotonic()
+        self.bar: Any = None
+
+    def update(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.started < self.PATIENCE_S or now - self.drawn < self.BETWEEN_S:
+            return
+        self.drawn = now
+        if self.bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn())
+            self.bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+            self.bar.start()
+            self.task = self.bar.add_task("", total=total)
+        self.bar.update(self.task, completed=done, total=total, refresh=True)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()

@@ -1,0 +1,38 @@
+"""Classes of the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dllint.inference.values.base import Value
+from dllint.inference.values.frames import Frame
+from dllint.linking.source import SourceFile
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Class(Value):
+    """`plain` is the one Instance that stands for any object of it."""
+
+    file: SourceFile
+    scope: int
+    name: str
+    key: tuple[str, int]
+    plain: Any = field(repr=False)
+
+    def __new__(cls, file: SourceFile, scope: int) -> Class:
+        """The one Class of a definition."""
+        found: Class | None = file.interned.get((Class, scope))
+        if found is None:
+            found = file.interned[Class, scope] = object.__new__(cls)
+            vars(found).update(file=file, scope=scope, name=file.scopes[scope].name, key=(file.path, scope), plain=None)
+        return found
+
+
+@dataclass(frozen=True)
+class Super(Value):
+    """What `super()` gives in a method of `cls`."""
+
+    cls: Class
+    receiver: Value | None
+    frame: Frame | None

@@ -1,0 +1,33 @@
+"""Modules of the project, and whatever comes from outside of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from dllint.inference.values.base import Value
+
+
+@dataclass(frozen=True)
+class Module(Value):
+    """A file of the project."""
+
+    path: str
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class External(Value):
+    """Anything reached through a name from outside the project: "torch.utils.data.DataLoader"."""
+
+    name: str
+    plain: Any = field(repr=False)
+
+    _all: ClassVar[dict[str, External]] = {}
+
+    def __new__(cls, name: str) -> External:
+        """The one External of a name."""
+        found = cls._all.get(name)
+        if found is None:
+            found = cls._all[name] = object.__new__(cls)
+            vars(found).update(name=name, plain=None)
+        return found

@@ -1,0 +1,24 @@
+"""Partials of functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dllint.inference.values.base import Value
+from dllint.inference.values.frames import Frame
+from dllint.linking.source import SourceFile
+
+
+@dataclass(frozen=True)
+class Partial(Value):
+    """What `functools.partial(function, …)` gives."""
+
+    function: Value
+    file: SourceFile
+    call: int
+    frame: Frame | None
+
+    @property
+    def plain(self) -> Value:
+        """The function that partials of partials bind arguments of."""
+        return self.function.plain if isinstance(self.function, Partial) else self.function
