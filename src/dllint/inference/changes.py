@@ -11,6 +11,7 @@ from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
 from dllint.inference.interface import Engine, Table
 from dllint.inference.values import (
+    UNKNOWN,
     Class,
     Data,
     Display,
@@ -25,6 +26,7 @@ from dllint.inference.values import (
     Value,
     Values,
     Written,
+    const,
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
@@ -48,6 +50,8 @@ _METHODS = {
     "merge_from_dict": "opaque",
     "merge_from_other_cfg": "opaque",
 }
+CONTAINERS = (Mapping, Keywords, Parsed, Data, Display)
+"""Values that changes are looked for."""
 _OF_DICTS = frozenset({"set", "default", "merge", "remove", "clear", "opaque"})
 _OF_LISTS = frozenset({"set", "add", "extend", "remove", "discard", "clear", "sort", "reverse", "opaque", "merge"})
 """The kinds of changes that dicts and lists take. A set is updated, too."""
@@ -106,6 +110,12 @@ class Changes:
         if not found and frames != [None] and self._concerns(change, None, value):
             return [change.site(None)]
         return found
+
+    def keys(self, change: Change, where: Site) -> Values:
+        """What a change has for a key."""
+        if change.key is None:
+            return (UNKNOWN,)
+        return (const(change.key),) if isinstance(change.key, str) else self.world.values.evaluate(change.key, where)
 
     def called_in(self, change: Change, value: Value, scope: tuple[str, int]) -> list[tuple[Site, Call]]:
         """The runs of a change that calls in one scope alone bring about, each with its call."""

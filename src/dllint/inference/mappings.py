@@ -10,17 +10,13 @@ from dllint.facts.nodes import (
     CallRef,
     Comprehension,
     Dict,
-    Element,
-    Name,
     Opaque,
-    Slice,
-    Subscript,
     Tuple,
 )
 from dllint.facts.schema import Expr
-from dllint.inference import iteration as iterating
-from dllint.inference import limits
-from dllint.inference.changes import Changes, identity, is_other
+from dllint.inference.all_entries import AllEntries, inside
+from dllint.inference.changes import CONTAINERS, Changes, is_other
+from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.interface import Engine, Table
 from dllint.inference.sequences import Sequences
@@ -45,8 +41,6 @@ from dllint.inference.values import (
     Written,
     const,
 )
-from dllint.linking.conditions import contradict
-from dllint.linking.expressions import summands
 from dllint.linking.source import SourceFile
 
 
@@ -57,10 +51,10 @@ class Mappings:
         self.world = world
         self.changes = Changes(world)
         self.lists = Sequences(world, self.changes)
+        self.earlier = EarlierChanges(world, self.changes)
+        self.entries = AllEntries(world, self.changes)
         self._dict_classes: dict[tuple[str, int], bool] = {}
         self._found: Table[Found | None] = {}
-        self._every_value: Table[Values] = {}
-        self._every_key: Table[Values] = {}
 
     # Changes
 
@@ -93,70 +87,7 @@ class Mappings:
         return self.lists.length(values)
 
     def local_changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
-        """The changes under a key, in the same function and before a place, of what an expression stands for there, the
-        latest first; each with where it is evaluated, and whether it is surely made, and of nothing else. Those of
-        functions that the function calls are among them."""
-        values = self.world.values.evaluate(expr, site)
-        found: list[tuple[tuple[int, int], Change, Site, bool]] = []
-        for change in self.changes.in_scope(site.file, site.scope):
-            if is_other(change.key, key) or (change.kind == "set" and isinstance(change.key, Slice)):
-                continue
-            before = self._before(change.at, change.region, site)
-            alone = self._changes_it(change, expr, values, site) if before is not None else None
-            if alone is not None:
-                found.append((change.at, change, change.site(site.frame), alone and bool(before)))
-        for value in values:
-            for change in self.changes.under(value, key) if isinstance(value, (Mapping, Parsed, Data)) else ():
-                for where, call in self.changes.called_in(change, value, (site.file.path, site.scope)):
-                    at = (call.statement.line, call.statement.column)
-                    before = False if at == site.at else self._before(at, call.region, site)
-                    if before is not None:
-                        sure = before and not change.region
-                        bases = self.world.values.evaluate(change.base, where) if sure else ()
-                        found.append((at, change, where, self._is_one(values, bases, site)))
-        found.sort(key=lambda one: one[0], reverse=True)
-        return [(change, where, sure) for _, change, where, sure in found]
-
-    def _before(self, at: tuple[int, int], region: int, site: Site) -> bool | None:
-        """Whether what stands at a place of a function has happened when another is reached: True if surely, None if
-        not."""
-        early = site.at == (0, 0) or at < site.at
-        if not early and not self.world.symbols.share_loop(site.file, region, site.region):
-            return None
-        here = self.world.symbols.atoms(site.file, site.scope, site.region)
-        if here and contradict(here, self.world.symbols.atoms(site.file, site.scope, region)):
-            return None
-        return early and site.file.encloses(region, site.region)
-
-    def _changes_it(self, change: Change, expr: Expr, values: Values, site: Site) -> bool | None:
-        """Whether a change is one of what `expr` stands for: True if of nothing else, None if it is none."""
-        where = change.site(site.frame)
-        if change.base == expr:
-            found, before = self._bindings(expr, site), self._bindings(expr, where)
-            return found == before if not found or found & before else None
-        if not any(self.changes.changes(change, value) for value in values if _is_container(value)):
-            return None
-        return self._is_one(values, self.world.values.evaluate(change.base, where), site)
-
-    @staticmethod
-    def _is_one(values: Values, bases: Values, reader: Site) -> bool:
-        """Whether both are surely one container: one that the function itself makes, or one call makes for it."""
-        if len(values) != 1 or len(bases) != 1 or identity(values[0]) != identity(bases[0]):
-            return False
-        made = identity(values[0])
-        if isinstance(made, Written):
-            return made.site.frame is not None or (made.site.file, made.site.scope) == (reader.file, reader.scope)
-        if not isinstance(made, Parsed):
-            return True
-        return made.frame is not None or made.file.calls[made.call].scope == reader.scope
-
-    def _bindings(self, expr: Expr, site: Site) -> set[int]:
-        """What the first name of an expression is bound by."""
-        while isinstance(expr, (Attribute, Subscript)):
-            expr = expr.value
-        if not isinstance(expr, Name):
-            return set()
-        return {id(binding) for binding, _ in self.world.symbols.lookup(expr.id, site)}
+        return self.earlier.changes(expr, site, key)
 
     # Lookup by key
 
@@ -204,7 +135,7 @@ class Mappings:
         if change.kind in ("set", "default", "remove"):
             if is_other(change.key, key):
                 return None
-            keys = self._keys(change, where)
+            keys = self.changes.keys(change, where)
             if not any(_may_equal(one, key) for one in keys):
                 return None
             named = any(isinstance(one, Const) and one.value == key for one in keys)
@@ -219,11 +150,6 @@ class Mappings:
         if change.kind == "clear":
             return ABSENT
         return OPAQUE if change.kind == "opaque" else None
-
-    def _keys(self, change: Change, where: Site) -> Values:
-        if change.key is None:
-            return (UNKNOWN,)
-        return (const(change.key),) if isinstance(change.key, str) else self.world.values.evaluate(change.key, where)
 
     def _merged_under(self, expr: Expr, site: Site, key: object) -> Found:
         """What another mapping, or pairs, hand over under the key."""
@@ -243,7 +169,7 @@ class Mappings:
         its own changes are looked at in their order."""
         if isinstance(value, Unknown):
             return OPAQUE
-        if not _is_container(value):
+        if not isinstance(value, CONTAINERS):
             return None
         return self.world.memory.remember(
             self._found, (value, key, reader), lambda: self._in_value(value, key, reader), None
@@ -349,17 +275,12 @@ class Mappings:
         if copied is not None:
             found = self.lookup(copied, site, key) or OPAQUE
             return Found(found.values, found.absent or bool(expr.clauses[0].ifs), found.named)
-        inside = self._inside(expr, site)
-        keys = self.world.values.evaluate(expr.key, inside)
+        within = inside(expr, site)
+        keys = self.world.values.evaluate(expr.key, within)
         known = all(isinstance(one, Const) for one in keys)
         if known and not any(isinstance(one, Const) and one.value == key for one in keys):
             return ABSENT
-        return Found(self.world.values.evaluate(expr.element, inside), not known)
-
-    @staticmethod
-    def _inside(comprehension: Comprehension, site: Site) -> Site:
-        """Where the element of a comprehension is evaluated, whose targets hold there alone."""
-        return site._replace(region=site.file.inside(comprehension, site.at, site.region))
+        return Found(self.world.values.evaluate(expr.element, within), not known)
 
     def _in_keywords(self, value: Keywords, key: object) -> Found:
         function = value.function
@@ -441,67 +362,17 @@ class Mappings:
 
     def all_values(self, value: Mapping) -> Values:
         """The values under any key."""
-        return self.world.memory.remember(self._every_value, value, lambda: self._all(value, keys=False), ())
+        return self.entries.values(value)
 
     def all_keys(self, value: Mapping) -> Values:
         """The keys."""
-        return self.world.memory.remember(self._every_key, value, lambda: self._all(value, keys=True), ())
-
-    def _all(self, value: Mapping, keys: bool) -> Values:
-        """All values, or all keys."""
-        if value.made is not None:
-            original = replace(value, made=None)
-            groups = [self.all_keys(original) if keys else self.all_values(original)]
-        else:
-            groups = list(self._all_written(value, keys))
-        for change, where in self.changes_of(value):
-            if change.kind in ("set", "default"):
-                groups.append(self._keys(change, where) if keys else self.world.values.evaluate(change.value, where))
-            elif change.kind == "merge" and change.value is not None:
-                groups.append(self._merged(change.value, where, keys))
-        return union(groups, limits.ITEMS)
-
-    def _all_written(self, value: Mapping, keys: bool) -> Iterator[Values]:
-        expr, site = value.written.expr, value.written.site
-        evaluate = self.world.values.evaluate
-        if isinstance(expr, Dict):
-            for key, entry in expr.items:
-                one = key if keys else entry
-                yield self._merged(entry, site, keys) if key is None else evaluate(one, site)
-        elif isinstance(expr, CallRef):
-            actuals = self.world.actuals(site.file, expr.index, site.frame)
-            for name, actual in actuals.keywords.items():
-                yield (const(name),) if keys else self.world.values.passed(actual)
-            for actual in (*actuals.positional[:1], *actuals.mappings):
-                if actual.expr is not None and actual.site is not None:
-                    yield self._merged(actual.expr, actual.site, keys)
-        elif isinstance(expr, Comprehension) and expr.key is not None:
-            yield evaluate(expr.key if keys else expr.element, self._inside(expr, site))
-
-    def _merged(self, expr: Expr, site: Site, keys: bool) -> Values:
-        """The values under any key, or the keys, that another dict or a sequence of pairs hands over."""
-        groups: list[Values] = []
-        parts = summands(expr)
-        if len(parts) > 1:
-            return union((self._merged(part, site, keys) for part in parts), limits.ITEMS)
-        for value in self.world.values.evaluate(expr, site):
-            if isinstance(value, Mapping):
-                groups.append(self.all_keys(value) if keys else self.all_values(value))
-            elif isinstance(value, Display):
-                groups.extend(self.item(pair, const(0 if keys else 1)) for pair in self.elements(value))
-            else:
-                groups.append(iterating.part(self.world, Element(expr), 0 if keys else 1, site) or (UNKNOWN,))
-        return union(groups, limits.ITEMS)
+        return self.entries.keys(value)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         return self.lists.elements(value) if isinstance(value, Display) else (UNKNOWN,)
-
-
-def _is_container(value: Value) -> bool:
-    return isinstance(value, (Mapping, Keywords, Parsed, Data, Display))
 
 
 def _may_equal(value: Value, key: object) -> bool:

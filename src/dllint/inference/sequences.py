@@ -21,6 +21,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
+from dllint.inference.all_entries import inside
 from dllint.inference.changes import Changes
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine, Table
@@ -242,8 +243,7 @@ class Sequences:
     def _displayed(self, value: Display) -> Iterator[Values]:
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):
-            inside = site._replace(region=site.file.inside(expr, site.at, site.region))
-            yield self.world.values.evaluate(expr.key or expr.element, inside)
+            yield self.world.values.evaluate(expr.key or expr.element, inside(expr, site))
         elif isinstance(expr, (List, Tuple, Set)):
             for element in expr.elements:
                 if isinstance(element, Starred):
