@@ -2,7 +2,7 @@
 
 Flow-insensitive across functions, flow-sensitive for the names of one function, and sensitive to the calling
 context as far as frames are given: a parameter is read from the call of its frame, or from all known calls
-where there is none. A recursive question is cut off with no values.
+where there is none. A question inside itself has no values there; what is computed with it is not known.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ from dllint.inference import limits
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
-from dllint.inference.folding import OPERATORS, binary, truth, unary
+from dllint.inference.entries import METHODS
+from dllint.inference.folding import OPERATORS, SIZED, binary, truth, unary
 from dllint.inference.interface import Engine
 from dllint.inference.narrowing import (
     called_before,
@@ -55,6 +56,7 @@ from dllint.inference.narrowing import (
     replaced_by_test,
     tests_callable,
 )
+from dllint.inference.sequences import cut
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -70,6 +72,7 @@ from dllint.inference.values import (
     Instance,
     Keywords,
     Mapping,
+    Parsed,
     Partial,
     Pattern,
     Site,
@@ -216,12 +219,16 @@ class Evaluator:
     # Attributes
 
     def _attr(self, expr: Attribute, site: Site) -> Values:
-        stored = self.world.objects.reassigned(expr, site)
+        bases = self.evaluate(expr.value, site)
+        namespace = bool(bases) and all(isinstance(base, (Mapping, Parsed, Unknown)) for base in bases)
+        stored = None if namespace else self.world.objects.reassigned(expr, site)
         if stored is None:
             stored = self.world.objects.handed_over(expr, site)
         if stored is not None:
             return stored
-        bases = self.evaluate(expr.value, site)
+        if namespace and expr.attr not in METHODS:
+            held = self.world.mappings.lookup(expr.value, site, expr.attr)
+            return (held.values if held is not None else ()) or (UNKNOWN,)
         if len(bases) == 1:
             found = self.attribute(bases[0], expr.attr, site)
         else:
@@ -254,7 +261,7 @@ class Evaluator:
         if isinstance(index, Slice) or (
             isinstance(index, Tuple) and any(isinstance(part, Slice) for part in index.elements)
         ):
-            return tuple(self._sliced(value) for value in self.evaluate(base, site))
+            return union((self._sliced(value, expr, site),) for value in self.evaluate(base, site))
         if isinstance(base, (Element, Subscript)) and isinstance(index, Constant):
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:
@@ -268,11 +275,14 @@ class Evaluator:
         registered = union(self.world.knowledge.entries(value) for value in bases if isinstance(value, Instance))
         return registered or union(self.item_of(value, key) for value in bases for key in keys)
 
-    def _sliced(self, value: Value) -> Value:
-        """A slice: of a display the display itself; of a store from outside what reading it gives."""
+    @staticmethod
+    def _sliced(value: Value, expr: Subscript, site: Site) -> Value:
+        """A slice: of a store from outside what reading it gives."""
         if isinstance(value, Instance) and isinstance(value.of, External):
             return Instance(External(f"{value.of.name}[:]"), value.file, value.call, value.frame)
-        return value if isinstance(value, (Display, Unknown, Const)) else UNKNOWN
+        if isinstance(value, Display):
+            return value.made_by(value.kind, Written(expr, site))
+        return cut(value, expr.index) if isinstance(value, Const) else UNKNOWN
 
     def item_of(self, value: Value, key: Value) -> Values:
         """The values of `value[key]`; with a key that is not known, of any item."""
@@ -396,7 +406,7 @@ class Evaluator:
         return (Display(expr.kind, Written(expr, site)),)
 
     def _conditional(self, expr: IfExp, site: Site) -> Values:
-        decided = truth(self.evaluate(expr.test, site))
+        decided = self.truth(self.evaluate(expr.test, site))
         if decided is not None:
             return self.evaluate(expr.body if decided else expr.orelse, site)
         chosen = passing(self.world, expr.body, expr.test, True, site, self.evaluate(expr.body, site))
@@ -408,7 +418,7 @@ class Evaluator:
         stops = expr.op == "or"
         for part in expr.values:
             values = self.evaluate(part, site)
-            decided = truth(values)
+            decided = self.truth(values)
             if decided is stops:
                 groups.append(values)
                 break
@@ -416,12 +426,12 @@ class Evaluator:
                 groups.append(
                     values
                     if part is expr.values[-1]
-                    else tuple(value for value in values if truth((value,)) is not (not stops))
+                    else tuple(value for value in values if self.truth((value,)) is not (not stops))
                 )
         return union(groups)
 
     def _not(self, expr: Not, site: Site) -> Values:
-        decided = truth(self.evaluate(expr.operand, site))
+        decided = self.truth(self.evaluate(expr.operand, site))
         return (UNKNOWN,) if decided is None else (const(not decided),)
 
     def _binop(self, expr: BinOp, site: Site) -> Values:
@@ -429,7 +439,15 @@ class Evaluator:
         if expr.op == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
             merged = self._unions.setdefault(id(expr), Dict(((None, expr.left), (None, expr.right))))
             return (Mapping(Written(merged, site)),)
-        return binary(expr.op, lefts, rights)
+        joined = [
+            one.made_by(one.kind, Written(expr, site), other)
+            for one in lefts
+            for other in rights
+            if expr.op == "+" and isinstance(one, Display) and isinstance(other, Display)
+        ]
+        if joined and len(joined) == len(lefts) * len(rights):
+            return union([tuple(joined)])
+        return union([tuple(joined), binary(expr.op, lefts, rights)])
 
     def _compare(self, expr: Compare, site: Site) -> Values:
         if len(expr.comparisons) != 1:
@@ -437,7 +455,32 @@ class Evaluator:
         op, right = expr.comparisons[0]
         if op not in OPERATORS:
             return (UNKNOWN,)
-        return binary(op, self.evaluate(expr.left, site), self.evaluate(right, site))
+        lefts, rights = self.evaluate(expr.left, site), self.evaluate(right, site)
+        if op in ("==", "!=") and any(self._method(value, "__eq__") for value in (*lefts, *rights)):
+            return (UNKNOWN,)
+        return binary(op, lefts, rights)
+
+    def truth(self, values: Values) -> bool | None:
+        """Whether all the values are true, or all false; None where that is not known."""
+        return truth(union(self._asked_for_truth(value) for value in values))
+
+    def _asked_for_truth(self, value: Value) -> Values:
+        """What decides whether a value counts as true: of an object what its class says, or its length."""
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            for name in ("__bool__", "__len__"):
+                if self._method(value, name):
+                    return self.world.objects.call_method(value, name)
+            knowledge = self.world.knowledge
+            bases = {knowledge.canonical(name) for name in self.world.hierarchy.externals(value.of)}
+            if bases & SIZED or bases & knowledge.dict_classes:
+                return (UNKNOWN,)
+        return (value,)
+
+    def _method(self, value: Value, name: str) -> bool:
+        """Whether the class of an object defines a method of this name."""
+        if not isinstance(value, Instance) or not isinstance(value.of, Class):
+            return False
+        return self.world.hierarchy.method(value.of, name) is not None
 
     def _fstring(self, expr: FString, site: Site) -> Values:
         prefix, inner, suffix, complete = "", "", "", True

@@ -43,6 +43,13 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is not": operator.is_not,
 }
 _SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
+SIZED = frozenset(
+    {
+        *("list", "tuple", "set", "frozenset", "str", "collections.UserList", "collections.deque"),
+        *("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"),
+    }
+)
+"""Classes from outside, other than dicts, whose objects are false where they hold nothing."""
 _BIGGEST = 2**63
 
 
@@ -69,7 +76,7 @@ def unary(op: str, values: Values) -> Values:
                 found.append(UNKNOWN)
         else:
             found.append(UNKNOWN)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
 def binary(op: str, lefts: Values, rights: Values) -> Values:
@@ -78,7 +85,7 @@ def binary(op: str, lefts: Values, rights: Values) -> Values:
     function = OPERATORS.get(op)
     if not lefts or not rights:
         return () if any(isinstance(one, Display) for one in (*lefts, *rights)) else (UNKNOWN,)
-    if function is None or len(lefts) * len(rights) > limits.PAIRS.most:
+    if function is None or limits.PAIRS.exceeded(len(lefts) * len(rights)):
         return (UNKNOWN,)
     found: dict[Value, None] = {}
     for left in lefts:
@@ -100,8 +107,6 @@ def _one(op: str, function: Callable[[Any, Any], Any], left: Value, right: Value
             return Pattern(left.value, right.suffix if isinstance(right, Pattern) else "")
     if isinstance(right, Const) and isinstance(right.value, str) and op == "+":
         return Pattern(left.prefix if isinstance(left, Pattern) else "", right.value)
-    if op == "+" and isinstance(left, Display) and isinstance(right, Display):
-        return left
     return UNKNOWN
 
 
@@ -116,7 +121,8 @@ def _never_none(left: Value, right: Value) -> bool:
 
 
 def _constructor(name: External) -> bool:
-    return name.name.rsplit(".", 1)[-1][:1].isupper()
+    last = name.name.rsplit(".", 1)[-1]
+    return last[:1].isupper() and last.isidentifier()
 
 
 def _constant(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:

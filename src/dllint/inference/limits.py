@@ -78,6 +78,8 @@ CONTEXTS = Limit("activations of one function, by their call", 12)
 NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
 OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
 CALLER_LEVELS = Limit("callers of callers that are searched for the value of a parameter", 3)
+ATTEMPTS = Limit("times that an answer is worked out that depends on the question around it", 2)
+"""The work on a recursion then grows with its length."""
 RESOLVING_LEVELS = Limit("callers of callers while the call graph itself is resolved", 1)
 """Which method a call means depends on what its receiver can be."""
 CANDIDATE_CALLS = Limit("calls of one name among which callers are looked for", 400)
@@ -94,6 +96,8 @@ CONSTRUCTOR_STEPS = Limit("constructors that call one another", 8)
 # The interpreter: containers and origins
 
 CONTAINER_DEPTH = Limit("containers inside one another", 5)
+PLACES = Limit("places that one container may come to", 120)
+RUNS = Limit("calls of one function that changes a container", 8)
 ITERATION_DEPTH = Limit("wrappers around what a loop goes through", 4)
 ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
 """Each place is passed once in a question, so that depth costs no more than the way."""

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 
 from dllint.facts.nodes import (
     Attribute,
     CallRef,
     Comprehension,
-    Constant,
     Dict,
-    Element,
-    List,
-    Name,
     Opaque,
-    Set,
-    Starred,
-    Subscript,
     Tuple,
 )
-from dllint.facts.schema import Expr, Operator
-from dllint.inference import iteration as iterating
-from dllint.inference import limits
-from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
-from dllint.inference.interface import Engine
+from dllint.facts.schema import Expr
+from dllint.inference.all_entries import AllEntries, inside
+from dllint.inference.changes import CONTAINERS, Changes, is_other
+from dllint.inference.earlier_changes import EarlierChanges
+from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
+from dllint.inference.interface import Engine, Table
+from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
@@ -37,24 +33,15 @@ from dllint.inference.values import (
     Keywords,
     Mapping,
     Parsed,
+    Pattern,
     Site,
     Unknown,
     Value,
     Values,
+    Written,
     const,
 )
-from dllint.linking.conditions import contradict, render
-from dllint.linking.expressions import summands
 from dllint.linking.source import SourceFile
-
-_CHANGING_METHODS = {
-    "update": "merge",
-    "setdefault": "default",
-    "append": "add",
-    "insert": "add",
-    "extend": "extend",
-    "add": "add",
-}
 
 
 class Mappings:
@@ -62,126 +49,74 @@ class Mappings:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._changes: dict[str, dict[str, list[Change]]] = {}
-        self._owned: dict[tuple[str, int, str], list[tuple[SourceFile, Change]]] = {}
+        self.changes = Changes(world)
+        self.lists = Sequences(world, self.changes)
+        self.earlier = EarlierChanges(world, self.changes)
+        self.entries = AllEntries(world, self.changes)
         self._dict_classes: dict[tuple[str, int], bool] = {}
-        self._found: dict[Hashable, tuple[Found | None, int | None] | None] = {}
-        self._every_value: dict[Hashable, tuple[Values, int | None] | None] = {}
-        self._every_element: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._found: Table[Found | None] = {}
 
     # Changes
 
-    def changes(self, file: SourceFile, text: str) -> list[Change]:
-        """All changes in a file of the container that is written as `text`."""
-        table = self._changes.get(file.path)
-        if table is None:
-            table = self._changes[file.path] = self._collect(file)
-        return table.get(text, [])
-
-    def _collect(self, file: SourceFile) -> dict[str, list[Change]]:
-        table: dict[str, list[Change]] = {}
-        for scope in range(len(file.scopes)):
-            for store in file.stores(scope):
-                at = (store.event.span.line, store.event.span.column)
-                change = Change("set", scope, store.event.region, at, store.key, store.value)
-                table.setdefault(render(store.base, file, 200), []).append(change)
-            for event in file.scopes[scope].events:
-                if event.detail in (Operator("|"), Operator("+")) and isinstance(event.target, (Name, Attribute)):
-                    kind = "merge" if event.detail == Operator("|") else "extend"
-                    at = (event.span.line, event.span.column)
-                    change = Change(kind, scope, event.region, at, None, event.value)
-                    table.setdefault(render(event.target, file, 200), []).append(change)
-        for method, kind in _CHANGING_METHODS.items():
-            for index in file.facts.called.get(method, ()):
-                call = file.calls[index]
-                if not isinstance(call.func, Attribute) or not call.args:
-                    continue
-                base = render(call.func.value, file, 200)
-                at = (call.statement.line, call.statement.column)
-                plain = [argument for argument in call.args if argument.keyword is None]
-                if kind == "merge":
-                    for argument in call.args:
-                        if argument.keyword is None or argument.keyword == "**":
-                            change = Change("merge", call.scope, call.region, at, None, argument.value)
-                        else:
-                            change = Change(
-                                "set", call.scope, call.region, at, Constant(argument.keyword), argument.value
-                            )
-                        table.setdefault(base, []).append(change)
-                elif kind == "default" and len(plain) == 2:
-                    change = Change("default", call.scope, call.region, at, plain[0].value, plain[1].value)
-                    table.setdefault(base, []).append(change)
-                elif plain:
-                    change = Change(kind, call.scope, call.region, at, None, plain[-1].value)
-                    table.setdefault(base, []).append(change)
-        return table
-
-    def owned_changes(self, file: SourceFile, owner: tuple[int, str] | None) -> list[tuple[SourceFile, Change]]:
-        """The changes of a container that a variable holds, or an attribute: those by methods of subclasses too."""
-        if owner is None:
-            return []
-        key = (file.path, *owner)
-        found = self._owned.get(key)
-        if found is None:
-            found = self._owned[key] = list(self._find_owned(file, *owner))
-        return found
-
-    def _find_owned(self, file: SourceFile, scope: int, text: str) -> Iterator[tuple[SourceFile, Change]]:
-        kind = file.scopes[scope].kind
-        for change in self.changes(file, text):
-            if (
-                change.scope == scope
-                or (kind == "class" and file.enclosing_class(change.scope) == scope)
-                or (scope == 0 and kind == "module" and not self._shadowed(file, change.scope, text))
-            ):
-                yield file, change
-        for below in self.world.hierarchy.subclasses(Class(file, scope)) if kind == "class" else ():
-            for change in self.changes(below.file, text):
-                if below.file.enclosing_class(change.scope) == below.scope:
-                    yield below.file, change
+    def history(self, value: Display | Mapping) -> list[Change]:
+        """What has filled a container, or the ones that it is a copy of."""
+        found = [change for change in self.changes.of(value) if change.kind in FILLING]
+        if isinstance(value, Mapping):
+            return found + (self.history(replace(value, made=None)) if value.made is not None else [])
+        return found + [change for part in value.parts for change in self.history(part)]
 
     @staticmethod
-    def changed_at(file: SourceFile, change: Change, site: Site) -> Site:
-        """Where a change of a container that was written at `site` is evaluated."""
-        same = file is site.file and change.scope == site.scope
-        return Site(file, change.scope, change.region, change.at, site.frame if same else None)
+    def changed_at(change: Change, value: Display | Mapping) -> Site:
+        """Where a change of a container is evaluated."""
+        site = value.written.site
+        same = change.file is site.file and change.scope == site.scope
+        return change.site(site.frame if same else None)
 
-    @staticmethod
-    def _shadowed(file: SourceFile, scope: int, name: str) -> bool:
-        while scope > 0:
-            if name in file.bindings(scope):
-                return True
-            scope = file.scopes[scope].parent
-        return False
+    def changes_of(self, value: Value) -> Iterator[tuple[Change, Site]]:
+        """The changes of a container, wherever they are made, each with where it is evaluated."""
+        for change in self.changes.of(value):
+            for where in self.changes.runs(change, value):
+                yield change, where
+
+    def slots(self, value: Display) -> list[tuple[Expr, Site]] | None:
+        """All elements of a sequence in their order, where that is known."""
+        return self.lists.slots(value)
+
+    def length(self, values: Values) -> int | None:
+        """The one length that all of the sequences have; None where that is not known."""
+        return self.lists.length(values)
+
+    def local_changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
+        return self.earlier.changes(expr, site, key)
 
     # Lookup by key
 
     def lookup(self, expr: Expr, site: Site, key: object) -> Found | None:
         """What `expr[key]` (or the attribute `key` of a namespace) is, later changes in the same function included.
         None where `expr` is not known to be a container."""
+        values = self.world.values.evaluate(expr, site)
+        if isinstance(key, int) and values and all(isinstance(value, Display) for value in values):
+            each = (self.lists.item(value, const(key), site) for value in values if isinstance(value, Display))
+            return Found(union(each), False)
         groups: list[Values] = []
-        written = False
-        text = render(expr, site.file, 200) if isinstance(expr, (Name, Attribute, Subscript)) else ""
-        local = [change for change in self.changes(site.file, text) if change.scope == site.scope] if text else []
-        here = self.world.symbols.atoms(site.file, site.scope, site.region)
-        for change in sorted(local, key=lambda item: item.at, reverse=True):
-            if site.at != (0, 0) and change.at >= site.at:
-                continue
-            if here and contradict(here, self.world.symbols.atoms(site.file, site.scope, change.region)):
-                continue
-            where = Site(site.file, change.scope, change.region, change.at, site.frame)
+        defaults: list[Values] = []
+        absent = written = False
+        for change, where, sure in self.local_changes(expr, site, key):
             found = self._changed(change, where, key)
             if found is None:
                 continue
-            groups.append(found.values)
             written = written or found.named
-            if change.kind != "default" and not found.absent and site.file.encloses(change.region, site.region):
-                return Found(union(groups), False)
-        absent = False
-        values = self.world.values.evaluate(expr, site)
+            if change.kind == "default":
+                defaults.append(found.values)
+                continue
+            groups.append(found.values)
+            if change.kind in ("remove", "clear"):
+                absent = True
+            if sure and (not found.absent or change.kind in ("remove", "clear")):
+                return _defaulted(Found(union(groups), absent, written), defaults)
         seen = False
         for value in values:
-            found = self.in_value(value, key, skip=(site.file.path, site.scope, text))
+            found = self.in_value(value, key, (site.file.path, site.scope))
             if found is not None:
                 seen = True
                 groups.append(found.values)
@@ -189,59 +124,97 @@ class Mappings:
                 written = written or found.named
             elif isinstance(value, Const) and value.value is None:
                 absent = True
-        if not seen and not groups:
+            elif groups or defaults:
+                groups.append(self.item(value, const(key)))
+        if not seen and not groups and not defaults:
             return None
-        return Found(union(groups), absent or not seen, written)
+        return _defaulted(Found(union(groups), absent or not seen, written), defaults)
 
-    def _changed(self, change: Change, where: Site, key: object, owner: tuple[int, str] | None = None) -> Found | None:
+    def _changed(self, change: Change, where: Site, key: object) -> Found | None:
         """What a change puts under the key; None where it does not concern the key."""
-        if change.kind in ("set", "default"):
-            if isinstance(change.key, Constant) and change.key.value != key:
+        if change.kind in ("set", "default", "remove"):
+            if is_other(change.key, key):
                 return None
-            if isinstance(change.key, str) and change.key != key:
+            keys = self.changes.keys(change, where)
+            if not any(_may_equal(one, key) for one in keys):
                 return None
-            keys: Values
-            if isinstance(change.key, str):
-                keys = (const(change.key),)
-            elif change.key is None:
-                return None
-            else:
-                keys = self.world.values.evaluate(change.key, where)
-            if any(isinstance(value, Const) and value.value == key for value in keys):
-                values = self.world.values.evaluate(change.value, where)
-                if isinstance(change.key, str) and owner is not None:
-                    values = self.world.values.owned(values, change.value, where, (owner[0], f"{owner[1]}.{key}"))
-                return Found(values, len(keys) > 1, True)
-            if any(not isinstance(value, Const) for value in keys) and not isinstance(key, str):
-                return Found(self.world.values.evaluate(change.value, where), True)
-            return None
+            named = any(isinstance(one, Const) and one.value == key for one in keys)
+            sure = named and len(keys) == 1
+            if change.kind == "remove":
+                return Found((), not sure)
+            values = self.world.values.evaluate(change.value, where)
+            return Found(values, not sure, named)
         if change.kind == "merge" and change.value is not None:
-            found = self.lookup(change.value, where, key)
-            return found if found is not None and found.values else None
-        return None
+            found = self._merged_under(change.value, where, key)
+            return found if found.values else None
+        if change.kind == "clear":
+            return ABSENT
+        return OPAQUE if change.kind == "opaque" else None
 
-    def in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None = None) -> Found | None:
-        """What is under the key in one container; None where the value is none."""
+    def _merged_under(self, expr: Expr, site: Site, key: object) -> Found:
+        """What another mapping, or pairs, hand over under the key."""
+        found = self.lookup(expr, site, key)
+        if found is not None:
+            return found
+        pairs = self.lists.pairs(expr, site)
+        if pairs is None:
+            return OPAQUE
+        fitting = [(values, len(keys) == 1) for keys, values in pairs if any(_may_equal(one, key) for one in keys)]
+        sure = next((number for number, (_, alone) in enumerate(reversed(fitting)) if alone), None)
+        counted = fitting if sure is None else fitting[len(fitting) - 1 - sure :]
+        return Found(union(values for values, _ in counted), sure is None, bool(fitting))
+
+    def in_value(self, value: Value, key: object, reader: tuple[str, int] | None = None) -> Found | None:
+        """What is under the key in one container; None where the value is none. `reader` is the function that asks:
+        its own changes are looked at in their order."""
         if isinstance(value, Unknown):
             return OPAQUE
-        if not isinstance(value, (Mapping, Keywords, Parsed, Data, Display)):
+        if not isinstance(value, CONTAINERS):
             return None
         return self.world.memory.remember(
-            self._found, (value, key, skip), lambda: self._in_value(value, key, skip), None
+            self._found, (value, key, reader), lambda: self._in_value(value, key, reader), None
         )
 
-    def _in_value(self, value: Value, key: object, skip: tuple[str, int, str] | None) -> Found | None:
+    def _in_value(self, value: Value, key: object, reader: tuple[str, int] | None) -> Found | None:
+        if isinstance(value, Display):
+            return Found(self.lists.item(value, const(key)), False) if isinstance(key, int) else None
+        if isinstance(value, Parsed) and not isinstance(key, str):
+            return None
+        found = self._content(value, key)
+        groups: list[Values] = []
+        defaults: list[Values] = []
+        absent, written = found.absent, found.named
+        for change in () if isinstance(value, Keywords) else self.changes.under(value, key):
+            if (change.file.path, change.scope) == reader and not _is_default(value, reader):
+                continue
+            called = [where for where, _ in self.changes.called_in(change, value, reader)] if reader is not None else []
+            for where in self.changes.runs(change, value):
+                if where in called:
+                    continue
+                put = self._changed(change, where, key)
+                if put is None:
+                    continue
+                written = written or put.named
+                if change.kind in ("remove", "clear"):
+                    absent = True
+                else:
+                    (defaults if change.kind == "default" else groups).append(put.values)
+                    absent = absent and put.absent
+                if isinstance(value, Mapping) and change.kind == "set" and not put.absent and _at_once(change, value):
+                    groups, absent = [put.values], False
+                    if reader is not None and reader[0] != change.file.path:
+                        found = ABSENT
+        return _defaulted(Found(union([*groups, found.values]), absent, written), defaults)
+
+    def _content(self, value: Value, key: object) -> Found:
+        """What is under the key without any changes."""
         if isinstance(value, Mapping):
-            return self._in_mapping(value, key, skip)
+            return self._written(value, key) if value.made is None else self._original(value.made, key)
         if isinstance(value, Keywords):
             return self._in_keywords(value, key)
-        if isinstance(value, Parsed) and isinstance(key, str):
-            return self.world.knowledge.in_parsed(value, key)
-        if isinstance(value, Data):
-            return self.world.knowledge.in_data(value, key)
-        if isinstance(value, Display) and isinstance(key, int):
-            return Found(self.item(value, const(key)), False)
-        return None
+        if isinstance(value, Parsed):
+            return self.world.knowledge.in_parsed(value, str(key))
+        return self.world.knowledge.in_data(value, key) if isinstance(value, Data) else OPAQUE
 
     def dict_like(self, cls: Class) -> bool:
         """Whether objects of a class of the project are dicts, or namespaces that are made like one, and hold no data
@@ -255,22 +228,16 @@ class Mappings:
             self._dict_classes[cls.key] = found
         return found
 
-    def _in_mapping(self, value: Mapping, key: object, skip: tuple[str, int, str] | None) -> Found:
-        site = value.written.site
-        groups: list[Values] = []
-        written = False
-        if value.owner is not None and (site.file.path, *value.owner) != skip:
-            for file, change in self.owned_changes(site.file, value.owner):
-                where = self.changed_at(file, change, site)
-                found = self._changed(change, where, key, value.owner)
-                if found is not None:
-                    groups.append(found.values)
-                    written = written or found.named
-                    if change.kind == "set" and change.region == 0 and where[:2] == site[:2] and not found.absent:
-                        groups = [found.values]
-        base = self._written(value, key)
-        groups.append(base.values)
-        return Found(union(groups), base.absent and not any(groups[:-1]), written or base.named)
+    def _original(self, made: Written, key: object) -> Found:
+        """What is under the key where `made` copies a mapping."""
+        assert isinstance(made.expr, CallRef)
+        call = made.site.file.calls[made.expr.index]
+        if call.args:
+            copied: Expr = call.args[0].value
+        else:
+            assert isinstance(call.func, Attribute)
+            copied = call.func.value
+        return self.lookup(copied, made.site, key) or OPAQUE
 
     def _written(self, value: Mapping, key: object) -> Found:
         expr, site = value.written.expr, value.written.site
@@ -288,15 +255,17 @@ class Mappings:
                         return Found(union(groups), False)
                     continue
                 keys = self.world.values.evaluate(entry_key, site)
+                if not any(_may_equal(one, key) for one in keys):
+                    continue
+                groups.append(self.world.values.evaluate(entry, site))
                 if any(isinstance(one, Const) and one.value == key for one in keys):
-                    groups.append(self.world.values.evaluate(entry, site))
                     written = True
                     if len(keys) == 1:
                         return Found(union(groups), False)
             return Found(union(groups), True, written)
         if isinstance(expr, CallRef):
             actuals = self.world.actuals(site.file, expr.index, site.frame)
-            return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+            return self.from_unpacked(Actuals([], actuals.keywords, [], actuals.positional + actuals.mappings), key)
         if isinstance(expr, Comprehension) and expr.key is not None:
             return self._made_by_comprehension(expr, site, key)
         return OPAQUE
@@ -306,17 +275,12 @@ class Mappings:
         if copied is not None:
             found = self.lookup(copied, site, key) or OPAQUE
             return Found(found.values, found.absent or bool(expr.clauses[0].ifs), found.named)
-        inside = self._inside(expr, site)
-        keys = self.world.values.evaluate(expr.key, inside)
+        within = inside(expr, site)
+        keys = self.world.values.evaluate(expr.key, within)
         known = all(isinstance(one, Const) for one in keys)
         if known and not any(isinstance(one, Const) and one.value == key for one in keys):
             return ABSENT
-        return Found(self.world.values.evaluate(expr.element, inside), not known)
-
-    @staticmethod
-    def _inside(comprehension: Comprehension, site: Site) -> Site:
-        """Where the element of a comprehension is evaluated, whose targets hold there alone."""
-        return site._replace(region=site.file.inside(comprehension, site.at, site.region))
+        return Found(self.world.values.evaluate(expr.element, within), not known)
 
     def _in_keywords(self, value: Keywords, key: object) -> Found:
         function = value.function
@@ -354,9 +318,7 @@ class Mappings:
         for actual in reversed(actuals.mappings):
             if actual.expr is None or actual.site is None:
                 return OPAQUE
-            found = self.lookup(actual.expr, actual.site, key)
-            if found is None:
-                found = OPAQUE
+            found = self._merged_under(actual.expr, actual.site, key)
             groups.append(found.values)
             written = written or found.named
             if not found.absent:
@@ -375,20 +337,13 @@ class Mappings:
         if isinstance(key, Const):
             if isinstance(value, Parsed) and isinstance(key.value, int):
                 return (value,)
-            if (
-                isinstance(value, Display)
-                and isinstance(key.value, int)
-                and isinstance(value.written.expr, (Tuple, List))
-            ):
-                elements = value.written.expr.elements
-                if -len(elements) <= key.value < len(elements) and not any(isinstance(e, Starred) for e in elements):
-                    return self.world.values.evaluate(elements[key.value], value.written.site)
-                return self.elements(value)
+            if isinstance(value, Display):
+                return self.lists.item(value, key)
             found = self.in_value(value, key.value)
             if found is not None:
                 return found.values or (UNKNOWN,)
         if isinstance(value, Display):
-            return self.elements(value)
+            return self.lists.elements(value)
         if isinstance(value, Mapping):
             return self.all_values(value) or (UNKNOWN,)
         if isinstance(value, Instance) and isinstance(value.of, External):
@@ -407,82 +362,48 @@ class Mappings:
 
     def all_values(self, value: Mapping) -> Values:
         """The values under any key."""
-        return self.world.memory.remember(self._every_value, value, lambda: self._all_values(value), ())
+        return self.entries.values(value)
 
-    def _all_values(self, value: Mapping) -> Values:
-        expr, site = value.written.expr, value.written.site
-        groups: list[Values] = []
-        if isinstance(expr, Dict):
-            for key, entry in expr.items:
-                groups.extend(
-                    self.all_values(one) if key is None and isinstance(one, Mapping) else (one,)
-                    for one in self.world.values.evaluate(entry, site)
-                )
-        elif isinstance(expr, CallRef):
-            actuals = self.world.actuals(site.file, expr.index, site.frame)
-            groups.extend(
-                self.world.values.evaluate(actual.expr, actual.site)
-                for actual in actuals.keywords.values()
-                if actual.site is not None
-            )
-            groups.extend(
-                self._merged(actual.expr, actual.site)
-                for actual in (*actuals.positional[:1], *actuals.mappings)
-                if actual.expr is not None and actual.site is not None
-            )
-        elif isinstance(expr, Comprehension) and expr.key is not None:
-            groups.append(self.world.values.evaluate(expr.element, self._inside(expr, site)))
-        for file, change in self.owned_changes(site.file, value.owner):
-            where = Site(file, change.scope, change.region, change.at, None)
-            if change.kind in ("set", "default"):
-                groups.append(self.world.values.evaluate(change.value, where))
-            elif change.kind == "merge" and change.value is not None:
-                groups.append(self._merged(change.value, where))
-        return union(groups, limits.ITEMS)
-
-    def _merged(self, expr: Expr, site: Site) -> Values:
-        """The values under any key that another dict, or a sequence of pairs, hands over."""
-        groups: list[Values] = []
-        parts = summands(expr)
-        if len(parts) > 1:
-            return union((self._merged(part, site) for part in parts), limits.ITEMS)
-        for value in self.world.values.evaluate(expr, site):
-            if isinstance(value, Mapping):
-                groups.append(self.all_values(value))
-            elif isinstance(value, Display):
-                groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
-            else:
-                groups.append(iterating.part(self.world, Element(expr), 1, site) or (UNKNOWN,))
-        return union(groups, limits.ITEMS)
+    def all_keys(self, value: Mapping) -> Values:
+        """The keys."""
+        return self.entries.keys(value)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
-        if not isinstance(value, Display):
-            return (UNKNOWN,)
-        return self.world.memory.remember(self._every_element, value, lambda: self._elements(value), ())
+        if isinstance(value, Mapping):
+            return self.all_keys(value) or (UNKNOWN,)
+        return self.lists.elements(value) if isinstance(value, Display) else (UNKNOWN,)
 
-    def _elements(self, value: Display) -> Values:
-        expr, site = value.written.expr, value.written.site
-        groups: list[Values] = []
-        if isinstance(expr, Comprehension):
-            groups.append(self.world.values.evaluate(expr.key or expr.element, self._inside(expr, site)))
-        elif isinstance(expr, (List, Tuple, Set)):
-            for element in expr.elements:
-                if isinstance(element, Starred):
-                    groups.extend(self.elements(one) for one in self.world.values.evaluate(element.value, site))
-                else:
-                    groups.append(self.world.values.evaluate(element, site))
-        for file, change in self.owned_changes(site.file, value.owner):
-            where = self.changed_at(file, change, site)
-            if change.kind == "add":
-                groups.append(self.world.values.evaluate(change.value, where))
-            elif change.kind == "extend" and change.value is not None:
-                groups.extend(
-                    self.elements(one)
-                    for one in self.world.values.evaluate(change.value, where)
-                    if isinstance(one, Display)
-                )
-        return union(groups, limits.ITEMS)
+
+def _may_equal(value: Value, key: object) -> bool:
+    """Whether a value may be equal to a constant key."""
+    if isinstance(value, Const):
+        return bool(value.value == key)
+    if isinstance(value, Pattern):
+        return isinstance(key, str) and value.fits(key)
+    return isinstance(value, (Unknown, External, Instance))
+
+
+def _defaulted(found: Found, defaults: list[Values]) -> Found:
+    """What is there with what `setdefault` puts there where nothing else is."""
+    if not defaults or not found.absent:
+        return found
+    return Found(union([found.values, *defaults]), False, found.written)
+
+
+def _is_default(value: Value, reader: tuple[str, int] | None) -> bool:
+    """Whether a container is a parameter's default, so that each call finds what the one before has left."""
+    if not isinstance(value, Mapping) or reader is None:
+        return False
+    file = value.written.site.file
+    params = file.scopes[reader[1]].params if file.path == reader[0] else []
+    return any(param.default is value.written.expr for param in params)
+
+
+def _at_once(change: Change, value: Mapping) -> bool:
+    """Whether a change surely follows in the scope that makes a container."""
+    site = value.written.site
+    return change.region == 0 and change.file is site.file and change.scope == site.scope
 
 
 def _copied(expr: Comprehension, file: SourceFile) -> Expr | None:

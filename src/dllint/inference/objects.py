@@ -8,6 +8,7 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
 from dllint.inference import fields
 from dllint.inference.edges import Given, Target
+from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -59,17 +60,7 @@ class Objects:
                 return (External(f"{value.of.name}().{name}"),)
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
-            if isinstance(value, (Mapping, Keywords)) and name in (
-                "get",
-                "items",
-                "values",
-                "keys",
-                "pop",
-                "copy",
-                "clone",
-                "update",
-                "setdefault",
-            ):
+            if isinstance(value, (Mapping, Keywords)) and name in METHODS:
                 return (External(f"dict().{name}"),)
             found = self.world.mappings.in_value(value, name)
             return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)

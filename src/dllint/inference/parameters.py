@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import List as ListDisplay
-from dllint.facts.nodes import Starred, Tuple
+from dllint.facts.nodes import Tuple
 from dllint.facts.schema import Param
 from dllint.inference.arguments import Bound, bind, passed
 from dllint.inference.entries import ABSENT, Found
@@ -167,7 +166,7 @@ class Parameters:
                     return Found(union([*groups, values]), False)
                 offset -= 1
                 continue
-            length = self._length(values)
+            length = self.world.mappings.length(values)
             if length is not None and offset < length:
                 at = [self.world.mappings.item(value, const(offset)) for value in values]
                 return Found(union([*groups, *at]), False)
@@ -176,17 +175,6 @@ class Parameters:
                 return Found(union([*groups, *map(self.world.values.passed, _plain(actuals))]), True)
             offset -= length
         return Found(union(groups), True)
-
-    @staticmethod
-    def _length(values: Values) -> int | None:
-        """The one length that all the sequences have as they are written; None where that is not known."""
-        lengths: set[int | None] = set()
-        for value in values:
-            expr = value.written.expr if isinstance(value, Display) else None
-            known = isinstance(expr, (Tuple, ListDisplay)) and not any(isinstance(e, Starred) for e in expr.elements)
-            fixed = known and isinstance(value, Display) and (isinstance(expr, Tuple) or value.owner is None)
-            lengths.add(len(expr.elements) if fixed and isinstance(expr, (Tuple, ListDisplay)) else None)
-        return lengths.pop() if len(lengths) == 1 else None
 
     def _foreign(self, value: Value, function: Function) -> bool:
         """Whether an object is made in a file that no program holds together with the function's: a method of a common

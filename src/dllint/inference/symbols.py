@@ -150,7 +150,7 @@ class Symbols:
                 found.append(binding)
                 continue
             if (event.span.line, event.span.column) >= at:
-                if self._share_loop(file, event.region, region):
+                if self.share_loop(file, event.region, region):
                     found.append(binding)
                 continue
             if here and event.region and self._excludes(file, scope, event, region, at, here):
@@ -173,13 +173,15 @@ class Symbols:
             return False
         tested = file.facts.regions[event.region].span
         first = (tested.line, tested.column)
-        again = self._share_loop(file, event.region, region)
+        again = self.share_loop(file, event.region, region)
         return any(
             not may_change(text, file, scope, lambda one: again or first < (one.span.line, one.span.column) < at)
             for text in told
         )
 
-    def _share_loop(self, file: SourceFile, left: int, right: int) -> bool:
+    @staticmethod
+    def share_loop(file: SourceFile, left: int, right: int) -> bool:
+        """Whether two regions lie in one loop."""
         around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
         return bool(around) and any(index in around for index in file.regions(right))
 

@@ -167,6 +167,25 @@ def _option(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
     return tuple(dict.fromkeys((*(first_argument(world, file, index, site) or ()), UNKNOWN)))
 
 
+def _copy(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """A copy of the first argument, or of the object whose method is called."""
+    func, made = file.calls[index].func, Written(CallRef(index), site)
+    if not file.calls[index].args and isinstance(func, Attribute):
+        values: Values | None = world.values.evaluate(func.value, site)
+    else:
+        values = first_argument(world, file, index, site)
+    if values is None:
+        return None
+    return tuple(
+        value.made_by(value.kind, made)
+        if isinstance(value, Display)
+        else replace(value, made=made)
+        if isinstance(value, Mapping)
+        else value
+        for value in values
+    )
+
+
 def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
     return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
@@ -210,22 +229,24 @@ def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
     if not isinstance(call.func, Attribute):
         return None
     parsers = world.values.evaluate(call.func.value, site)
-    return tuple(Parsed(parser, file, index) for parser in parsers)
+    return tuple(Parsed(parser, file, index, site.frame) for parser in parsers)
 
 
 def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     values = first_argument(world, file, index, site)
     if values is None:
         return None
-    if file.calls[index].func == Name("iter"):
+    func = file.calls[index].func
+    if func == Name("iter"):
         return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
-    return tuple(_read_up(value) for value in values)
+    kind = "tuple" if func == Name("tuple") else "list"
+    return tuple(dict.fromkeys(_read_up(value, kind, Written(CallRef(index), site)) for value in values))
 
 
-def _read_up(value: Value) -> Value:
-    """A new sequence of what iterating the value gives: the display, or the object where its items are not known."""
+def _read_up(value: Value, kind: str, made: Written) -> Value:
+    """A new sequence of what iterating the value gives, or the object where its items are not known."""
     if isinstance(value, Display):
-        return replace(value, kind="list") if value.kind == "generator" else value
+        return value.made_by(kind, made)
     if isinstance(value, Instance) and not (isinstance(value.of, External) and refuses(canonical(value.of.name))):
         return value
     return UNKNOWN
@@ -296,8 +317,8 @@ RESULTS: dict[str, Handler] = {
     "functools.wraps()": first_argument,
     "functools.update_wrapper": first_argument,
     "staticmethod": first_argument,
-    "copy.copy": first_argument,
-    "copy.deepcopy": first_argument,
+    "copy.copy": _copy,
+    "copy.deepcopy": _copy,
     "vars": first_argument,
     "int": _number,
     "float": _number,
@@ -311,8 +332,10 @@ RESULTS: dict[str, Handler] = {
     "eval": by_name.evaluated,
     "dict().get": _get,
     "dict().pop": _get,
-    "dict().clone": _receiver,
-    "dict().copy": _receiver,
+    "dict().setdefault": _get,
+    "dict().clone": _copy,
+    "dict().copy": _copy,
+    "list().copy": _copy,
     "torch.Generator().manual_seed": _receiver,
     "dataclasses.field": _field,
     "pydantic.Field": _field,

@@ -63,10 +63,10 @@ def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int |
         total = 0
     else:
         total = None
-    for file, change in datasets.filling(value):
+    for change in datasets.filling(value):
         if total is None:
             return None
-        added = _added(datasets, change, datasets.world.mappings.changed_at(file, change, site), depth)
+        added = _added(datasets, change, datasets.world.mappings.changed_at(change, value), depth)
         total = None if added is None else total + added
     return total
 

@@ -248,17 +248,18 @@ class Datasets:
         found: list[tuple[str, SourceFile, Store, Instance]] = table.get(owner.key, [])
         return found
 
-    def filling(self, value: Display | Mapping) -> Iterator[tuple[SourceFile, Change]]:
+    def filling(self, value: Display | Mapping) -> Iterator[Change]:
         """The changes of a container that are made before workers start: those of an attribute in what `__init__`
         runs."""
         site, owner = value.written.site, value.owner
-        for file, change in self.world.mappings.owned_changes(site.file, owner):
+        for change in self.world.mappings.history(value):
+            file = change.file
             if owner is not None and site.file.scopes[owner[0]].kind == "class":
                 made = self.init_code(Class(site.file, owner[0]))
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
                 if not below and (file.path, change.scope) not in made:
                     continue
-            yield file, change
+            yield change
 
     def init_code(self, cls: Class) -> dict[tuple[str, int], tuple[Hop, ...]]:
         """The functions of the project that run while an object of the class is made, each with the calls that lead

@@ -330,12 +330,11 @@ class Handles:
         if not isinstance(container, (Display, Mapping)) or container.owner is None:
             return set()
         early = self.project.datasets.init_code(cls)
-        site = container.written.site
         return {
             part
-            for file, change in self.world.mappings.owned_changes(site.file, container.owner)
-            if change.value is not None and (file.path, change.scope) not in early
-            for value in self.world.values.evaluate(change.value, self.world.mappings.changed_at(file, change, site))
+            for change in self.world.mappings.history(container)
+            if (change.file.path, change.scope) not in early
+            for value in self.world.values.evaluate(change.value, self.world.mappings.changed_at(change, container))
             for part in flattened(self.world, value)
         }
 

@@ -148,10 +148,11 @@ class Tensors:
         expr, site = value.written.expr, value.written.site
         found: list[tuple[Expr, Site]] = [(expr.element, site)] if isinstance(expr, Comprehension) else []
         mappings = self.world.mappings
-        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
-            if change.kind in ("add", "set", "default") and change.value is not None:
-                found.append((change.value, mappings.changed_at(file, change, site)))
-        return found
+        return found + [
+            (change.value, mappings.changed_at(change, value))
+            for change in islice(self.datasets.filling(value), limits.CHANGES.most)
+            if change.kind in ("add", "set", "default") and change.value is not None
+        ]
 
     def owns_storage(self, value: Instance) -> bool:
         """Whether a value is a tensor that was made with a storage of its own."""

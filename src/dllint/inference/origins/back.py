@@ -27,7 +27,6 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr, ImportedName
 from dllint.inference import fields
 from dllint.inference.edges import Given as Called
-from dllint.inference.folding import truth
 from dllint.inference.interface import Engine
 from dllint.inference.origins.containers import Containers, Steps, written
 from dllint.inference.origins.sources import Given, Here, Source, Step, computed, either, known, line_at, unknown
@@ -81,7 +80,7 @@ class Back:
             case Subscript(base, Constant(key)) if key is not None:
                 yield Step(base, site, here, key)
             case IfExp():
-                decided = truth(self.world.values.evaluate(expr.test, site))
+                decided = self.world.values.truth(self.world.values.evaluate(expr.test, site))
                 for part, holds in ((expr.body, True), (expr.orelse, False)):
                     if decided is None or decided is holds:
                         yield Step(part, site, here)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, Starred, Subscript, Tuple
+from dllint.facts.nodes import CallRef, Constant, Dict
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
@@ -16,7 +16,6 @@ from dllint.inference.values import (
     Const,
     Data,
     Display,
-    Frame,
     Instance,
     Keywords,
     Mapping,
@@ -26,8 +25,6 @@ from dllint.inference.values import (
     Value,
     const,
 )
-from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE
 
 Steps = Iterator[Step | Source]
@@ -43,24 +40,19 @@ class Containers:
 
     def under(self, expr: Expr, site: Site, key: object, here: Here) -> Steps:
         """What `expr` holds under the key, changes in the same function first."""
-        text = render(expr, site.file, 200) if isinstance(expr, (Name, Attribute, Subscript)) else ""
-        local = [one for one in self.world.mappings.changes(site.file, text) if one.scope == site.scope] if text else []
-        for change in sorted(local, key=lambda one: one.at, reverse=True):
-            if site.at != (0, 0) and change.at >= site.at:
-                continue
-            found = list(self._changed(change, site.file, site.frame, key))
+        for change, where, sure in self.world.mappings.local_changes(expr, site, key):
+            found = list(self._changed(change, where, key))
             yield from found
-            if found and change.kind == "set" and site.file.encloses(change.region, site.region):
+            if found and change.kind == "set" and sure:
                 return
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Unknown):
                 yield self._why_not(expr, site, here)
             else:
-                yield from self.contained(value, key, here, (site.file.path, site.scope, text))
+                yield from self.contained(value, key, here, (site.file.path, site.scope))
 
-    def _changed(self, change: Change, file: SourceFile, frame: Frame | None, key: object) -> Iterator[Step]:
-        where = Site(file, change.scope, change.region, change.at, frame)
-        here = Here(file, line_at(change.at))
+    def _changed(self, change: Change, where: Site, key: object) -> Iterator[Step]:
+        here = Here(change.file, line_at(change.at))
         if change.value is None:
             return
         if change.kind == "merge":
@@ -73,12 +65,12 @@ class Containers:
             return written == key
         return any(isinstance(one, Const) and one.value == key for one in self.world.values.evaluate(written, where))
 
-    def contained(self, value: Value, key: object, here: Here, seen: tuple[str, int, str] | None = None) -> Steps:
-        """What a value holds under the key. `seen` is the variable whose changes are followed already."""
+    def contained(self, value: Value, key: object, here: Here, reader: tuple[str, int] | None = None) -> Steps:
+        """What a value holds under the key. `reader` is the function whose changes are followed already."""
         if isinstance(value, Parsed) and isinstance(key, str):
             yield from self._option(value, key, here)
         elif isinstance(value, Mapping):
-            yield from self._in_mapping(value, key, seen)
+            yield from self._in_mapping(value, key, reader)
         elif isinstance(value, Keywords):
             yield from self._in_keywords(value, key, here)
         elif isinstance(value, Data):
@@ -99,22 +91,18 @@ class Containers:
                 yield either(one, here, "under", str(key))
 
     def _element(self, value: Value, key: object) -> Step | None:
-        """An element of a list or tuple that nothing adds to."""
-        expr = value.written.expr if isinstance(value, Display) else None
-        if not isinstance(expr, (List, Tuple)) or not isinstance(key, int) or not isinstance(value, Display):
+        """An element of a list or tuple that nothing changes."""
+        slots = self.world.mappings.slots(value) if isinstance(value, Display) and isinstance(key, int) else None
+        if slots is None or not isinstance(key, int) or not 0 <= key < len(slots):
             return None
-        site = value.written.site
-        plain = not any(isinstance(one, Starred) for one in expr.elements) and key < len(expr.elements)
-        if not plain or key < 0 or self.world.mappings.owned_changes(site.file, value.owner):
-            return None
-        return Step(expr.elements[key], site, Here(site.file, line_at(site.at)))
+        expr, site = slots[key]
+        return Step(expr, site, Here(site.file, line_at(site.at)))
 
-    def _in_mapping(self, value: Mapping, key: object, seen: tuple[str, int, str] | None) -> Steps:
+    def _in_mapping(self, value: Mapping, key: object, reader: tuple[str, int] | None) -> Steps:
         expr, site = value.written.expr, value.written.site
-        if value.owner is not None and (site.file.path, *value.owner) != seen:
-            for file, change in self.world.mappings.owned_changes(site.file, value.owner):
-                where = self.world.mappings.changed_at(file, change, site)
-                yield from self._changed(change, file, where.frame, key)
+        for change, where in self.world.mappings.changes_of(value):
+            if (change.file.path, change.scope) != reader:
+                yield from self._changed(change, where, key)
         here = Here(site.file, line_at(site.at))
         if isinstance(expr, Dict):
             for name, entry in reversed(expr.items):
@@ -145,7 +133,7 @@ class Containers:
 
     def _given_to(self, actuals: Actuals, key: object) -> Steps:
         """An entry of what is made like a dict: by keyword arguments, or of another."""
-        return self.in_actuals(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+        return self.in_actuals(Actuals([], actuals.keywords, [], actuals.positional + actuals.mappings), key)
 
     def in_actuals(self, actuals: Actuals, key: object) -> Steps:
         """A keyword argument, or an entry of an unpacked mapping."""

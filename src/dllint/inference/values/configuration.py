@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dllint.inference.values.base import Value
+from dllint.inference.values.frames import Frame
 from dllint.linking.source import SourceFile
 
 
 @dataclass(frozen=True)
 class Parsed(Value):
-    """What argparse's `parse_args` returned. `parser` is what held the parser, as evaluated."""
+    """What argparse's `parse_args` returned, in the activation `frame`. `parser` is what held the parser, as
+    evaluated."""
 
     parser: Value
     file: SourceFile
     call: int
+    frame: Frame | None = None
 
 
 @dataclass(frozen=True)

@@ -28,25 +28,44 @@ class Written:
     def __hash__(self) -> int:
         return self._hash
 
+    def may_be(self, other: Written) -> bool:
+        """Whether both are one text, and not surely of two activations."""
+        if self._identity[:3] != other._identity[:3]:
+            return False
+        mine, frame = self.site.frame, other.site.frame
+        return mine is frame or mine is None or frame is None or not mine.is_apart(frame)
+
 
 @dataclass(frozen=True)
 class Display(Value):
-    """A list, tuple, set or comprehension as written in the source."""
+    """A list, tuple, set or comprehension as written in the source.
+
+    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it first. A copy, a slice or a
+    sum is made by `made`, of `parts`; it is `written` where the first of those is.
+    """
 
     kind: str
     written: Written
     owner: tuple[int, str] | None = None
+    made: Written | None = None
+    parts: tuple[Display, ...] = ()
+
+    def made_by(self, kind: str, made: Written, *more: Display) -> Display:
+        """A new sequence of the elements of this one, and others."""
+        return Display(kind, self.written, self.owner, made, (self, *more))
 
 
 @dataclass(frozen=True)
 class Mapping(Value):
     """A dict or namespace with known keys.
 
-    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it: its later changes count.
+    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it first. `made` is what makes
+    a copy of the one that is `written`.
     """
 
     written: Written
     owner: tuple[int, str] | None = None
+    made: Written | None = None
 
 
 @dataclass(frozen=True)

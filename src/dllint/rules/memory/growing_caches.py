@@ -188,8 +188,8 @@ class Caches:
                     continue
                 if not isinstance(one, (Display, Mapping)) or not self._is_empty(one):
                     return False
-                for file, change in self.world.mappings.owned_changes(one.written.site.file, one.owner):
-                    if (file.path, change.scope) in init_code:
+                for change in self.world.mappings.history(one):
+                    if (change.file.path, change.scope) in init_code:
                         return False
         return started
 

@@ -161,10 +161,10 @@ class Records:
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None)
         mappings = self.world.mappings
-        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
+        for change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.value is None:
                 continue
-            where = mappings.changed_at(file, change, site)
+            where = mappings.changed_at(change, value)
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
                 if traced is not None and traced.kind not in _SOURCES:
@@ -174,7 +174,7 @@ class Records:
                         held = self._filled(one_value, depth + 1)
                         if held is not None:
                             return held
-            elif self._repeats(file, change.region):
+            elif self._repeats(change.file, change.region):
                 reading = self._object(change.value, where, 0)
                 if reading is not None:
                     return Held(reading, None)

@@ -1,0 +1,93 @@
+"""All keys and all values of a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dllint.facts.nodes import CallRef, Comprehension, Dict, Element
+from dllint.facts.schema import Expr
+from dllint.inference import iteration as iterating
+from dllint.inference import limits
+from dllint.inference.changes import Changes
+from dllint.inference.entries import Change
+from dllint.inference.interface import Engine, Table
+from dllint.inference.unions import union
+from dllint.inference.values import UNKNOWN, Display, Mapping, Site, Values, const
+from dllint.linking.expressions import summands
+
+
+class AllEntries:
+    """What dicts hold, whatever is asked for."""
+
+    def __init__(self, world: Engine, changes: Changes) -> None:
+        self.world = world
+        self.changes = changes
+        self._values: Table[Values] = {}
+        self._keys: Table[Values] = {}
+
+    def values(self, value: Mapping) -> Values:
+        """The values under any key."""
+        return self.world.memory.remember(self._values, value, lambda: self._all(value, keys=False), ())
+
+    def keys(self, value: Mapping) -> Values:
+        """The keys."""
+        return self.world.memory.remember(self._keys, value, lambda: self._all(value, keys=True), ())
+
+    def _all(self, value: Mapping, keys: bool) -> Values:
+        """All values, or all keys."""
+        if value.made is not None:
+            original = replace(value, made=None)
+            groups = [self.keys(original) if keys else self.values(original)]
+        else:
+            groups = list(self._all_written(value, keys))
+        for change in self.changes.of(value):
+            groups += [put for where in self.changes.runs(change, value) for put in self._put(change, where, keys)]
+        return union(groups, limits.ITEMS)
+
+    def _put(self, change: Change, where: Site, keys: bool) -> Iterator[Values]:
+        """What a change puts under any key, or the keys."""
+        if change.kind in ("set", "default"):
+            yield self.changes.keys(change, where) if keys else self.world.values.evaluate(change.value, where)
+        elif change.kind == "merge" and change.value is not None:
+            yield self._merged(change.value, where, keys)
+
+    def _all_written(self, value: Mapping, keys: bool) -> Iterator[Values]:
+        expr, site = value.written.expr, value.written.site
+        evaluate = self.world.values.evaluate
+        if isinstance(expr, Dict):
+            for key, entry in expr.items:
+                one = key if keys else entry
+                yield self._merged(entry, site, keys) if key is None else evaluate(one, site)
+        elif isinstance(expr, CallRef):
+            actuals = self.world.actuals(site.file, expr.index, site.frame)
+            for name, actual in actuals.keywords.items():
+                yield (const(name),) if keys else self.world.values.passed(actual)
+            for actual in (*actuals.positional[:1], *actuals.mappings):
+                if actual.expr is not None and actual.site is not None:
+                    yield self._merged(actual.expr, actual.site, keys)
+        elif isinstance(expr, Comprehension) and expr.key is not None:
+            yield evaluate(expr.key if keys else expr.element, inside(expr, site))
+
+    def _merged(self, expr: Expr, site: Site, keys: bool) -> Values:
+        """The values under any key, or the keys, that another dict or a sequence of pairs hands over."""
+        groups: list[Values] = []
+        parts = summands(expr)
+        if len(parts) > 1:
+            return union((self._merged(part, site, keys) for part in parts), limits.ITEMS)
+        for value in self.world.values.evaluate(expr, site):
+            if isinstance(value, Mapping):
+                groups.append(self.keys(value) if keys else self.values(value))
+            elif isinstance(value, Display):
+                groups.extend(
+                    self.world.values.item_of(pair, const(0 if keys else 1))
+                    for pair in self.world.mappings.elements(value)
+                )
+            else:
+                groups.append(iterating.part(self.world, Element(expr), 0 if keys else 1, site) or (UNKNOWN,))
+        return union(groups, limits.ITEMS)
+
+
+def inside(comprehension: Comprehension, site: Site) -> Site:
+    """Where the element of a comprehension is evaluated, whose targets hold there alone."""
+    return site._replace(region=site.file.inside(comprehension, site.at, site.region))

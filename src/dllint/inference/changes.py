@@ -1,0 +1,343 @@
+"""Which statements change a container, whatever name they have for it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from dllint.facts.nodes import Attribute, Constant, Name, Subscript
+from dllint.facts.schema import Call, Expr, Operator
+from dllint.inference import limits
+from dllint.inference.entries import Change
+from dllint.inference.flows import Flows, Place
+from dllint.inference.interface import Engine, Table
+from dllint.inference.values import (
+    UNKNOWN,
+    Class,
+    Data,
+    Display,
+    Frame,
+    Function,
+    Instance,
+    Keywords,
+    Mapping,
+    Parsed,
+    Site,
+    Unknown,
+    Value,
+    Values,
+    Written,
+    const,
+)
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+
+_METHODS = {
+    "update": "merge",
+    "setdefault": "default",
+    "append": "add",
+    "insert": "add",
+    "add": "add",
+    "extend": "extend",
+    "pop": "remove",
+    "popitem": "remove",
+    "remove": "discard",
+    "discard": "discard",
+    "clear": "clear",
+    "sort": "sort",
+    "reverse": "reverse",
+    "merge_from_file": "opaque",
+    "merge_from_list": "opaque",
+    "merge_from_dict": "opaque",
+    "merge_from_other_cfg": "opaque",
+}
+CONTAINERS = (Mapping, Keywords, Parsed, Data, Display)
+"""Values that changes are looked for."""
+_OF_DICTS = frozenset({"set", "default", "merge", "remove", "clear", "opaque"})
+_OF_LISTS = frozenset({"set", "add", "extend", "remove", "discard", "clear", "sort", "reverse", "opaque", "merge"})
+"""The kinds of changes that dicts and lists take. A set is updated, too."""
+
+
+class Changes:
+    """Changes by file, by place, and by what they change."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self.flows = Flows(world)
+        self._of_files: dict[str, list[Change]] = {}
+        self._of_scopes: dict[tuple[str, int], list[Change]] = {}
+        self._at: dict[str, dict[Place, list[Change]]] = {}
+        self._candidates: dict[Place, list[Change]] = {}
+        self._keyed: dict[str, list[Change]] | None = None
+        self._of: Table[list[Change]] = {}
+        self._frames: Table[list[Frame | None]] = {}
+        self._bases: Table[Values] = {}
+        self._called: Table[list[tuple[Site, Call]]] = {}
+
+    def of(self, value: Value) -> list[Change]:
+        """The changes of a container, wherever they are made."""
+        candidates = self._candidates_of(value)
+        if not candidates:
+            return []
+        return self.world.memory.remember(
+            self._of,
+            identity(value),
+            lambda: [change for change in candidates if self.runs(change, value)],
+            [],
+        )
+
+    def under(self, value: Value, key: object) -> list[Change]:
+        """Those that may concern a key. Of what a file says, which has no place in the program, those that name it."""
+        candidates = self._naming(key) if isinstance(value, Data) else self._candidates_of(value)
+        return [change for change in candidates if not is_other(change.key, key) and self.runs(change, value)]
+
+    def changes(self, change: Change, value: Value) -> bool:
+        """Whether it is a change of the container."""
+        candidate = isinstance(value, Data) or any(change is one for one in self._candidates_of(value))
+        return candidate and bool(self.runs(change, value))
+
+    def runs(self, change: Change, value: Value) -> list[Site]:
+        """Where a change is made to the container: once for each call of the function that makes it, as far as calls
+        are told apart. Nowhere if it is another one that is changed."""
+        made = identity(value)
+        home = made.site if isinstance(made, Written) else None
+        if home is not None and change.file is home.file and change.scope == home.scope:
+            frames: list[Frame | None] = [home.frame]
+        else:
+            frames = self.world.memory.remember(
+                self._frames, (id(change),), lambda: list(self._activations(change)), [None]
+            )
+        found = [change.site(frame) for frame in frames if self._concerns(change, frame, value)]
+        if not found and frames != [None] and self._concerns(change, None, value):
+            return [change.site(None)]
+        return found
+
+    def keys(self, change: Change, where: Site) -> Values:
+        """What a change has for a key."""
+        if change.key is None:
+            return (UNKNOWN,)
+        return (const(change.key),) if isinstance(change.key, str) else self.world.values.evaluate(change.key, where)
+
+    def called_in(self, change: Change, value: Value, scope: tuple[str, int]) -> list[tuple[Site, Call]]:
+        """The runs of a change that calls in one scope alone bring about, each with its call."""
+        around = (change.file.path, change.scope)
+        home = (value.made or value.written).site if isinstance(value, (Display, Mapping)) else None
+        making = home is not None and around == (home.file.path, home.scope)
+        if making or around == scope or change.file.scopes[change.scope].kind != "function":
+            return []
+        key = (id(change), identity(value), scope)
+        return self.world.memory.remember(self._called, key, lambda: self._called_in(change, value, scope), [])
+
+    def _called_in(self, change: Change, value: Value, scope: tuple[str, int]) -> list[tuple[Site, Call]]:
+        callers = self.world.calls.callers(Function(change.file, change.scope))
+        here = [
+            (caller.frame, caller.file.calls[caller.call])
+            for caller in callers
+            if caller.call >= 0 and (caller.file.path, caller.file.calls[caller.call].scope) == scope
+        ]
+        found: list[tuple[Site, Call]] = []
+        for where in self.runs(change, value):
+            if where.frame is None:
+                all_here = len(here) == len(callers)
+                found += [(where, call) for _, call in here] if all_here else []
+            found += [(where, call) for frame, call in here if frame is where.frame]
+        return found
+
+    def _activations(self, change: Change) -> Iterable[Frame | None]:
+        """The activations of the function around a change, where they are few."""
+        scope = change.file.scopes[change.scope]
+        if scope.kind != "function" or not self._depends(change) or not self.world.memory.enter():
+            return [None]
+        try:
+            callers = self.world.calls.callers(Function(change.file, change.scope))
+        finally:
+            self.world.memory.leave()
+        frames = dict.fromkeys(caller.frame for caller in callers)
+        return frames if frames and not limits.RUNS.exceeded(len(frames)) else [None]
+
+    def _depends(self, change: Change) -> bool:
+        """Whether a change reads names that functions bind."""
+        parts = (change.base, change.key, change.value)
+        todo: list[Expr] = [part for part in parts if part is not None and not isinstance(part, str)]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Name):
+                scope = change.scope
+                while scope > 0:
+                    if part.id in change.file.bindings(scope):
+                        return True
+                    scope = change.file.scopes[scope].parent
+            todo += part.children()
+        return False
+
+    def _concerns(self, change: Change, frame: Frame | None, value: Value) -> bool:
+        bases = self.world.memory.remember(
+            self._bases,
+            (id(change), frame),
+            lambda: self.world.values.evaluate(change.base, change.site(frame)),
+            (),
+        )
+        if any(same(base, value) for base in bases):
+            return True
+        unclear = not bases or any(isinstance(base, Unknown) for base in bases)
+        return unclear and isinstance(value, (Display, Mapping)) and self._names_owner(change, value)
+
+    def _names_owner(self, change: Change, value: Display | Mapping) -> bool:
+        """Whether a change is written of the variable, or attribute of its own object, that holds a container."""
+        if value.owner is None or value.made is not None:
+            return False
+        file, (scope, text) = value.written.site.file, value.owner
+        if render(change.base, change.file, 200) != text:
+            return False
+        if file.scopes[scope].kind == "class":
+            around = change.file.enclosing_class(change.scope)
+            return around is not None and Class(file, scope) in self.world.hierarchy.line(Class(change.file, around))
+        return change.file is file and change.scope == scope
+
+    # Candidates
+
+    def _candidates_of(self, value: Value) -> list[Change]:
+        if isinstance(value, Data) or (isinstance(value, Display) and value.kind in ("tuple", "generator")):
+            return []
+        start = self._start(value)
+        if start is None:
+            return []
+        found = self._candidates.get(start)
+        if found is None:
+            each = (
+                change
+                for place in self.flows.reached(start)
+                for file in self.flows.files(place)
+                for change in self._at_places(file).get(place, ())
+            )
+            kinds = _OF_LISTS if isinstance(value, Display) else _OF_DICTS
+            found = self._candidates[start] = [
+                change
+                for change in {id(one): one for one in each}.values()
+                if change.kind in kinds and not (isinstance(value, Display) and isinstance(change.key, str))
+            ]
+        return found
+
+    def _naming(self, key: object) -> list[Change]:
+        """The changes of all files under a key that is written there."""
+        if self._keyed is None:
+            self._keyed = {}
+            for file in self.world.files.values():
+                for change in self.in_file(file):
+                    written = change.key.value if isinstance(change.key, Constant) else change.key
+                    if isinstance(written, str):
+                        self._keyed.setdefault(written, []).append(change)
+        return self._keyed.get(key, []) if isinstance(key, str) else []
+
+    def _start(self, value: Value) -> Place | None:
+        if isinstance(value, (Display, Mapping)):
+            made = value.made or value.written
+            return self.flows.start(made.expr, made.site.file)
+        if isinstance(value, Keywords):
+            file, scope = value.function.file, value.function.scope
+            name = next((param.name for param in file.scopes[scope].params if param.kind == "kw"), "")
+            return ("name", file.path, scope, name)
+        if isinstance(value, (Parsed, Instance)) and value.file is not None and value.call >= 0:
+            return ("call", value.file.path, value.call)
+        return None
+
+    def _at_places(self, file: SourceFile) -> dict[Place, list[Change]]:
+        found = self._at.get(file.path)
+        if found is None:
+            found = self._at[file.path] = {}
+            for change in self.in_file(file):
+                for place in dict.fromkeys(self.flows.places(change.base, file, change.scope)):
+                    found.setdefault(place, []).append(change)
+        return found
+
+    # What is written
+
+    def in_scope(self, file: SourceFile, scope: int) -> list[Change]:
+        """The changes that stand directly in a scope, the latest first."""
+        key = (file.path, scope)
+        if key not in self._of_scopes:
+            for one in range(len(file.scopes)):
+                self._of_scopes[file.path, one] = []
+            for change in sorted(self.in_file(file), key=lambda change: change.at, reverse=True):
+                self._of_scopes[file.path, change.scope].append(change)
+        return self._of_scopes[key]
+
+    def in_file(self, file: SourceFile) -> list[Change]:
+        found = self._of_files.get(file.path)
+        if found is None:
+            found = self._of_files[file.path] = list(_collect(file))
+        return found
+
+
+def identity(value: Value) -> Hashable:
+    """What tells a container from others: where it is made."""
+    if isinstance(value, (Display, Mapping)):
+        return value.made or value.written
+    return value
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values may be one container."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (Display, Mapping)):
+        mine, made = identity(one), identity(other)
+        return isinstance(mine, Written) and isinstance(made, Written) and mine.may_be(made)
+    if isinstance(one, Keywords) and isinstance(other, Keywords):
+        apart = one.frame is not None and other.frame is not None and one.frame.is_apart(other.frame)
+        return one.function.key == other.function.key and not apart
+    if isinstance(one, (Parsed, Instance)) and isinstance(other, (Parsed, Instance)):
+        apart = one.frame is not None and other.frame is not None and one.frame.is_apart(other.frame)
+        return one.call >= 0 and (one.file, one.call) == (other.file, other.call) and not apart
+    return one == other
+
+
+def is_other(written: Expr | str | None, key: object) -> bool:
+    """Whether a key that is written as a constant is surely another one."""
+    if isinstance(written, Constant):
+        return bool(written.value != key)
+    return isinstance(written, str) and written != key
+
+
+def _collect(file: SourceFile) -> Iterator[Change]:
+    for scope in range(len(file.scopes)):
+        for store in file.stores(scope):
+            at = (store.event.span.line, store.event.span.column)
+            yield Change("set", file, scope, store.event.region, at, store.base, store.key, store.value)
+        for event in file.scopes[scope].events:
+            at = (event.span.line, event.span.column)
+            target = event.target
+            if event.kind == "delete" and isinstance(target, (Attribute, Subscript)):
+                key = target.attr if isinstance(target, Attribute) else target.index
+                yield Change("remove", file, scope, event.region, at, target.value, key, None)
+            elif target is not None and event.detail in (Operator("|"), Operator("+")):
+                kind = "merge" if event.detail == Operator("|") else "extend"
+                yield Change(kind, file, scope, event.region, at, target, None, event.value)
+    for method, kind in _METHODS.items():
+        for index in file.facts.called.get(method, ()):
+            call = file.calls[index]
+            if isinstance(call.func, Attribute):
+                yield from _called(call, kind, call.func.value, file)
+
+
+def _called(call: Call, kind: str, base: Expr, file: SourceFile) -> Iterator[Change]:
+    at = (call.statement.line, call.statement.column)
+    where = (file, call.scope, call.region, at, base)
+    plain = [argument.value for argument in call.args if argument.keyword is None]
+    if kind == "merge":
+        for argument in call.args:
+            if argument.keyword in (None, "**"):
+                yield Change("merge", *where, None, argument.value)
+            else:
+                yield Change("set", *where, Constant(argument.keyword), argument.value)
+    elif kind == "default":
+        if plain:
+            yield Change(kind, *where, plain[0], plain[1] if len(plain) > 1 else Constant(None))
+    elif kind in ("add", "extend"):
+        if plain:
+            yield Change(kind, *where, plain[0] if len(plain) > 1 else None, plain[-1])
+    elif kind in ("remove", "discard"):
+        yield Change(kind, *where, plain[0] if plain else None, None)
+    elif kind == "sort" and call.args:
+        yield Change("opaque", *where, None, None)
+    else:
+        yield Change(kind, *where, None, None)

@@ -1,0 +1,240 @@
+"""Where an object may be found, by the text of the program alone: the variables, attributes, parameters and containers
+that it can reach from where it is made. Too much rather than too little; whoever asks looks closer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dllint.facts.nodes import (
+    Attribute,
+    Await,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Comprehension,
+    Dict,
+    Element,
+    Entered,
+    IfExp,
+    List,
+    Name,
+    Set,
+    Starred,
+    Subscript,
+    Tuple,
+    Walrus,
+)
+from dllint.facts.schema import Call, Expr
+from dllint.inference import limits
+from dllint.inference.interface import Engine
+from dllint.linking.source import SourceFile, last_name
+
+_HANDING_ON = frozenset(
+    {
+        *("list", "tuple", "dict", "set", "sorted", "reversed", "enumerate", "zip", "iter", "next", "tqdm", "vars"),
+        *("getattr", "Namespace", "SimpleNamespace", "OrderedDict", "EasyDict", "Dict", "CfgNode", "ConfigDict"),
+        *("get", "pop", "popitem", "items", "values", "setdefault", "copy"),
+    }
+)
+"""Last names of functions and methods that give objects which their arguments or their receiver hold."""
+_TAKING_IN = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})
+"""Methods that put their arguments into their receiver."""
+
+Place = tuple[object, ...]
+"""Where an object is: an expression that makes it ("at", or "call" by its file and index), a "name" in its scope, an
+"attribute" or a "result" of all that have the name, or an "argument" of all functions of a name."""
+
+
+class Flows:
+    """The ways of objects through the program."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self._ways: dict[str, dict[Place, list[Place]]] = {}
+        self._functions: dict[str, list[tuple[SourceFile, int]]] | None = None
+        self._reached: dict[Place, tuple[Place, ...]] = {}
+
+    def reached(self, start: Place) -> tuple[Place, ...]:
+        """The places that what is at `start` may come to, itself first."""
+        kept = self._reached.get(start)
+        if kept is None:
+            found = {start: None}
+            todo = [start]
+            while todo and not limits.PLACES.reached(len(found)):
+                for step in self._steps(todo.pop(0)):
+                    if step not in found:
+                        found[step] = None
+                        todo.append(step)
+            kept = self._reached[start] = tuple(found)
+        return kept
+
+    def files(self, place: Place) -> Iterable[SourceFile]:
+        """The files that may speak of a place."""
+        kind, name = place[0], place[1]
+        if kind in ("attribute", "result") and isinstance(name, str):
+            users = self.world.loaded(name) if kind == "attribute" else self.world.called(name)
+            return dict.fromkeys(file for file, _ in users)
+        return (self.world.files[str(name)],) if kind in ("name", "call") else ()
+
+    def start(self, expr: Expr, file: SourceFile) -> Place:
+        """The place of what an expression makes."""
+        return ("call", file.path, expr.index) if isinstance(expr, CallRef) else ("at", file.path, id(expr))
+
+    def _steps(self, place: Place) -> Iterator[Place]:
+        kind = place[0]
+        if kind == "argument":
+            yield from self._parameters(place)
+            return
+        if kind == "name":
+            yield from self._exported(place)
+        files = (self.world.files[str(place[1])],) if kind == "at" else self.files(place)
+        for file in files:
+            yield from self._ways_of(file).get(place, ())
+
+    def _exported(self, place: Place) -> Iterator[Place]:
+        """The names under which other files import a variable of a module, and attributes of modules and classes."""
+        _, path, scope, name = place
+        file = self.world.files[str(path)]
+        if scope == 0:
+            yield ("attribute", name)
+            for importer, _ in self.world.imports.importers(file):
+                for binding in importer.bindings(0).get(str(name), ()):
+                    if binding.kind == "import":
+                        yield ("name", importer.path, 0, name)
+                for _, _, imported in importer.imports():
+                    if imported.alias and imported.name == name:
+                        yield ("name", importer.path, 0, imported.alias)
+                    elif imported.name == "*":
+                        yield ("name", importer.path, 0, name)
+        elif isinstance(scope, int) and file.scopes[scope].kind == "class":
+            yield ("attribute", name)
+
+    def _parameters(self, place: Place) -> Iterator[Place]:
+        """The parameters that an argument may fill of functions, and constructors, with the callee's name."""
+        _, callee, position = place
+        for file, scope in self._named(str(callee)):
+            params = file.scopes[scope].params
+            first = 1 if file.method_of(scope) is not None else 0
+            for number, param in enumerate(params):
+                if isinstance(position, int):
+                    fits = position + first == number or (param.kind == "var" and number <= position + first)
+                else:
+                    fits = param.name == position
+                if fits or (first and number and position == number):
+                    yield ("name", file.path, scope, param.name)
+
+    def _named(self, name: str) -> list[tuple[SourceFile, int]]:
+        if self._functions is None:
+            self._functions = {}
+            for file in self.world.files.values():
+                for index, scope in enumerate(file.scopes):
+                    if scope.kind == "function":
+                        name_of = scope.name
+                        if name_of == "__init__" and file.method_of(index) is not None:
+                            name_of = file.scopes[scope.parent].name
+                        self._functions.setdefault(name_of, []).append((file, index))
+        return self._functions.get(name, [])
+
+    # The ways of one file
+
+    def _ways_of(self, file: SourceFile) -> dict[Place, list[Place]]:
+        ways = self._ways.get(file.path)
+        if ways is None:
+            ways = self._ways[file.path] = {}
+            for source, target in self._collect(file):
+                if source != target:
+                    ways.setdefault(source, []).append(target)
+        return ways
+
+    def _collect(self, file: SourceFile) -> Iterator[tuple[Place, Place]]:
+        for number, scope in enumerate(file.scopes):
+            for name, bindings in file.bindings(number).items():
+                target = ("name", file.path, number, name)
+                for binding in bindings:
+                    if binding.kind == "value":
+                        yield from ((one, target) for one in self.places(binding.expr, file, number))
+            for param in scope.params:
+                if param.default is not None:
+                    target = ("name", file.path, number, param.name)
+                    yield from ((one, target) for one in self.places(param.default, file, scope.parent))
+            for store in file.stores(number):
+                targets = [*([("attribute", store.key)] if isinstance(store.key, str) else ())]
+                if not (isinstance(store.key, str) and store.base in _RECEIVERS):
+                    targets += self.places(store.base, file, number)
+                yield from ((one, to) for one in self.places(store.value, file, number) for to in targets)
+            for event in scope.events:
+                if event.kind in ("return", "yield") and event.value is not None:
+                    for one in self.places(event.value, file, number):
+                        yield one, ("result", scope.name)
+                        if scope.decorators:
+                            yield one, ("attribute", scope.name)
+        for call in file.calls:
+            yield from self._given(call, file)
+
+    def _given(self, call: Call, file: SourceFile) -> Iterator[tuple[Place, Place]]:
+        name = last_name(call.func)
+        if name in _TAKING_IN and isinstance(call.func, Attribute):
+            targets = list(self.places(call.func.value, file, call.scope))
+        else:
+            targets = []
+        shift = 0
+        if name == "partial" and call.args:
+            name, shift = last_name(call.args[0].value), 1
+        known = bool(name) and bool(self._named(name))
+        for number, argument in enumerate(call.args if known or targets else ()):
+            position = number - shift if argument.keyword in (None, "*") else argument.keyword
+            for one in self.places(argument.value, file, call.scope):
+                if known:
+                    yield one, ("argument", name, position)
+                yield from ((one, to) for to in targets)
+
+    def places(self, expr: Expr | None, file: SourceFile, scope: int) -> Iterator[Place]:
+        """The places whose objects an expression may give, or hold."""
+        match expr:
+            case Name(name):
+                yield ("name", file.path, _binding_scope(file, scope, name), name)
+            case Attribute(value, attr):
+                yield ("attribute", attr)
+                if value not in _RECEIVERS:
+                    yield from self.places(value, file, scope)
+            case Subscript(value):
+                yield ("at", file.path, id(expr))
+                yield from self.places(value, file, scope)
+            case CallRef(index):
+                yield ("call", file.path, index)
+                call = file.calls[index]
+                if last_name(call.func) not in _HANDING_ON:
+                    yield ("result", last_name(call.func))
+                    return
+                for argument in call.args:
+                    yield from self.places(argument.value, file, scope)
+                if isinstance(call.func, Attribute):
+                    yield from self.places(call.func.value, file, scope)
+            case IfExp(_, body, orelse):
+                yield from self.places(body, file, scope)
+                yield from self.places(orelse, file, scope)
+            case Starred() | Await() | Walrus() | Element() | Entered():
+                yield from self.places(expr.value, file, scope)
+            case List() | Tuple() | Set() | Dict() | BinOp():
+                yield ("at", file.path, id(expr))
+                for part in expr.children():
+                    yield from self.places(part, file, scope)
+            case BoolOp(_, values):
+                for part in values:
+                    yield from self.places(part, file, scope)
+            case Comprehension():
+                yield ("at", file.path, id(expr))
+                yield from self.places(expr.element, file, scope)
+
+
+_RECEIVERS = (Name("self"), Name("cls"))
+
+
+def _binding_scope(file: SourceFile, scope: int, name: str) -> int:
+    """The scope around that binds a name."""
+    first = True
+    while scope > 0:
+        if (first or file.scopes[scope].kind != "class") and name in file.bindings(scope):
+            return scope
+        scope, first = file.scopes[scope].parent, False
+    return 0
