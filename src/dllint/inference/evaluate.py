@@ -7,7 +7,7 @@ where there is none. A recursive question is cut off with no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -158,9 +158,23 @@ class Evaluator:
             values = self.binding(name, *found[0])
         else:
             values = union(self.binding(name, binding, where) for binding, where in found)
+        if "*" in site.file.bindings(0):
+            values = self._or_starred(name, values, found, site)
         if site.region and len(values) > 1:
             values = of_tested_classes(self.world, name, site, values)
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
+
+    def _or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values:
+        """The values of a name of the module, or what a star import behind its bindings makes of it."""
+        last = max(((where.at, where.scope) for _, where in found if where.file is site.file), default=((0, 0), 1))
+        stars = [one.event for one in site.file.bindings(0)["*"] if one.event is not None]
+        between = [one for one in stars if last[0] < (one.span.line, one.span.column)]
+        if site.scope == 0 and site.at != (0, 0):
+            between = [one for one in between if (one.span.line, one.span.column) < site.at]
+        starred = self.world.imports.star(site.file, name, after=last[0]) if between and not last[1] else None
+        if starred is None:
+            return values
+        return union([values, starred]) if any(one.region for one in between) else starred
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""

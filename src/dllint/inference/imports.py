@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from dllint.facts.nodes import Constant, List, Tuple
 from dllint.facts.schema import Event
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, External, Module, Pattern, Site, Values
@@ -17,7 +18,7 @@ class Imports:
         self.world = world
         self._members: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._importers: dict[str, dict[str, Event]] | None = None
-        self._star: dict[tuple[str, str], Values | None] = {}
+        self._star: dict[tuple[str, str, tuple[int, int]], Values | None] = {}
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
         """What an import statement binds to `name`."""
@@ -62,7 +63,7 @@ class Imports:
         file = self.world.files.get(path)
         if file is None:
             return ()
-        if name in file.bindings(0) or file.global_bindings(name):
+        if self.world.symbols.binds(file, name):
             return self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
         return self.star(file, name) or ()
 
@@ -96,22 +97,25 @@ class Imports:
         found = self.world.index.resolve(path, name, 1) if path.endswith("__init__.py") else []
         return (Module(found[-1]),) if found else ()
 
-    def star(self, file: SourceFile, name: str) -> Values | None:
-        """What `name` is by the file's star imports; None where none of them can give it."""
+    def star(self, file: SourceFile, name: str, after: tuple[int, int] = (0, 0)) -> Values | None:
+        """What `name` is by the file's star imports, those behind a place alone; None where none of them can give
+        it."""
         stars = file.bindings(0).get("*")
         if not stars or name.startswith("__"):
             return None
-        key = (file.path, name)
+        key = (file.path, name, after)
         if key in self._star:
             return self._star[key]
         self._star[key] = None
         found: Values | None = None
         for binding in reversed(stars):
             assert binding.event is not None
+            if (binding.event.span.line, binding.event.span.column) < after:
+                break
             module, _, _, level = binding.event.detail
             path = self.find(file, module, level)
             if path is not None:
-                values = self.member(path, name)
+                values = self.member(path, name) if self._exports(path, name) else ()
                 if values:
                     found = values
                     break
@@ -120,3 +124,13 @@ class Imports:
                 break
         self._star[key] = found
         return found
+
+    def _exports(self, path: str, name: str) -> bool:
+        """Whether a star import of a module of the project gives a name that it has: one of `__all__`, where that is
+        written in one piece, or one without an underscore."""
+        file = self.world.files.get(path)
+        listed = file.bindings(0).get("__all__", ()) if file is not None else ()
+        parts = listed[0].expr.children() if len(listed) == 1 and isinstance(listed[0].expr, (List, Tuple)) else ()
+        if file is None or not parts or self.world.mappings.changes(file, "__all__"):
+            return not name.startswith("_")
+        return not all(isinstance(part, Constant) for part in parts) or Constant(name) in parts
