@@ -147,7 +147,7 @@ class Datasets:
         for owner in self.world.hierarchy.line(value.of):
             if not isinstance(owner, Class):
                 continue
-            for attr, stores in self.world.objects.own_stores(owner).items():
+            for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
@@ -163,9 +163,9 @@ class Datasets:
                         continue
                     if name == "__init__" and self._overridden(value.of, owner):
                         continue
-                    if self.world.objects.overridden(value, owner, store):
+                    if self.world.stores.overridden(value, owner, store):
                         continue
-                    site = self.world.objects.store_site(value, owner, store)
+                    site = self.world.stores.store_site(value, owner, store)
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):
                         continue

@@ -315,9 +315,9 @@ class Handles:
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
-            for attr, stores in self.world.objects.own_stores(owner).items():
+            for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
-                    site = self.world.objects.store_site(value, owner, store)
+                    site = self.world.stores.store_site(value, owner, store)
                     values = self.world.values.evaluate(store.value, site)
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
                         later = self._put_later(one, cls)

@@ -263,10 +263,10 @@ class Origins:
     def _of_object(self, value: Instance, name: str, here: Here, left: int) -> Iterator[Source]:
         assert isinstance(value.of, Class)
         owners = [owner for owner in self.world.hierarchy.line(value.of) if isinstance(owner, Class)]
-        stored = [(owner, store) for owner in owners for store in self.world.objects.own_stores(owner).get(name, ())]
+        stored = [(owner, store) for owner in owners for store in self.world.stores.own_stores(owner).get(name, ())]
         for owner, store in stored:
             there = Here(owner.file, store.event.value_span or store.event.span)
-            yield from self.follow(store.value, self.world.objects.store_site(value, owner, store), there, left)
+            yield from self.follow(store.value, self.world.stores.store_site(value, owner, store), there, left)
         if stored:
             return
         for owner in owners:

@@ -156,13 +156,13 @@ class Constants:
                 return "varies"
             for owner in self.world.hierarchy.line(base.of):
                 if isinstance(owner, Class):
-                    for store in self.world.objects.own_stores(owner).get(key, ()):
+                    for store in self.world.stores.own_stores(owner).get(key, ()):
                         if owner.file.scopes[store.scope].name != "__init__":
                             return "varies"
         return "constant"
 
     def _assigned_in_loop(self, key: str) -> bool:
-        for file, store in self.world.objects.outside_stores(key):
+        for file, store in self.world.stores.outside_stores(key):
             changed = isinstance(store.event.detail, list) and store.event.detail[0] == "op"
             if changed or _in_loop(file, store.event.region):
                 return True

@@ -93,12 +93,12 @@ class Exhaustion:
         """Where the attribute gets an iterator that comes to an end; None where one of its values may have none."""
         found: tuple[SourceFile, Span] | None = None
         for owner in self.world.hierarchy.line(cls):
-            for store in self.world.objects.own_stores(owner).get(attr, ()) if isinstance(owner, Class) else ():
+            for store in self.world.stores.own_stores(owner).get(attr, ()) if isinstance(owner, Class) else ():
                 if not isinstance(owner, Class) or store.value is None:
                     return None
                 if store.value == Constant(None):
                     continue
-                if not self._ends(store.value, self.world.objects.store_site(value, owner, store), DEEPEST):
+                if not self._ends(store.value, self.world.stores.store_site(value, owner, store), DEEPEST):
                     return None
                 found = (owner.file, store.event.value_span or store.event.span)
         return found

@@ -344,9 +344,9 @@ class WorkerOptions:
         if isinstance(value.of, External):
             return None
         for owner in self.world.hierarchy.line(value.of):
-            for store in self.world.objects.own_stores(owner).get(key, ()) if isinstance(owner, Class) else ():
+            for store in self.world.stores.own_stores(owner).get(key, ()) if isinstance(owner, Class) else ():
                 if store.value is not None and isinstance(owner, Class):
-                    found = self._origin(store.value, self.world.objects.store_site(value, owner, store), left - 1)
+                    found = self._origin(store.value, self.world.stores.store_site(value, owner, store), left - 1)
                     if found is not None:
                         return found
         return None

@@ -110,7 +110,7 @@ def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
         return None
     for cls, of_object in _classes(project, run, expr[1]):
         line = [one for one in project.world.hierarchy.line(cls) if isinstance(one, Class)]
-        if of_object and any(expr[2] in project.world.objects.own_stores(one) for one in line):
+        if of_object and any(expr[2] in project.world.stores.own_stores(one) for one in line):
             continue
         if any(expr[2] in one.file.bindings(one.scope) for one in line):
             return f"{cls.name}.{expr[2]}"
