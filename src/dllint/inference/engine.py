@@ -37,10 +37,11 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.linking.aliases import aliases_in
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile, aliases_in
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 
 if TYPE_CHECKING:

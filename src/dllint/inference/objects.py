@@ -31,7 +31,8 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.source import Store
+from dllint.linking.assignments import Spread, Store
+from dllint.linking.source import SourceFile
 
 _END = (1 << 31, 0)
 """The place behind all statements of a scope."""
@@ -56,7 +57,7 @@ class Objects:
             return self._of_super(value, name)
         if isinstance(value, Instance):
             if isinstance(value.of, External):
-                return (External(f"{value.of.name}().{name}"),)
+                return union([(External(f"{value.of.name}().{name}"),), *self._set_from_outside(value, name)])
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
             if isinstance(value, (Mapping, Keywords)) and name in (
@@ -72,7 +73,9 @@ class Objects:
             ):
                 return (External(f"dict().{name}"),)
             found = self.world.mappings.in_value(value, name)
-            return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
+            known = found.values if found is not None else (UNKNOWN,)
+            outside = self._set_from_outside(value, name) if isinstance(value, (Parsed, Data)) else []
+            return union([*([known] if known else []), *outside]) or (UNKNOWN,)
         if isinstance(value, Display):
             return (External(f"list().{name}"),)
         if (isinstance(value, Const) and isinstance(value.value, str)) or isinstance(value, Pattern):
@@ -210,16 +213,37 @@ class Objects:
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
                 always = always or (owner in line and self.world.stores.always(owner, store))
                 filled = filled or self.world.stores.fills(owner, store)
+            # What is set under names that only a run tells is data; methods keep their names.
+            spreads = self.world.stores.own_spreads(owner)
+            for spread in spreads if self.world.hierarchy.method(value.of, name) is None else ():
+                if not self.world.stores.overridden(value, owner, spread):
+                    found = self.world.stores.spread(spread, name, self.world.stores.store_site(value, owner, spread))
+                    groups += [found.values] if found.values else []
+                    sure = owner in line and not found.absent and self.world.stores.always(owner, spread)
+                    always = always or sure
         return groups, always, filled
 
     def _set_from_outside(self, value: Value, name: str) -> list[Values]:
         """What code other than an object's own methods, or any code for a class, sets an attribute to."""
         groups: list[Values] = []
         for file, store in self.world.stores.outside_stores(name):
-            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+            site = self._place(file, store)
             if any(self._may_be(base, value) for base in self.world.values.evaluate(store.base, site)):
                 groups.append(self.world.values.evaluate(store.value, site))
-        return groups
+        spreads = self.world.stores.outside_spreads()
+        of = value.of if isinstance(value, Instance) else value
+        known = isinstance(of, Class) and self.world.hierarchy.method(of, name) is not None
+        for file, spread in spreads if not known else ():
+            site = self._place(file, spread)
+            if any(self._may_be(base, value) for base in self.world.values.evaluate(spread.base, site)):
+                groups.append(self.world.stores.spread(spread, name, site).values)
+        return [group for group in groups if group]
+
+    @staticmethod
+    def _place(file: SourceFile, store: Store | Spread) -> Site:
+        """Where an assignment is evaluated, in any activation."""
+        event = store.event
+        return Site(file, store.scope, event.region, (event.span.line, event.span.column), None)
 
     def _may_be(self, left: Value, right: Value) -> bool:
         """Whether two values may be one object. Two that are known by the calls that make them are not, where those

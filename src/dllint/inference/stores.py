@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, Compare, Constant, Name, Not
 from dllint.inference.edges import Given, Target
+from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine
-from dllint.inference.values import Class, Frame, Function, Instance, Site
-from dllint.linking.source import SourceFile, Store
+from dllint.inference.values import Class, Const, Frame, Function, Instance, Pattern, Site, Value, const
+from dllint.linking.assignments import Spread, Store
+from dllint.linking.source import SourceFile
 
 CONSTRUCTORS = ("__init__", "__post_init__")
 """Methods that making an object runs."""
@@ -18,6 +20,8 @@ class Stores:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
+        self._own_spreads: dict[tuple[str, int], list[Spread]] = {}
+        self._outside_spreads: list[tuple[SourceFile, Spread]] | None = None
         self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
 
     def owners(self, value: Instance) -> list[Class]:
@@ -28,7 +32,7 @@ class Stores:
             owners += [below for below in self.world.hierarchy.subclasses(value.of) if below not in owners]
         return owners
 
-    def overridden(self, value: Instance, owner: Class, store: Store) -> bool:
+    def overridden(self, value: Instance, owner: Class, store: Store | Spread) -> bool:
         """Whether the object's class has another method in the place of the inherited one with the store, and does not
         call that."""
         assert isinstance(value.of, Class)
@@ -44,12 +48,12 @@ class Stores:
                 return not any(call.scope == own and call.func[0] == "attr" for call in calls)
         return False
 
-    def on_class(self, owner: Class, store: Store) -> bool:
+    def on_class(self, owner: Class, store: Store | Spread) -> bool:
         """Whether a class method sets an attribute of the class that it is called on."""
         method = Function(owner.file, self._method_of(owner, store.scope))
         return self.world.hierarchy.receiver_kind(method) == "class"
 
-    def always(self, owner: Class, store: Store) -> bool:
+    def always(self, owner: Class, store: Store | Spread) -> bool:
         """Whether making an object of the class runs an assignment, if its constructor is not overridden."""
         return (
             not store.event.region
@@ -58,7 +62,7 @@ class Stores:
         )
 
     @staticmethod
-    def fills(owner: Class, store: Store) -> bool:
+    def fills(owner: Class, store: Store | Spread) -> bool:
         """Whether an assignment stands under a test that finds the attribute None, or false."""
         entry = owner.file.facts.regions[store.event.region]
         if entry.kind != "if" or entry.expr is None or not isinstance(store.key, str):
@@ -68,7 +72,7 @@ class Stores:
             return entry.expr in (Not(stored), Compare(stored, (("is", Constant(None)),)))
         return entry.expr in (stored, Compare(stored, (("is not", Constant(None)),)))
 
-    def store_site(self, value: Instance, owner: Class, store: Store) -> Site:
+    def store_site(self, value: Instance, owner: Class, store: Store | Spread) -> Site:
         """Where the value of `self.attr = value` in a method of `owner` is evaluated, for this instance."""
         method = self._method_of(owner, store.scope)
         frame: Frame | None = None
@@ -139,6 +143,43 @@ class Stores:
                             found.setdefault(store.key, []).append(store)
         return found
 
+    def own_spreads(self, cls: Class) -> list[Spread]:
+        """Assignments to attributes of `self`, in the methods of a class, whose names only a run tells."""
+        found = self._own_spreads.get(cls.key)
+        if found is None:
+            found = self._own_spreads[cls.key] = []
+            for method in cls.file.children.get(cls.scope, ()) if cls.file.spreads else ():
+                scope = cls.file.scopes[method]
+                if scope.kind == "function" and scope.params:
+                    receiver = Name(scope.params[0].name)
+                    spread = (
+                        one for inner in self._within(cls.file, method) for one in cls.file.spreads.get(inner, ())
+                    )
+                    found += [one for one in spread if one.base == receiver]
+        return found
+
+    def outside_spreads(self) -> list[tuple[SourceFile, Spread]]:
+        """Assignments to attributes of other things than `self` whose names only a run tells."""
+        if self._outside_spreads is None:
+            self._outside_spreads = [
+                (file, one)
+                for file in self.world.files.values()
+                for spreads in file.spreads.values()
+                for one in spreads
+                if one.base != Name("self")
+            ]
+        return self._outside_spreads
+
+    def spread(self, spread: Spread, name: str, site: Site) -> Found:
+        """What such an assignment sets the attribute `name` to; absent where it may leave that alone."""
+        if spread.key is None:
+            return self.world.mappings.lookup(spread.value, site, name) or OPAQUE
+        keys = self.world.values.evaluate(spread.key, site)
+        fits = [one for one in keys if _may_be(one, name)]
+        if not fits:
+            return ABSENT
+        return Found(self.world.values.evaluate(spread.value, site), fits != [const(name)] or len(keys) > 1)
+
     def _within(self, file: SourceFile, scope: int) -> list[int]:
         found = [scope]
         for child in file.children.get(scope, ()):
@@ -156,3 +197,10 @@ class Stores:
                         if isinstance(store.key, str) and store.base != Name("self"):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])
+
+
+def _may_be(key: Value, name: str) -> bool:
+    """Whether the name of an attribute, as evaluated, can be this one."""
+    if isinstance(key, Const):
+        return bool(key.value == name)
+    return key.fits(name) if isinstance(key, Pattern) else True

@@ -8,22 +8,14 @@ from typing import Any, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
-    BinOp,
-    BoolOp,
     CallRef,
     Comprehension,
     Constant,
-    Element,
-    Entered,
-    IfExp,
-    List,
     Name,
-    Opaque,
-    Starred,
     Subscript,
-    Tuple,
 )
 from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
+from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
 from dllint.span import Span
 
 
@@ -38,16 +30,6 @@ class Binding(NamedTuple):
     event: Event | None
     expr: Expr | None
     number: int
-
-
-class Store(NamedTuple):
-    """`base.attr = value` (or `base[key] = value`) in `scope`."""
-
-    scope: int
-    event: Event
-    base: Expr
-    key: str | Expr
-    value: Expr | None
 
 
 class SourceFile:
@@ -110,24 +92,24 @@ class SourceFile:
                 target = event.target
                 if event.kind == "assign" and isinstance(target, Name):
                     if event.value is not None and target.id not in declared:
-                        found.setdefault(target.id, []).append(Binding("value", event, _incoming(event), -1))
+                        found.setdefault(target.id, []).append(Binding("value", event, incoming(event), -1))
                     continue
                 for name, binding in self._bound(event) if event.kind in _NAMING else ():
                     changes = binding.kind == "def" and name in found and self._changes_property(binding.number)
                     if name not in declared and not changes:
                         found.setdefault(name, []).append(binding)
             for event, name in self._set_among_globals(0) if not scope else ():
-                found.setdefault(name, []).append(Binding("value", event, _incoming(event), -1))
+                found.setdefault(name, []).append(Binding("value", event, incoming(event), -1))
                 found[name].sort(key=lambda one: _start(one.event) if one.event is not None else (0, 0))
         return found
 
     def _bound(self, event: Event) -> Iterator[tuple[str, Binding]]:
         """The names that a statement binds, each with what it is bound to."""
         kind = event.kind
-        if kind in _BINDING:
+        if kind in BINDING:
             if event.target is None or (event.value is None and kind == "assign"):
                 return
-            for target, value in _targets(event.target, _incoming(event)):
+            for target, value in targets(event.target, incoming(event)):
                 if isinstance(target, Name):
                     yield target.id, Binding("value", event, value, -1)
         elif kind == "import":
@@ -172,7 +154,7 @@ class SourceFile:
                             self._within.setdefault((self.owner(bound, index), bound), []).append((index, binding))
             for index in {self.calls[call].scope for call in self.facts.called.get("globals", ())} - {0}:
                 for event, bound in self._set_among_globals(index):
-                    binding = Binding("value", event, _incoming(event), -1)
+                    binding = Binding("value", event, incoming(event), -1)
                     self._within.setdefault((0, bound), []).append((index, binding))
         return self._within.get((scope, name), [])
 
@@ -230,12 +212,23 @@ class SourceFile:
                 store
                 for event in self.scopes[scope].events
                 if event.target is not None and not isinstance(event.target, Name)
-                for store in _stored(scope, event)
+                for store in stored(scope, event)
             ]
-            for index in self.facts.called.get("setattr", ()):
-                if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
+            for index in (*self.facts.called.get("setattr", ()), *self.facts.called.get("__setattr__", ())):
+                if (
+                    self.calls[index].scope == scope
+                    and (store := set_by_name(self.calls[index], self.facts)) is not None
+                ):
                     found.append(store)
             self._stores[scope] = found
+        return found
+
+    @cached_property
+    def spreads(self) -> dict[int, list[Spread]]:
+        """Assignments to attributes of names that only a run tells, by the scope that they stand in."""
+        found: dict[int, list[Spread]] = {}
+        for spread in spreads(self.facts):
+            found.setdefault(spread.scope, []).append(spread)
         return found
 
     def regions(self, region: int) -> Iterator[int]:
@@ -326,8 +319,7 @@ class SourceFile:
         return self.scopes[scope].header
 
 
-_BINDING = frozenset({"assign", "for", "with"})
-_NAMING = _BINDING | {"import", "def", "class", "except"}
+_NAMING = BINDING | {"import", "def", "class", "except"}
 
 
 def last_name(expr: Expr) -> str:
@@ -337,105 +329,3 @@ def last_name(expr: Expr) -> str:
 
 def _start(event: Event) -> tuple[int, int]:
     return event.span.line, event.span.column
-
-
-def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
-    if isinstance(target, (Tuple, List)):
-        starred = False
-        values = value.elements if isinstance(value, (Tuple, List)) else ()
-        same = len(values) == len(target.elements)
-        for index, element in enumerate(target.elements):
-            part: Expr | None
-            if isinstance(element, Starred):
-                starred, element, part = True, element.value, Opaque()
-            elif value is None or starred:
-                part = Opaque()
-            elif same and not isinstance(values[index], Starred):
-                part = values[index]
-            else:
-                part = Subscript(value, Constant(index))
-            yield from _targets(element, part)
-    else:
-        yield target, value
-
-
-def _incoming(event: Event) -> Expr | None:
-    """The expression that stands for what an event assigns to its target."""
-    value = event.value
-    if value is None:
-        return None
-    if event.kind == "for":
-        return Element(value)
-    if event.kind == "with":
-        return Entered(value)
-    if (
-        event.kind == "assign"
-        and isinstance(event.detail, list)
-        and event.detail[0] == "op"
-        and event.target is not None
-    ):
-        return BinOp(event.detail[1], event.target, value)
-    return value
-
-
-def _stored(scope: int, event: Event) -> Iterator[Store]:
-    if event.kind not in _BINDING or event.target is None:
-        return
-    for target, value in _targets(event.target, _incoming(event)):
-        if isinstance(target, Attribute):
-            yield Store(scope, event, target.value, target.attr, value)
-        elif isinstance(target, Subscript):
-            yield Store(scope, event, target.value, target.index, value)
-
-
-def _set(call: Call) -> Store | None:
-    """`setattr(base, "attr", value)`"""
-    if call.func != Name("setattr") or len(call.args) != 3 or any(one.keyword for one in call.args):
-        return None
-    base, key, value = call.args
-    if not isinstance(key.value, Constant) or not isinstance(key.value.value, str):
-        return None
-    target = Attribute(base.value, key.value.value)
-    event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
-    return Store(call.scope, event, base.value, key.value.value, value.value)
-
-
-def aliases_in(file: SourceFile) -> Iterator[tuple[str, str]]:
-    """Pairs of last names, of which the second may be bound to what the first names."""
-    for scope in file.scopes:
-        for event in scope.events:
-            value, target = event.value, event.target
-            if event.kind == "assign" and value is not None and target is not None:
-                if isinstance(value, _ALIASED) and isinstance(target, _NAMED):
-                    name = last_name(target)
-                    for source in _sources(value, file):
-                        yield source, name
-            elif event.kind == "import" and event.detail[1] and event.detail[2]:
-                yield event.detail[1], event.detail[2]
-        for param in scope.params:
-            if isinstance(param.default, _NAMED):
-                yield last_name(param.default), param.name
-    for call in file.calls:
-        for argument in call.args:
-            keyword = argument.keyword
-            if keyword is not None and isinstance(argument.value, _NAMED) and keyword not in ("*", "**"):
-                yield last_name(argument.value), keyword
-
-
-_NAMED = (Name, Attribute)
-_ALIASED = (Name, Attribute, IfExp, BoolOp, CallRef)
-
-
-def _sources(expr: Expr, file: SourceFile) -> Iterator[str]:
-    if isinstance(expr, _NAMED):
-        yield last_name(expr)
-    elif isinstance(expr, IfExp):
-        yield from _sources(expr.body, file)
-        yield from _sources(expr.orelse, file)
-    elif isinstance(expr, BoolOp):
-        for part in expr.values:
-            yield from _sources(part, file)
-    elif isinstance(expr, CallRef):
-        call = file.calls[expr.index]
-        if last_name(call.func) == "partial" and call.args and call.args[0].keyword is None:
-            yield from _sources(call.args[0].value, file)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.libraries.torch import DATASET_BASES, WRAPPERS, canonical
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.assignments import Store
+from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
 from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop

@@ -23,8 +23,9 @@ from dllint.inference.values import (
 from dllint.libraries.contents import bound_by, flattened
 from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
 from dllint.libraries.torch import canonical
+from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader

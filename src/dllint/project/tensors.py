@@ -10,7 +10,8 @@ from dllint.facts.nodes import Name
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.tensors import HOLDS, METHODS, NEW_STORAGE
 from dllint.libraries.torch import canonical
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.assignments import Store
+from dllint.linking.source import SourceFile
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept
 
