@@ -13,7 +13,6 @@ from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
 from dllint.inference.edges import Caller
 from dllint.inference.evaluate import Evaluator
-from dllint.inference.folding import truth
 from dllint.inference.hierarchy import Hierarchy
 from dllint.inference.imports import Imports
 from dllint.inference.interface import Engine, Knowledge, Processes
@@ -322,7 +321,7 @@ class World:
             where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
             if not self._given(entry.expr, where):
                 continue
-            decided = truth(self.values.evaluate(entry.expr, where))
+            decided = self.values.truth(self.values.evaluate(entry.expr, where))
             if decided is not None and decided is not entry.holds:
                 return True
         return False

@@ -73,6 +73,11 @@ from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
 
 DEEPEST_QUESTION = 80
+_MAY_BE_FALSE = frozenset(
+    {"bool", "int", "float", "str", "bytes", "list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict"}
+    | {"Counter", "deque", "UserDict", "UserList", "Mapping", "Sequence", "Sequential", "ModuleList", "ModuleDict"}
+)
+"""Classes from outside whose objects are false where they are empty or zero, by their last names."""
 
 
 class Evaluator:
@@ -370,6 +375,21 @@ class Evaluator:
 
     # Operators
 
+    def truth(self, values: Values) -> bool | None:
+        """Whether all the values are true, or all false; None where that is not known. Of an object its `__bool__`
+        says it, or its `__len__`."""
+        return truth(union(self._asked(value) for value in values))
+
+    def _asked(self, value: Value) -> Values:
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            for name in ("__bool__", "__len__"):
+                method = self.world.hierarchy.method(value.of, name)
+                if method is not None:
+                    return self.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)
+            if any(name.rsplit(".", 1)[-1] in _MAY_BE_FALSE for name in self.world.hierarchy.externals(value.of)):
+                return (UNKNOWN,)
+        return (value,)
+
     def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
         return (Display(expr.tag, Written(expr, site)),)
 
@@ -379,7 +399,7 @@ class Evaluator:
         return (Display(expr.kind, Written(expr, site)),)
 
     def _conditional(self, expr: IfExp, site: Site) -> Values:
-        decided = truth(self.evaluate(expr.test, site))
+        decided = self.truth(self.evaluate(expr.test, site))
         if decided is not None:
             return self.evaluate(expr.body if decided else expr.orelse, site)
         chosen, other = self.evaluate(expr.body, site), self.evaluate(expr.orelse, site)
@@ -390,7 +410,7 @@ class Evaluator:
         stops = expr.op == "or"
         for part in expr.values:
             values = self.evaluate(part, site)
-            decided = truth(values)
+            decided = self.truth(values)
             if decided is stops:
                 groups.append(values)
                 break
@@ -398,12 +418,12 @@ class Evaluator:
                 groups.append(
                     values
                     if part is expr.values[-1]
-                    else tuple(value for value in values if truth((value,)) is not (not stops))
+                    else tuple(value for value in values if self.truth((value,)) is not (not stops))
                 )
         return union(groups)
 
     def _not(self, expr: Not, site: Site) -> Values:
-        decided = truth(self.evaluate(expr.operand, site))
+        decided = self.truth(self.evaluate(expr.operand, site))
         return (UNKNOWN,) if decided is None else (const(not decided),)
 
     def _binop(self, expr: BinOp, site: Site) -> Values:
@@ -419,7 +439,18 @@ class Evaluator:
         op, right = expr.comparisons[0]
         if op not in OPERATORS:
             return (UNKNOWN,)
-        return binary(op, self.evaluate(expr.left, site), self.evaluate(right, site))
+        lefts, rights = self.evaluate(expr.left, site), self.evaluate(right, site)
+        own = [self._own_equality(value) for value in (*lefts, *rights)] if op in ("==", "!=") else []
+        if any(own):
+            return union(one or (UNKNOWN,) for one in own[: len(lefts)]) if op == "==" else (UNKNOWN,)
+        return binary(op, lefts, rights)
+
+    def _own_equality(self, value: Value) -> Values:
+        """What an object's own `__eq__` gives; nothing where its class has none."""
+        if not isinstance(value, Instance) or not isinstance(value.of, Class):
+            return ()
+        method = self.world.hierarchy.method(value.of, "__eq__")
+        return (self.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)) if method is not None else ()
 
     def _fstring(self, expr: FString, site: Site) -> Values:
         prefix, inner, suffix, complete = "", "", "", True

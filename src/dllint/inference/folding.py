@@ -113,7 +113,8 @@ def _never_none(left: Value, right: Value) -> bool:
 
 
 def _constructor(name: External) -> bool:
-    return name.name.rsplit(".", 1)[-1][:1].isupper()
+    last = name.name.rsplit(".", 1)[-1]
+    return last[:1].isupper() and last.isidentifier()
 
 
 def _constant(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Event
-from dllint.inference.folding import truth
 from dllint.inference.values import Class, Frame, Site
 from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
@@ -109,7 +108,7 @@ class Releases:
                     continue
                 activation = frame if file.scopes[scope].name == "__init__" else None
                 where = Site(file, scope, entry.parent, (entry.span.line, entry.span.column), activation)
-                decided = truth(self.world.values.evaluate(entry.expr, where))
+                decided = self.world.values.truth(self.world.values.evaluate(entry.expr, where))
                 if decided is not None and decided is not entry.holds:
                     return "never"
                 sure = sure and decided is entry.holds

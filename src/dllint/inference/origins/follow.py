@@ -12,7 +12,6 @@ from itertools import islice
 from dllint.facts.nodes import Attribute
 from dllint.facts.schema import Expr
 from dllint.inference.edges import Given
-from dllint.inference.folding import truth
 from dllint.inference.interface import Engine
 from dllint.inference.origins.containers import Containers
 from dllint.inference.origins.sources import Here, Source, at_run_time, either, known, line_at, unknown
@@ -92,7 +91,7 @@ class Origins:
         elif tag == "item" and expr[2][0] == "const":
             yield from self.containers.key(expr[1], site, expr[2][1], here, left - 1)
         elif tag == "ifexp":
-            decided = truth(self.world.values.evaluate(expr[1], site))
+            decided = self.world.values.truth(self.world.values.evaluate(expr[1], site))
             for part, holds in ((expr[2], True), (expr[3], False)):
                 if decided is None or decided is holds:
                     yield from self.follow(part, site, here, left - 1)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Argument, Expr
-from dllint.inference.folding import truth
 from dllint.inference.values import (
     NONE,
     Class,
@@ -209,7 +208,7 @@ class Cuda:
         """Whether a test can come out so. Of an activation that is one of many not told apart, arguments of any other
         say nothing."""
         quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
-        return quantifier(truth((value,)) is holds for value in values)
+        return quantifier(self.world.values.truth((value,)) is holds for value in values)
 
 
 def _of_cuda(value: Instance) -> bool:
