@@ -39,10 +39,11 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Expr
+from dllint.inference import enumerations
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Passed
 from dllint.inference.edges import Given
-from dllint.inference.folding import OPERATORS, binary, truth, unary
+from dllint.inference.folding import OPERATORS, binary, is_member, truth, unary
 from dllint.inference.interface import Engine
 from dllint.inference.narrowing import called_before, not_functions, of_tested_classes, tests_callable
 from dllint.inference.symbols import Meaning
@@ -75,7 +76,20 @@ from dllint.linking.source import Binding
 DEEPEST_QUESTION = 80
 _MAY_BE_FALSE = frozenset(
     {"bool", "int", "float", "str", "bytes", "list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict"}
-    | {"Counter", "deque", "UserDict", "UserList", "Mapping", "Sequence", "Sequential", "ModuleList", "ModuleDict"}
+    | {
+        "Counter",
+        "deque",
+        "IntEnum",
+        "Flag",
+        "IntFlag",
+        "UserDict",
+        "UserList",
+        "Mapping",
+        "Sequence",
+        "Sequential",
+        "ModuleList",
+        "ModuleDict",
+    }
 )
 """Classes from outside whose objects are false where they are empty or zero, by their last names."""
 
@@ -259,8 +273,9 @@ class Evaluator:
             if given is not None:
                 return given
         keys = self.evaluate(index, site)
-        if len(keys) == 1 and isinstance(keys[0], Const):
-            found = self.world.mappings.lookup(base, site, keys[0].value)
+        if len(keys) == 1 and (isinstance(keys[0], Const) or is_member(keys[0])):
+            key = keys[0].value if isinstance(keys[0], Const) else keys[0]
+            found = self.world.mappings.lookup(base, site, key)
             if found is not None:
                 return found.values
         bases = self.evaluate(base, site)
@@ -274,7 +289,10 @@ class Evaluator:
         return value if isinstance(value, (Display, Unknown, Const)) else UNKNOWN
 
     def item_of(self, value: Value, key: Value) -> Values:
-        """The values of `value[key]`; with a key that is not known, of any item."""
+        """The values of `value[key]`; with a key that is not known, of any item. A class with a type in brackets is the
+        class."""
+        if isinstance(value, Class):
+            return enumerations.found_by_name(value, key) or (value,)
         return self.world.mappings.item(value, key)
 
     def _element(self, expr: Element, site: Site) -> Values:
@@ -285,6 +303,8 @@ class Evaluator:
 
     def element_of(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
+        if isinstance(value, Class):
+            return tuple(enumerations.members(value)) or (UNKNOWN,)
         return self.world.mappings.elements(value)
 
     def _entered(self, expr: Entered, site: Site) -> Values:
@@ -328,6 +348,9 @@ class Evaluator:
         if isinstance(callee, Class):
             if self.world.mappings.dict_like(callee):
                 return (Mapping(Written(CallRef(index), here)),)
+            late = actuals or self.world.actuals(file, index, caller)
+            if late.positional and index not in file.member_names and enumerations.members(callee):
+                return enumerations.found_by_value(self.world, callee, self.passed(late.positional[0]))
             return (Instance(callee, file, index, frame, by),)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
@@ -378,7 +401,7 @@ class Evaluator:
     def truth(self, values: Values) -> bool | None:
         """Whether all the values are true, or all false; None where that is not known. Of an object its `__bool__`
         says it, or its `__len__`."""
-        return truth(union(self._asked(value) for value in values))
+        return truth(union(self._asked(value) for value in enumerations.plain(self.world, values)))
 
     def _asked(self, value: Value) -> Values:
         if isinstance(value, Instance) and isinstance(value.of, Class):
@@ -431,7 +454,7 @@ class Evaluator:
         if expr.op == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
             merged = self._unions.setdefault(id(expr), Dict(((None, expr.left), (None, expr.right))))
             return (Mapping(Written(merged, site)),)
-        return binary(expr.op, lefts, rights)
+        return binary(expr.op, enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights))
 
     def _compare(self, expr: Compare, site: Site) -> Values:
         if len(expr.comparisons) != 1:
@@ -443,6 +466,8 @@ class Evaluator:
         own = [self._own_equality(value) for value in (*lefts, *rights)] if op in ("==", "!=") else []
         if any(own):
             return union(one or (UNKNOWN,) for one in own[: len(lefts)]) if op == "==" else (UNKNOWN,)
+        if op != "is" and op != "is not":
+            lefts, rights = enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights)
         return binary(op, lefts, rights)
 
     def _own_equality(self, value: Value) -> Values:

@@ -291,7 +291,7 @@ class Mappings:
                         return Found(union(groups), False)
                     continue
                 keys = self.world.values.evaluate(entry_key, site)
-                if any(isinstance(one, Const) and one.value == key for one in keys):
+                if any(one == key or (isinstance(one, Const) and one.value == key) for one in keys):
                     groups.append(self.world.values.evaluate(entry, site))
                     written = True
                     if len(keys) == 1:

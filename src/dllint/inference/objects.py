@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
-from dllint.inference import fields
+from dllint.inference import enumerations, fields
 from dllint.inference.hierarchy import MOST_OVERRIDES
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
@@ -132,6 +132,9 @@ class Objects:
 
     def _in_class(self, owner: Class, name: str) -> Values:
         """What a class's own attribute holds: what its body leaves, or is set on the class."""
+        member = enumerations.member(owner, name)
+        if member is not None:
+            return (member,)
         groups = [*self._set_on_class(owner, name)]
         if name in owner.file.bindings(owner.scope):
             groups.insert(0, self.world.values.name(name, Site(owner.file, owner.scope, 0, _END, None)))
@@ -148,6 +151,9 @@ class Objects:
 
     def _of_instance(self, value: Instance, name: str) -> Values:
         assert isinstance(value.of, Class)
+        of_member = enumerations.attribute(self.world, value, name)
+        if of_member:
+            return of_member
         stored, always, filled = self._stored_values(value, name)
         given = fields.given(self.world, value, name)
         outside = self._set_from_outside(value, name)

@@ -49,6 +49,9 @@ class SourceFile:
         self.tested_classes: dict[tuple[int, int, str], list[tuple[Expr, bool, int, tuple[int, int]]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
+        self.members: dict[tuple[int, str], int] = {}
+        """The calls that make the members of enumerations, by class and name."""
+        self.member_names: dict[int, str] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
