@@ -8,6 +8,7 @@ import pytest
 
 from dllint import catalog
 from dllint.catalog import CatalogError, Mark, Option, RulePage
+from dllint.catalog.page import ErrorText, RunSection
 
 NAME = "DLL950-socket-in-dataset.md"
 PAGE = """\
@@ -131,6 +132,28 @@ def test_the_head_is_read() -> None:
     assert rule.options == (Option("most", "integer", 3, "How many are fine."),)
 
 
+def test_what_a_run_needs_to_know() -> None:
+    assert page().run == RunSection()
+    section = """
+[run]
+text = "Sockets are lost"
+subject = "program"
+place = "iteration"
+alike = ["DLL402"]
+[[run.errors]]
+text = 'lost \\d+ sockets'
+cause = "a socket is gone"
+also = ["DLL205"]
+"""
+    assert changed(END, f"{END}\n{section}").run == RunSection(
+        "Sockets are lost",
+        "program",
+        "iteration",
+        ("DLL402",),
+        (ErrorText(r"lost \d+ sockets", "a socket is gone", ("DLL205",)),),
+    )
+
+
 def test_messages_are_filled() -> None:
     assert page().render("late", {"kept": "Faces.peer", "where": "data.py:3", "spare": 1}) == (
         "Faces.peer keeps a socket opened at data.py:3"
@@ -192,6 +215,7 @@ def test_the_body_begins_below_the_head() -> None:
     assert page().body.endswith("Nothing.\n")
 
 
+END = 'doc = "How many are fine."'
 HEAD = [
     ("# DLL950 socket", "# DLL950 sockets", 1, "first line must be '# DLL950 socket-in-dataset'"),
     ("```toml\ncode", "code", 3, "a ```toml block must follow"),
@@ -211,6 +235,10 @@ HEAD = [
     ('type = "integer"', 'type = "int"', 21, "type 'int' is none of integer"),
     ("default = 3", 'default = "3"', 21, "the default of 'most' is no integer"),
     ('doc = "How many are fine."\n', "", 21, "each has name, type, default and doc"),
+    (END, f'{END}\n[run]\nsubject = "worker"', 27, "subject: 'worker' is none of workers, loader, program"),
+    (END, f'{END}\n[run]\nalike = ["socket"]', 27, "alike: 'socket' is no code of a rule"),
+    (END, f'{END}\n[run]\ntold = "x"', 27, "told: unknown key"),
+    (END, f'{END}\n[[run.errors]]\ntext = "x"', 28, "cause: missing"),
 ]
 
 

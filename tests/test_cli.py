@@ -163,8 +163,8 @@ def test_verbose_tells_the_limits_that_were_met(run: Run, hazard: Path, monkeypa
     silent, verbose = run("check", "."), run("check", ".", "--verbose")
     assert (silent.err, verbose.out) == ("", silent.out)
     assert verbose.err == (
-        "note: the analysis stopped at its limit call-depth 12 times; what lies beyond it counts as unknown\n"
-        "note: the analysis stopped at its limit callers 1 time; what lies beyond it counts as unknown\n"
+        "note: the limit on call-depth was met 12 times; what lies beyond it counts as unknown\n"
+        "note: the limit on callers was met 1 time; what lies beyond it counts as unknown\n"
     )
 
 

@@ -9,9 +9,10 @@ import pytest
 from dllint import linter
 from dllint.config import Settings
 from dllint.facts.extract import extract
+from dllint.inference import limits
 from dllint.inference.callbacks import Passing
 from dllint.inference.callgraph import CallGraph
-from dllint.inference.engine import MOST_NESTED_CONTEXTS, World
+from dllint.inference.engine import World
 from dllint.inference.values import Function
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
@@ -217,7 +218,7 @@ def test_what_few_of_many_callers_hand_down_two_calls_is_known(callers: int) -> 
 
 
 def test_activations_beyond_the_nested_ones_are_told_apart_by_their_call() -> None:
-    more = MOST_NESTED_CONTEXTS + 4
+    more = limits.NESTED_CONTEXTS.most + 4
     lines = ["def leaf(value):", "    return value", "", "def twice(value):", "    return leaf(value), leaf(value)", ""]
     lines += [f"first{number}, second{number} = twice({number})" for number in range(more)]
     world = linked({"run.py": "\n".join(lines) + "\n"})
@@ -226,6 +227,6 @@ def test_activations_beyond_the_nested_ones_are_told_apart_by_their_call() -> No
     inner = file.calls_of(2)[0]
     outer = [world.told_apart(file, call, twice, world.frame(file, call, None, twice)) for call in file.calls_of(0)]
     frames = [world.frame(file, inner, frame, leaf) for frame in outer]
-    assert [frame.parent is not None for frame in frames] == [True] * MOST_NESTED_CONTEXTS + [False] * 4
-    assert len(set(frames)) == MOST_NESTED_CONTEXTS + 1
+    assert [frame.parent is not None for frame in frames] == [True] * limits.NESTED_CONTEXTS.most + [False] * 4
+    assert len(set(frames)) == limits.NESTED_CONTEXTS.most + 1
     assert not any(world.forgets(frame) for frame in frames)

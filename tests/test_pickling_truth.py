@@ -16,17 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from dllint import config, linter, registry
-from dllint.libraries.pickling import (
-    GENERATOR,
-    MODULE,
-    NON_LEAF,
-    NPZ,
-    OPENERS,
-    REFUSALS,
-    SCRIPT_FUNCTION,
-    Refusal,
-    opened,
-)
+from dllint.libraries.index import FILE_MODES, REFUSALS
+from dllint.libraries.numpy import NPZ
+from dllint.libraries.pickling import GENERATOR, MODULE, Refusal, opened
+from dllint.libraries.torch import NON_LEAF, SCRIPT_FUNCTION
 
 TORCH_PYTHON = os.environ.get("DLLINT_TORCH_PYTHON", "")
 DIES = "DataLoader worker (pid(s) …) exited unexpectedly"
@@ -80,7 +73,7 @@ def refused(name: str, value: str, setup: str, refusal: Refusal | None = None) -
 
 
 def opening(name: str, value: str, setup: str, mode: str, unbuffered: bool = False) -> Row:
-    return Row(f"{name} {mode}", value, setup, opened(OPENERS[name], mode, unbuffered))
+    return Row(f"{name} {mode}", value, setup, opened(FILE_MODES[name], mode, unbuffered))
 
 
 FUNCTIONS = """\

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dllint import catalog, registry
+from dllint.evidence import failures
 from dllint.registry import RegistryError, Rule
 
 
@@ -55,6 +56,20 @@ def test_pages_and_modules_belong_together() -> None:
 def test_every_rule_can_be_called() -> None:
     for rule in registry.rules():
         assert (rule.check is None) == rule.code.startswith("DLL0"), rule.code
+
+
+def test_rules_that_a_run_cannot_distinguish_name_one_another() -> None:
+    alike = {rule.code: rule.alike for rule in registry.rules()}
+
+    assert alike["DLL501"] == alike["DLL502"] == alike["DLL503"] == {"DLL501", "DLL502", "DLL503"}
+    assert alike["DLL102"] == {"DLL102"}
+    assert set().union(*alike.values()) == alike.keys()
+
+
+def test_error_texts_are_patterns_of_known_rules() -> None:
+    known = {rule.code for rule in registry.rules()}
+    assert failures.signatures()
+    assert all(set(sign.codes) <= known for sign in failures.signatures())
 
 
 def test_a_page_without_a_module_is_named(two_rules: None) -> None:

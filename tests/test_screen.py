@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
-from dllint.screen import WORDS, imports, select
+from dllint.screen import imports, select
 
 
 def selected(**files: str) -> set[str]:
     """The chosen ones of files, all without `.py`."""
     texts = {f"{name}.py": text.encode() for name, text in files.items()}
-    return {path.removesuffix(".py") for path in select(texts, ModuleIndex(texts))}
+    return {path.removesuffix(".py") for path in select(texts, ModuleIndex(texts), WORDS)}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_imports(code: str, expected: list[tuple[str, int, tuple[str, ...]]]) ->
     ],
 )
 def test_what_can_matter_by_itself(code: str, expected: bool) -> None:
-    assert bool(selected(file=code)) is expected
+    assert bool(selected(train=code)) is expected
 
 
 def test_nothing_matters_where_nothing_is_loaded_or_launched() -> None:
@@ -131,7 +132,7 @@ def test_names_of_the_configuration_make_files_matter() -> None:
         "train.py": b"from house import begin\n\nbegin(print)\n",
     }
 
-    assert select(files, ModuleIndex(files)) == set()
+    assert select(files, ModuleIndex(files), WORDS) == set()
     assert select(files, ModuleIndex(files), WORDS.with_names(["kernels.launch_all"], [])) == {
         "house.py",
         "train.py",

@@ -493,7 +493,7 @@ def test_limits_that_were_met_stand_at_the_end(run: Callable[..., Any], monkeypa
     monkeypatch.setattr(linter, "limits_met", lambda project: {"call-depth": 2})
     assert run("data.py:18")[1] == TEXT + (
         "\nLimits of the analysis that were met\n"
-        "  the analysis stopped at its limit call-depth 2 times; what lies beyond it counts as unknown\n"
+        "  the limit on call-depth was met 2 times; what lies beyond it counts as unknown\n"
     )
     assert json.loads(run("data.py:18", "--output-format", "json")[1])["limits"] == {"call-depth": 2}
 

@@ -19,6 +19,7 @@ from dllint.config import Settings
 from dllint.facts.cache import Cache, default_directory
 from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
 from dllint.finding import Finding
+from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 from dllint.project.model import Project
 from dllint.readiness import Survival, judge
@@ -228,7 +229,7 @@ def _check(run: _Run, execution: Execution) -> Report:
 
 def limits_met(project: Project) -> Mapping[str, int]:
     """How often each limit of the analysis was met so far, by its name."""
-    return {}
+    return project.world.limits
 
 
 @contextmanager
@@ -251,7 +252,7 @@ def _screened(run: _Run) -> set[str]:
     """The files that can matter."""
     given = run.settings
     others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
-    words = screen.WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
+    words = WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
     return screen.select(run.contents, ModuleIndex(run.contents), words)
 
 

@@ -5,8 +5,13 @@ The module of a rule is called as its page, with underscores, and stands in the 
 
     def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]
 
-where `options` holds a value for every option that the page declares. DLL0xx have no module: what they report is
-seen before there is a project. A module is imported when its rule first runs.
+where `options` holds a value for every option that the page declares, and, for `dllint run`, may have
+
+    def judge(case: Case) -> Judgement
+    def concerns(run: LoaderRun) -> bool
+
+which `dllint.evidence` explains. DLL0xx have no module: what they report is seen before there is a project. A module is
+imported when its rule first runs.
 """
 
 from __future__ import annotations
@@ -25,10 +30,14 @@ from dllint import config
 from dllint.catalog import RulePage, pages
 
 if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
     from dllint.finding import Finding
     from dllint.project import Project
 
     Check = Callable[[Project, Mapping[str, Any]], Iterable[Finding]]
+    Judge = Callable[[Case], Judgement]
+    Concerns = Callable[[LoaderRun], bool]
 
 _SELECTOR = re.compile(r"DLL\d{0,3}\Z")
 
@@ -60,14 +69,43 @@ class Rule:
         Raises:
             RegistryError: the page has no module, or the module no `check`.
         """
+        check: Check | None = self._function("check")
+        if check is None and self.module is not None:
+            raise RegistryError(f"{self.code}: {self.module} has no function `check`")
+        return check
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """The function that says what a run showed of a finding; `None` where runs say nothing of the rule.
+
+        Raises:
+            RegistryError: the page has no module.
+        """
+        judge: Judge | None = self._function("judge")
+        return judge
+
+    @cached_property
+    def concerns(self) -> Concerns | None:
+        """Whether a loader run shows signs of the hazard; `None` where a run alone never finds it.
+
+        Raises:
+            RegistryError: the page has no module.
+        """
+        concerns: Concerns | None = self._function("concerns")
+        return concerns
+
+    def _function(self, name: str) -> Any:
         if self.module is None:
             return None
         if find_spec(self.module) is None:
             raise RegistryError(f"{self.code}: the page {self.page.path} has no module {self.module}")
-        check: Check | None = getattr(import_module(self.module), "check", None)
-        if check is None:
-            raise RegistryError(f"{self.code}: {self.module} has no function `check`")
-        return check
+        return getattr(import_module(self.module), name, None)
+
+    @cached_property
+    def alike(self) -> frozenset[str]:
+        """The code, with those of the rules that a run cannot distinguish from this one."""
+        others = (rule.code for rule in rules() if self.code in rule.page.run.alike)
+        return frozenset({self.code, *self.page.run.alike, *others})
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The page's options with the user's values (already validated) over the defaults."""

@@ -13,38 +13,6 @@ from typing import NamedTuple
 
 from dllint.modules import ModuleIndex
 
-_LAUNCHING = (
-    *(b"multiprocessing", b"spawn", b"start_processes", b"set_start_method", b"get_context", b"Process(", b"Pool("),
-    *(b"ProcessPoolExecutor", b"elastic_launch", b"launch_agent", b"notebook_launcher", b"debug_launcher"),
-    *(b"launch(", b"TrainingArguments", b"Trainer(", b"ddp_fork", b"ddp_notebook", b"OPENCV_", b"setNumThreads"),
-)
-_LOADING = (
-    *(b"DataLoader", b"Dataset", b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate"),
-    *(b"__getitem__", b"persistent_workers", b"pin_memory", b"prefetch_factor", b"DataModule", b"WebLoader"),
-)
-_IN_WORKERS = (
-    b"cv2",
-    b"lmdb",
-    b"memmap",
-    b"mmap",
-    b"h5py",
-    b"transforms",
-    b"LMDB",
-    b".Generator(",
-    b"import Generator",
-    b"RandomState",
-    b"default_rng",
-    b"random.Random",
-    b"import Random",
-)
-"""What is a hazard in code that workers run, so only where a loading file leads to it."""
-_NEARBY = (
-    *(b"lambda", b"__getstate__", b"__reduce__", b"open(", b".load(", b"def __call__", b"workers", b"getattr"),
-    *(b".cuda(", b"torch.cuda"),
-    *(b"register", b"Thread", b"Lock(", b"partial", b"SLURM_", b"submitit", b"seed(", b"seed_everything"),
-    *(b"sqlite3", b"Queue(", b"ZipFile", b"Executor", b"pyarrow", b"namedtuple(", b"lru_cache", b"decord", b"boto3"),
-    *(b"MongoClient", b"redis", b"zip(*", b"loader", b"WORKERS", b"(dict)", b"OrderedDict)"),
-)
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _SMALL = 2000
 """Bytes. A module of settings that is so short costs less to read than to doubt."""
@@ -69,20 +37,26 @@ _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
 class Words(NamedTuple):
-    """What makes a file matter by itself."""
+    """What makes a file matter.
 
-    launching: tuple[bytes, ...]
-    loading: tuple[bytes, ...]
+    Attributes:
+        launching: words of APIs that start processes; a file with one matters by itself.
+        loading: the same of loaders and datasets.
+        in_workers: words of what is a hazard in code that workers run, so only where a loading file leads to it.
+        nearby: words of what a dataset could be given, in a file that stands next to one that matters.
+    """
+
+    launching: tuple[bytes, ...] = ()
+    loading: tuple[bytes, ...] = ()
+    in_workers: tuple[bytes, ...] = ()
+    nearby: tuple[bytes, ...] = ()
 
     def with_names(self, launchers: Iterable[str], others: Iterable[str]) -> Words:
         """These and the last names of what a configuration adds."""
-        return Words(
-            (*self.launching, *(name.rpartition(".")[2].encode() for name in launchers)),
-            (*self.loading, *(name.rpartition(".")[2].encode() for name in others)),
+        return self._replace(
+            launching=(*self.launching, *(name.rpartition(".")[2].encode() for name in launchers)),
+            loading=(*self.loading, *(name.rpartition(".")[2].encode() for name in others)),
         )
-
-
-WORDS = Words(_LAUNCHING, _LOADING)
 
 
 class Import(NamedTuple):
@@ -110,19 +84,19 @@ def imports(data: bytes) -> list[Import]:
     return found
 
 
-def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words = WORDS) -> set[str]:
+def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[str]:
     """The paths of the files that are worth parsing.
 
     Args:
         files: contents by path.
         index: finds the files that imports mean.
-        words: what makes a file matter by itself.
+        words: what makes a file matter.
     """
     launching = {path for path, data in files.items() if _holds(data, words.launching)}
     loading = {path for path, data in files.items() if _holds(data, words.loading)}
     mattering = launching | loading
     if not mattering:
-        return {path for path, data in files.items() if _holds(data, _IN_WORKERS)}
+        return {path for path, data in files.items() if _holds(data, words.in_workers)}
     imported = {path: _imported(path, data, index) & files.keys() for path, data in files.items()}
     importing: dict[str, set[str]] = {}
     for path, others in imported.items():
@@ -133,7 +107,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words = WORDS)
     for path in mattering:
         _only_those_who_mention(path, files, imported, importing, words)
     behind_loading = _reach(loading, imported)
-    hazards = {path for path in behind_loading - mattering if _holds(files[path], _IN_WORKERS)}
+    hazards = {path for path in behind_loading - mattering if _holds(files[path], words.in_workers)}
     chosen = mattering | hazards
     chosen |= _reach(mattering, imported) & _reach(mattering, importing)
     chosen |= behind_loading & _reach(hazards, importing)
@@ -143,7 +117,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words = WORDS)
     below = {other for path in mattering for other in imported[path]}
     below.update(*(imported[path] for path in below if path.endswith("__init__.py")))
     near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
-    chosen |= {path for path in near if _holds(files[path], _NEARBY)}
+    chosen |= {path for path in near if _holds(files[path], words.nearby)}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
     chosen |= {path for path in near - chosen if _defines_locally(files[path])}
     return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}

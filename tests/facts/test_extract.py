@@ -32,7 +32,7 @@ from dllint.facts.nodes import (
     Walrus,
     Yield,
 )
-from dllint.facts.schema import Event, FileFacts
+from dllint.facts.schema import Annotation, Event, FileFacts, ImportedName, Operator
 
 
 def value(code: str) -> object:
@@ -153,22 +153,22 @@ def test_an_assignment_to_two_targets_is_two_events() -> None:
 def test_augmented_and_annotated_assignments() -> None:
     found = events(extract("a += 1\nb: int\nc: int = 2\n"))
     assert [(one.value, one.detail) for one in found] == [
-        (Constant(1), ["op", "+"]),
-        (None, ["ann", Name("int")]),
-        (Constant(2), ["ann", Name("int")]),
+        (Constant(1), Operator("+")),
+        (None, Annotation(Name("int"))),
+        (Constant(2), Annotation(Name("int"))),
     ]
 
 
 def test_imports_are_one_event_a_name() -> None:
     code = "import a.b as c, d\nfrom ..m import (n, o as p,)\nfrom . import *\nfrom ... import q\nfrom .r import s\n"
     assert [one.detail for one in events(extract(code))] == [
-        ["a.b", None, "c", 0],
-        ["d", None, None, 0],
-        ["m", "n", None, 2],
-        ["m", "o", "p", 2],
-        ["", "*", None, 1],
-        ["", "q", None, 3],
-        ["r", "s", None, 1],
+        ImportedName("a.b", None, "c", 0),
+        ImportedName("d", None, None, 0),
+        ImportedName("m", "n", None, 2),
+        ImportedName("m", "o", "p", 2),
+        ImportedName("", "*", None, 1),
+        ImportedName("", "q", None, 3),
+        ImportedName("r", "s", None, 1),
     ]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from dllint.facts.cache import decode, encode
 from dllint.facts.extract import SyntaxProblem, extract
-from dllint.facts.nodes import Opaque
+from dllint.facts.nodes import List, Opaque
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_what_python_accepts_is_read_and_can_be_kept(name: str) -> None:
 def test_deep_expressions_are_cut() -> None:
     value = extract("x = " + "[" * 190 + "]" * 190 + "\n").scopes[0].events[0].value
     depth = 0
-    while value and value[0] == "list":
-        value = value[1][0]
+    while isinstance(value, List):
+        value = value.elements[0]
         depth += 1
     assert value == Opaque()
     assert 20 < depth < 60

@@ -124,6 +124,7 @@ class Answers:
         for path, text in snippet.files.items():
             (top / path).parent.mkdir(parents=True, exist_ok=True)
             (top / path).write_text(text, encoding="utf-8")
+        self.top = top
         facts = {path: extract(text) for path, text in snippet.files.items() if path.endswith(".py")}
         self.world = World(facts, Settings(root=str(top)), Libraries)
         Launches(self.world).all()
@@ -159,7 +160,7 @@ class Answers:
         found = Origins(self.world).of_actual(Actual(event.value, site, event.value_span))
         return " | ".join(
             sorted({f"{one.text} @ {one.path}:{one.span.line}" + (f" ({one.how})" if one.how else "") for one in found})
-        )
+        ).replace(f"{self.top}/", "")
 
     def unreachable(self, path: str, line: int) -> str:
         _, site = self.event(path, line)

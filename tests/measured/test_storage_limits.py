@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from dllint.evidence.storage_limits import Wall, walls
 from dllint.observation import Storages
-from dllint.runtime.predict import Wall, walls
 
 MOST_MAPS = 65530
 

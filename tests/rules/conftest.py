@@ -68,3 +68,19 @@ def marks() -> Callable[[Files], Places]:
         }
 
     return read
+
+
+def in_one_file(code: str, found: Files, silent: Files, head: str = "") -> tuple[Any, Any]:
+    """Two tests of a rule: below `head`, the first texts have the findings that they mark, and the others have none."""
+
+    @pytest.mark.parametrize("text", found.values(), ids=found)
+    def test_found(text: str, findings: Callable[..., Places], marks: Callable[[Files], Places]) -> None:
+        files = {"train.py": head + text}
+
+        assert findings(files, select=[code]) == marks(files) != set()
+
+    @pytest.mark.parametrize("text", silent.values(), ids=silent)
+    def test_silent(text: str, findings: Callable[..., Places]) -> None:
+        assert findings({"train.py": head + text}, select=[code]) == set()
+
+    return test_found, test_silent

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.rules.conftest import in_one_file
 
 SELECT = {"select": ["DLL102"]}
 
@@ -285,16 +286,7 @@ for batch in DataLoader(rows, **options):
 }
 
 
-@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
-def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
-    files = {"train.py": source}
-
-    assert findings(files, **SELECT) == marks(files)
-
-
-@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
-def test_silent(source: str, findings: Callable[..., Any]) -> None:
-    assert findings({"train.py": source}, **SELECT) == set()
+test_found, test_silent = in_one_file("DLL102", FOUND, SILENT)
 
 
 FILES = {

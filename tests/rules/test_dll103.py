@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.rules.conftest import in_one_file
 
 SELECT = {"select": ["DLL103"]}
 
@@ -32,21 +33,6 @@ USE = ITEM.format("  # DLL103")
 PLAIN = ITEM.format("")
 
 FOUND: dict[str, str] = {
-    "a method of an object of which nothing is known": f"""{HEAD}
-class Model:
-    def fetched(self, index):
-        return torch.ones(8).cuda()  # DLL103
-
-class Rows(Dataset):
-    def __init__(self):
-        self.reader = None
-
-    def open(self, registry):
-        self.reader = registry.pop()
-
-    def __getitem__(self, index):
-        return self.reader.fetched(index)
-{TAIL}""",
     "a device by default, tested in the statement that sets it": f"""{HEAD}
 def moved(row, device=None):
     device = device or torch.cuda.current_device()  # DLL103
@@ -120,19 +106,6 @@ def main():
     for rows in DataLoader(Rows(device), num_workers=4):
         print(model(rows))
 """,
-    "a base class and a helper": """
-class Base(Dataset):
-    def __getitem__(self, index):
-        return self.read(index)
-
-class Rows(Base):
-    def read(self, index):
-        return moved(torch.ones(8))
-
-def moved(rows):
-    return rows.cuda(non_blocking=True)  # DLL103
-"""
-    + TAIL,
     "a function of torch.cuda": """
 from torch.cuda import current_device as gpu
 
@@ -362,24 +335,6 @@ def train(rank):
     torch.cuda.set_device(rank)
     Crew(4)
 """,
-    "a method of an object that is made later on has a namesake": f"""{HEAD}
-class Reader:
-    def fetched(self, index):
-        return torch.ones(8)
-
-class Model:
-    def fetched(self, index):
-        return torch.ones(8).cuda()
-
-class Rows(Dataset):
-    def __init__(self):
-        self.reader = None
-
-    def __getitem__(self, index):
-        if self.reader is None:
-            self.reader = Reader()
-        return self.reader.fetched(index)
-{TAIL}""",
     "a device that is given, tested in the statement that sets it": f"""{HEAD}
 def moved(row, device=None):
     device = device or torch.cuda.current_device()
@@ -633,16 +588,7 @@ def main():
 }
 
 
-@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
-def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
-    files = {"train.py": HEAD + source}
-
-    assert findings(files, **SELECT) == marks(files)
-
-
-@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
-def test_silent(source: str, findings: Callable[..., Any]) -> None:
-    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+test_found, test_silent = in_one_file("DLL103", FOUND, SILENT, HEAD)
 
 
 FILES = {
@@ -705,3 +651,73 @@ def test_calls_named_in_the_configuration(findings: Callable[..., Any]) -> None:
     }
 
     assert findings(files, **SELECT) == {("data.py", 7, "DLL103")}
+
+
+def test_cuda_that_another_branch_initialises(findings: Callable[..., Any]) -> None:
+    files = {
+        "demo.py": """\
+import multiprocessing as mp
+import torch
+
+def predict(queue):
+    model = torch.nn.Linear(2, 2).cuda()
+    queue.put(model)
+
+class Direct:
+    def __init__(self):
+        self.model = torch.nn.Linear(2, 2).cuda()
+
+class Parallel:
+    def __init__(self):
+        self.process = mp.Process(target=predict, args=(mp.Queue(),))
+        self.process.start()
+
+def run(settings):
+    if settings.gpus <= 1:
+        model = Direct()
+    else:
+        model = Parallel()
+    return model
+
+if __name__ == "__main__":
+    run(open_settings())
+""",
+    }
+    assert findings(files, **SELECT, target_python="3.11") == set()
+    before = files["demo.py"].replace(
+        "    if settings.gpus <= 1:\n        model = Direct()\n    else:\n", "    Direct()\n    if settings:\n"
+    )
+    assert {code for _, _, code in findings({"demo.py": before}, **SELECT, target_python="3.11")} == {"DLL103"}
+
+
+LOADING = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Clips(Dataset):
+    def __init__(self, names):
+        self.names = names
+
+    def __getitem__(self, index):
+        return torch.zeros(4).cuda()
+
+class Frames(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(4)
+
+def build(dataset, workers):
+    return DataLoader(dataset, num_workers=workers)
+
+if __name__ == "__main__":
+    assert torch.cuda.is_available()
+    clips = build(Clips([1]), {workers})
+    frames = build(Frames(), 4)
+    for batch in frames:
+        print(batch)
+"""
+
+
+@pytest.mark.parametrize(("workers", "expected"), [("0", set()), ("2", {"DLL103"})])
+def test_a_dataset_that_gets_no_workers(workers: str, expected: set[str], findings: Callable[..., Any]) -> None:
+    files = {"load.py": LOADING.replace("{workers}", workers)}
+    assert {code for _, _, code in findings(files, target_python="3.11")} == expected

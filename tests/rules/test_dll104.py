@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from tests.rules.conftest import in_one_file
 
 SELECT = {"select": ["DLL104"]}
 
@@ -108,16 +108,7 @@ multiprocessing.Pool(2, context=FreeContext()).map(work, [1])
 }
 
 
-@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
-def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
-    files = {"train.py": HEAD + source}
-
-    assert findings(files, **SELECT) == marks(files)
-
-
-@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
-def test_silent(source: str, findings: Callable[..., Any]) -> None:
-    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+test_found, test_silent = in_one_file("DLL104", FOUND, SILENT, HEAD)
 
 
 def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) -> None:

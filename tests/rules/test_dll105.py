@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.rules.conftest import in_one_file
 
 SELECT = {"select": ["DLL105"]}
 
@@ -244,16 +245,7 @@ SILENT |= {
 }
 
 
-@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
-def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
-    files = {"train.py": HEAD + source}
-
-    assert findings(files, **SELECT) == marks(files)
-
-
-@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
-def test_silent(source: str, findings: Callable[..., Any]) -> None:
-    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+test_found, test_silent = in_one_file("DLL105", FOUND, SILENT, HEAD)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fork is the method that is set")

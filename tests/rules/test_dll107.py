@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from tests.rules.conftest import in_one_file
 
 SELECT = {"select": ["DLL107"]}
 
@@ -180,16 +180,7 @@ def main():
 }
 
 
-@pytest.mark.parametrize("source", FOUND.values(), ids=FOUND)
-def test_found(source: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
-    files = {"train.py": HEAD + source}
-
-    assert findings(files, **SELECT) == marks(files)
-
-
-@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
-def test_silent(source: str, findings: Callable[..., Any]) -> None:
-    assert findings({"train.py": HEAD + source}, **SELECT) == set()
+test_found, test_silent = in_one_file("DLL107", FOUND, SILENT, HEAD)
 
 
 def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) -> None:

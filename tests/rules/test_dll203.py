@@ -11,49 +11,6 @@ SELECT = {"select": ["DLL203"]}
 LOADER = 'DataLoader({}, num_workers=2, multiprocessing_context="spawn")'
 
 FOUND: dict[str, dict[str, str]] = {
-    "aliased opener in a wrapper": {
-        "data.py": """\
-from lmdb import open as open_lmdb
-from torch.utils.data import DataLoader, Dataset, Subset
-
-class Rows(Dataset):
-    def __init__(self, path):
-        self.environment = open_lmdb(path)  # DLL203
-
-def build(path):
-    return DataLoader(Subset(Rows(path), range(9)), num_workers=2, multiprocessing_context="spawn")
-"""
-    },
-    "opened by a helper of another file, under a base class": {
-        "stores.py": """\
-import h5py
-
-def open_store(path):
-    return h5py.File(path, "r")  # DLL203
-""",
-        "data.py": """\
-from torch.utils.data import DataLoader, Dataset
-from stores import open_store
-
-class Base(Dataset):
-    def __init__(self, path):
-        self._open(path)
-
-    def _open(self, path):
-        self.store = open_store(path)
-
-class Rows(Base):
-    def __init__(self, path):
-        super().__init__(path)
-
-    def __getitem__(self, index):
-        return self.store["rows"][index]
-
-def build(path):
-    options = {"num_workers": 2, "multiprocessing_context": "spawn"}
-    return DataLoader(Rows(path), **options)
-""",
-    },
     "inside a transform that the dataset is given": {
         "transforms.py": """\
 import cv2
@@ -106,21 +63,6 @@ class Labels:
 
 def build(rows, path):
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=Labels(path).collate)
-"""
-    },
-    "set from outside": {
-        "data.py": """\
-import queue
-from torch.utils.data import DataLoader, Dataset
-
-class Rows(Dataset):
-    def __getitem__(self, index):
-        return index
-
-def build():
-    rows = Rows()
-    rows.errors = queue.Queue()  # DLL203
-    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
 """
     },
     "a generator that a method makes": {
@@ -190,30 +132,6 @@ def build():
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
 """
     },
-    "a dataset that workers of mp.spawn send on": {
-        "train.py": """\
-import torch.multiprocessing as mp
-from data import build
-
-def main(rank):
-    for batch in build("rows"):
-        print(batch)
-
-if __name__ == "__main__":
-    mp.spawn(main, nprocs=2)
-""",
-        "data.py": """\
-import zipfile
-from torch.utils.data import DataLoader, Dataset
-
-class Rows(Dataset):
-    def __init__(self, path):
-        self.archive = zipfile.ZipFile(path)  # DLL203
-
-def build(path):
-    return DataLoader(Rows(path), num_workers=2)
-""",
-    },
 }
 
 FOUND["a value of the default context, beside one of the loader's"] = {
@@ -241,21 +159,6 @@ def judge():
 }
 
 SILENT: dict[str, str] = {
-    "dropped by name in a loop": """\
-import threading
-from torch.utils.data import DataLoader, Dataset
-
-class Rows(Dataset):
-    def __init__(self):
-        self.local = threading.local()
-
-    def __getstate__(self):
-        state = {}
-        for name, value in self.__dict__.items():
-            if name != "local":
-                state[name] = value
-        return state
-""",
     "opened by the worker through a method": """\
 import lmdb
 from torch.utils.data import DataLoader, Dataset

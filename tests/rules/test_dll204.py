@@ -42,40 +42,6 @@ def build(rows, padding):
     return DataLoader(rows, num_workers=2, multiprocessing_context="forkserver", collate_fn=pad)
 """
     },
-    "local function of a method": {
-        "data.py": """\
-from torch.utils.data import DataLoader
-
-class Data:
-    def loader(self, rows):
-        def seed(worker):  # DLL204
-            print(worker)
-
-        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", worker_init_fn=seed)
-"""
-    },
-    "lambda through a variable of the module": {
-        "data.py": """\
-from torch.utils.data import DataLoader
-
-collate = lambda batch: batch  # DLL204
-
-def build(rows):
-    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
-"""
-    },
-    "lambda that wraps a function": {
-        "data.py": """\
-from torch.utils.data import DataLoader
-
-def pad(batch, padding):
-    return batch + [padding]
-
-def build(rows):
-    collate = lambda batch: pad(batch, 0)  # DLL204
-    return DataLoader(rows, 4, False, None, None, 2, collate, multiprocessing_context="spawn")
-"""
-    },
     "partial of a lambda": {
         "data.py": """\
 from functools import partial
@@ -127,30 +93,6 @@ def build(rows):
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=padded(0))
 """,
     },
-    "in a keyword dict": {
-        "data.py": """\
-from torch.utils.data import DataLoader
-
-def build(rows):
-    options = dict(num_workers=2, multiprocessing_context="spawn")
-    options["collate_fn"] = lambda batch: batch  # DLL204
-    return DataLoader(rows, **options)
-"""
-    },
-    "through keywords of a wrapper": {
-        "wrap.py": """\
-from torch.utils.data import DataLoader
-
-def make(rows, **kwargs):
-    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", **kwargs)
-""",
-        "data.py": """\
-import wrap
-
-def build(rows):
-    return wrap.make(rows, collate_fn=lambda batch: batch)  # DLL204
-""",
-    },
     "in a subclass": {
         "data.py": """\
 from torch.utils.data import DataLoader
@@ -161,29 +103,6 @@ class Loader(DataLoader):
 
 def build(rows):
     return Loader(rows, num_workers=2, multiprocessing_context="spawn")
-"""
-    },
-    "in a partial of the loader": {
-        "data.py": """\
-from functools import partial
-from torch.utils.data import DataLoader
-
-make = partial(DataLoader, num_workers=2, multiprocessing_context="spawn", collate_fn=lambda batch: batch)  # DLL204
-
-def build(rows):
-    return make(rows)
-"""
-    },
-    "kept on an object": {
-        "data.py": """\
-from torch.utils.data import DataLoader
-
-class Data:
-    def __init__(self):
-        self.collate = lambda batch: batch  # DLL204
-
-    def loader(self, rows):
-        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=self.collate)
 """
     },
     "set afterwards": {
@@ -220,19 +139,6 @@ class Data:
     def __init__(self, rows):
         self.loader = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
         self.loader.collate_fn = lambda batch: batch  # DLL204
-"""
-    },
-    "by a conditional expression": {
-        "data.py": """\
-from torch.utils.data import DataLoader
-
-def build(rows, plain):
-    return DataLoader(
-        rows,
-        num_workers=2,
-        multiprocessing_context="spawn",
-        collate_fn=(lambda batch: batch) if plain else None,  # DLL204
-    )
 """
     },
     "under a launcher": {
@@ -305,31 +211,6 @@ class Data:
     def loader(self, rows):
         return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=self.collate)
 """,
-    "static method": """\
-from torch.utils.data import DataLoader
-
-class Data:
-    @staticmethod
-    def collate(batch):
-        return batch
-
-    def loader(self, rows):
-        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=Data.collate)
-""",
-    "method of the dataset": """\
-from torch.utils.data import DataLoader, Dataset
-
-class Rows(Dataset):
-    def __getitem__(self, index):
-        return index
-
-    def collate_fn(self, batch):
-        return batch
-
-def build():
-    rows = Rows()
-    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=rows.collate_fn)
-""",
     "callable object": """\
 from torch.utils.data import DataLoader
 
@@ -358,12 +239,6 @@ def pad(batch):
 def build(rows):
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=pad)
 """,
-    "None": """\
-from torch.utils.data import DataLoader
-
-def build(rows):
-    return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=None)
-""",
     "torch's own": """\
 from torch.utils.data import DataLoader, default_collate
 
@@ -382,13 +257,6 @@ from torch.utils.data import DataLoader
 def build(rows):
     return DataLoader(rows, collate_fn=lambda batch: batch)
 """,
-    "no workers by a variable": """\
-from torch.utils.data import DataLoader
-
-def build(rows):
-    options = {"num_workers": 0}
-    return DataLoader(rows, collate_fn=lambda batch: batch, **options)
-""",
     "a lambda used inside of the collate function": """\
 from torch.utils.data import DataLoader
 
@@ -397,11 +265,6 @@ def pad(batch):
 
 def build(rows):
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=pad)
-""",
-    "a lambda that makes the loader": """\
-from torch.utils.data import DataLoader
-
-make = lambda rows: DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
 """,
     "a lambda for the sampler": """\
 from torch.utils.data import DataLoader

@@ -323,3 +323,50 @@ def test_mapping_the_file_is_offered_for_forked_workers_only(told: Callable[...,
     assert [(fix.applicability, fix.edits[0].keyword, fix.edits[0].value) for fix in finding.fixes] == [
         ("unsafe", "mmap_mode", '"r"')
     ]
+
+
+@pytest.mark.parametrize(
+    ("end", "context", "severities"),
+    [
+        ("pass", "fork", ["info"]),
+        ("if flag:\n            del self.rows", "fork", []),
+        ("if flag:\n            del self.rows", "spawn", ["warning"]),
+        ("del self.rows", "spawn", []),
+    ],
+)
+def test_what_may_be_let_go_is_no_info(end: str, context: str, severities: list[str], told: Callable[..., Any]) -> None:
+    source = f"""\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path, flag):
+        self.rows = np.load(path)
+        {end}
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path, flag):
+    return DataLoader(Rows(path, flag), num_workers=4, multiprocessing_context="{context}")
+"""
+    assert [finding.severity for finding in told({"data.py": source}, **SELECT)] == severities
+
+
+def test_one_array_that_is_read_and_narrowed_is_one_finding(findings: Callable[..., Any]) -> None:
+    text = """\
+import pandas as pd
+from torch.utils.data import DataLoader, Dataset
+
+class Table(Dataset):
+    def __init__(self, path):
+        self.data = pd.read_csv(path)
+        self.data = self.data.astype("float32")
+
+    def __getitem__(self, index):
+        return self.data.iloc[index]
+
+def build(path):
+    return DataLoader(Table(path), num_workers=2, multiprocessing_context="spawn")
+"""
+    assert len(findings({"table.py": text}, **SELECT)) == 1

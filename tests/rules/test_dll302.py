@@ -37,6 +37,11 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 FOUND: dict[str, str] = {
     "json.load": dataset("self.rows = json.load(open(path))  # DLL302"),
+    "items that an attribute gives up for some of its own": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))\n"
+        "wanted = range(3)\n"
+        "self.rows = [self.rows[one] for one in wanted]  # DLL302"
+    ),
     "a key of what was read": dataset("self.rows = json.load(open(path))['annotations']  # DLL302"),
     "an alias of the module": dataset("self.rows = j.load(open(path))  # DLL302", before="import json as j\n"),
     "an imported function": dataset("self.rows = read(open(path))  # DLL302", before="from json import load as read\n"),
@@ -283,4 +288,56 @@ def test_rows_of_which_helpers_make_paths(item: str, count: int, told: Callable[
         extra=f"{FIELDS}\n    def item(self, row):\n{body}",
     )
 
+    assert len(told({"data.py": source}, **SELECT)) == count
+
+
+def test_rows_that_are_put_together_are_kept(findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    train = """
+import json
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path, other):
+        first = [json.loads(line) for line in open(path)]
+        second = [json.loads(line) for line in open(other)]
+        self.rows = first + second  # DLL302
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+class Tensors(Dataset):
+    def __init__(self, path):
+        first = [torch.zeros(9) for line in open(path)]
+        self.rows = first + [torch.zeros(3)]  # DLL303
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def main():
+    DataLoader(Rows("train", "valid"), num_workers=4, multiprocessing_context="fork")
+    DataLoader(Tensors("train"), num_workers=4, multiprocessing_context="spawn")
+"""
+    files = {"train.py": train}
+
+    assert findings(files, select=["DLL302", "DLL303"]) == marks(files)
+
+
+@pytest.mark.parametrize(("end", "count"), [("pass", 1), ("if flag:\n            del self.rows", 0)])
+def test_records_that_may_be_let_go_are_no_info(end: str, count: int, told: Callable[..., Any]) -> None:
+    source = f"""\
+import json
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path, flag):
+        self.rows = json.load(open(path))
+        {end}
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path, flag):
+    return DataLoader(Rows(path, flag), num_workers=4, multiprocessing_context="spawn")
+"""
     assert len(told({"data.py": source}, **SELECT)) == count

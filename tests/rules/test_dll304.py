@@ -127,3 +127,31 @@ def test_one_cache_of_two_loaders_is_one_finding_of_the_worse_kind(told: Callabl
 
     assert "grows in each worker" in finding.text
     assert len(finding.related) == 2
+
+
+def test_labels_that_are_loaded_once(findings: Callable[..., Any]) -> None:
+    text = """\
+import json
+from torch.utils.data import DataLoader, Dataset
+
+class Labelled(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.labels = []
+        self.loaded = False
+
+    def load(self, index):
+        self.labels.append(json.load(open(self.paths[index])))
+        self.loaded = True
+
+    def __getitem__(self, index):
+        if not self.loaded:
+            self.load(index)
+        return self.labels[0][index]
+
+def build(paths):
+    return DataLoader(Labelled(paths), num_workers=2)
+"""
+    assert findings({"labels.py": text}, **SELECT, target_python="3.11") == set()
+    each = text.replace("        if not self.loaded:\n    ", "").replace("            self.load", "        self.load")
+    assert {code for _, _, code in findings({"labels.py": each}, **SELECT, target_python="3.11")} == {"DLL304"}

@@ -584,61 +584,6 @@ def test_no_fix_where_another_method_reads_the_handle(told: Callable[..., Any]) 
     assert finding.fixes == ()
 
 
-STAGES = """\
-import lmdb
-from torch.utils.data import DataLoader, IterableDataset
-
-class Store:
-    def __init__(self, path):
-        self.db = lmdb.open(path, readonly=True, lock=False)
-
-    def draw(self):
-        with self.db.begin() as transaction:
-            return transaction.get(b"x")
-
-class Stage(IterableDataset):
-    def __init__(self, source, function, *args):
-        self.source = source
-        self.function = function
-        self.args = args
-
-    def __iter__(self):
-        return self.function(iter(self.source), *self.args)
-
-def cut(rows, size):
-    for row in rows:
-        yield row[:size]
-
-def add(rows, store, scale):
-    for row in rows:
-        yield row + STORE
-
-def build(paths, noisy):
-    rows = Stage(paths, FIRST)
-    if noisy:
-        rows = Stage(rows, SECOND)
-    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")
-"""
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "use", "lines"),
-    [
-        ("cut, 3", "add, Store('x'), 0.3", "store.draw()", [6]),
-        ("add, Store('x'), 0.3", "cut, 3", "store.draw()", [6]),
-        ("add, 3, 4", "add, Store('x'), 0.3", "store.draw()", [6]),
-        ("cut, 3", "add, Store('x'), 0.3", "scale", []),
-        ("cut, 3", "cut, 4", "store.draw()", []),
-    ],
-)
-def test_handles_that_a_stage_of_a_pipeline_hands_on(
-    first: str, second: str, use: str, lines: list[int], told: Callable[..., Any]
-) -> None:
-    source = STAGES.replace("FIRST", first).replace("SECOND", second).replace("STORE", use)
-
-    assert [finding.span.line for finding in told({"data.py": source}, select=["DLL402"])] == lines
-
-
 def test_each_loader_runs_what_its_own_dataset_was_given(told: Callable[..., Any]) -> None:
     """Two objects of one class: the transform of one of them alone resizes by OpenCV."""
     source = """\
@@ -669,3 +614,37 @@ def build(rows):
             8,
             [20 if second == "resized" else 19],
         )
+
+
+def test_a_helper_that_sets_it_again_later_counts_then(told: Callable[..., Any]) -> None:
+    """A handle that `__init__` closes again is opened anew by the parent's first access."""
+    source = """\
+import h5py
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.open()
+        self.count = len(self.file["rows"])
+        self.file = None
+
+    def open(self):
+        self.file = h5py.File(self.path, "r")
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if self.file is None:
+            self.open()
+        return self.file["rows"][index]
+
+def build(path):
+    rows = Rows(path)
+    FIRST
+    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")
+"""
+
+    assert told({"data.py": source.replace("FIRST", "print(len(rows))")}, **SELECT) == ()
+    assert len(told({"data.py": source.replace("FIRST", "print(rows[0])")}, **SELECT)) == 1

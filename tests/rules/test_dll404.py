@@ -29,18 +29,6 @@ FOUND: dict[str, dict[str, str]] = {
         + READ
         + TAIL
     },
-    "imported by its name, the mode by position": {
-        "data.py": HEAD
-        + """
-from numpy import load as read
-
-class Rows(Dataset):
-    def __init__(self, path):
-        self.rows = read(path, "r")  # DLL404
-"""
-        + READ
-        + TAIL
-    },
     "in a helper, reshaped, and a keyword dict": {
         "data.py": HEAD
         + """
@@ -66,55 +54,6 @@ class Rows(Dataset):
 """
         + READ
         + TAIL
-    },
-    "in an object that the dataset keeps, under Subset": {
-        "store.py": """\
-import numpy as np
-
-class Store:
-    def __init__(self, path):
-        self.table = np.memmap(path)  # DLL404
-""",
-        "data.py": HEAD
-        + """
-from torch.utils.data import Subset
-from store import Store
-
-class Rows(Dataset):
-    def __init__(self, path):
-        self.store = Store(path)
-
-    def __getitem__(self, index):
-        return self.store.table[index]
-
-def build(path):
-    return DataLoader(Subset(Rows(path), range(9)), num_workers=1, multiprocessing_context="spawn")
-""",
-    },
-    "in a base class, under a launched process": {
-        "base.py": """\
-import numpy as np
-from torch.utils.data import Dataset
-
-class Base(Dataset):
-    def __init__(self, path):
-        self.rows = np.load(path, mmap_mode="c")  # DLL404
-""",
-        "train.py": """\
-import torch.multiprocessing as mp
-from torch.utils.data import DataLoader
-from base import Base
-
-class Rows(Base):
-    def __getitem__(self, index):
-        return self.rows[index]
-
-def worker(rank):
-    return DataLoader(Rows("rows.npy"), num_workers=4)
-
-if __name__ == "__main__":
-    mp.spawn(worker, nprocs=2)
-""",
     },
     "a view of shared memory": {
         "data.py": HEAD

@@ -50,19 +50,6 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return warpAffine(index, None, (2, 2))  # DLL501
 """,
-    "another name for the module": """
-import cv2 as cv
-
-class Rows(Dataset):
-    def __getitem__(self, index):
-        return cv.resize(index, (2, 2))  # DLL501
-""",
-    "imported in the method": """
-class Rows(Dataset):
-    def __getitem__(self, index):
-        import cv2
-        return cv2.resize(index, (2, 2))  # DLL501
-""",
     "in a helper": """
 class Rows(Dataset):
     def __getitem__(self, index):
@@ -73,12 +60,6 @@ class Rows(Dataset):
 
 def shrink(image):
     return cv2.resize(image, (2, 2))  # DLL501
-""",
-    "in __iter__": """
-class Rows(Dataset):
-    def __iter__(self):
-        for index in range(3):
-            yield cv2.resize(index, (2, 2))  # DLL501
 """,
     "in a transform that the dataset keeps": """
 class Shrink:
@@ -92,41 +73,6 @@ class Rows(Dataset):
     def __getitem__(self, index):
         return self.transform(index)
 """,
-    "in one of a list of transforms": """
-class Shrink:
-    def __call__(self, image):
-        return cv2.resize(image, (2, 2))  # DLL501
-
-class Compose:
-    def __init__(self, steps):
-        self.steps = steps
-
-    def __call__(self, image):
-        for step in self.steps:
-            image = step(image)
-        return image
-
-class Rows(Dataset):
-    def __init__(self):
-        self.transform = Compose([abs, Shrink()])
-
-    def __getitem__(self, index):
-        return self.transform(index)
-""",
-    "in torchvision's Compose": """
-from torchvision import transforms
-
-class Shrink:
-    def __call__(self, image):
-        return cv2.resize(image, (2, 2))  # DLL501
-
-class Rows(Dataset):
-    def __init__(self):
-        self.transform = transforms.Compose([Shrink(), transforms.ToTensor()])
-
-    def __getitem__(self, index):
-        return self.transform(index)
-""",
     "in a lambda of the dataset": """
 class Rows(Dataset):
     def __init__(self):
@@ -134,66 +80,6 @@ class Rows(Dataset):
 
     def __getitem__(self, index):
         return self.step(index)
-""",
-    "in a partial": """
-from functools import partial
-
-def shrink(size, image):
-    return cv2.resize(image, size)  # DLL501
-
-class Rows(Dataset):
-    def __init__(self):
-        self.step = partial(shrink, (2, 2))
-
-    def __getitem__(self, index):
-        return self.step(index)
-""",
-    "in a property": """
-class Rows(Dataset):
-    def __getitem__(self, index):
-        return read(index)
-
-def read(index):
-    return [cv2.resize(index, (2, 2)) for _ in range(2)]  # DLL501
-""",
-    "base class": """
-class Base(Dataset):
-    def __getitem__(self, index):
-        return self.small(index)
-
-    def small(self, image):
-        raise NotImplementedError
-
-class Rows(Base):
-    def small(self, image):
-        return cv2.resize(image, (2, 2))  # DLL501
-""",
-    "through a static method and a class method": """
-class Rows(Dataset):
-    def __getitem__(self, index):
-        return self.small(index)
-
-    @classmethod
-    def small(cls, image):
-        return cls.tiny(image)
-
-    @staticmethod
-    def tiny(image):
-        return cv2.resize(image, (2, 2))  # DLL501
-""",
-    "through super": """
-class Base(Dataset):
-    def __getitem__(self, index):
-        return cv2.resize(index, (2, 2))  # DLL501
-
-class Rows(Base):
-    def __getitem__(self, index):
-        return super().__getitem__(index)
-""",
-    "in __getitems__": """
-class Rows(Dataset):
-    def __getitems__(self, indices):
-        return [cv2.resize(index, (2, 2)) for index in indices]  # DLL501
 """,
     "a cap of many threads is none": """
 cv2.setNumThreads(8)
@@ -219,54 +105,6 @@ class Rows(Dataset):
 }
 
 FILES: dict[str, dict[str, str]] = {
-    "collate in another file": {
-        "collate.py": """\
-from cv2 import resize as shrink
-
-def collate(rows):
-    return [shrink(row, (2, 2)) for row in rows]  # DLL501
-""",
-        "train.py": """\
-from torch.utils.data import DataLoader
-import collate
-
-def build(rows):
-    return DataLoader(rows, num_workers=4, collate_fn=collate.collate)
-""",
-    },
-    "transform given to a dataset of torchvision": {
-        "steps.py": """\
-import cv2
-
-class Blur:
-    def __call__(self, image):
-        return cv2.blur(image, (5, 5))  # DLL501
-""",
-        "train.py": """\
-from torch.utils.data import DataLoader
-from torchvision.datasets import CIFAR10
-from torchvision.transforms import Compose, ToTensor
-from steps import Blur
-
-def build():
-    options = {"num_workers": 4}
-    return DataLoader(CIFAR10("data", transform=Compose([Blur(), ToTensor()])), **options)
-""",
-    },
-    "helpers by a star import and a re-export": {
-        "images/__init__.py": "from .shrink import *\n",
-        "images/shrink.py": "import cv2\n\ndef shrink(image):\n    return cv2.resize(image, (2, 2))  # DLL501\n",
-        "data.py": """\
-import torch.utils.data as data
-import images
-
-class Rows(data.Dataset):
-    def __getitem__(self, index):
-        return images.shrink(index)
-
-loader = data.DataLoader(Rows(), num_workers=4)
-""",
-    },
     "capped in one program, at the loader of the other": {
         "data.py": HEAD + FOUND["in __getitem__"].replace("  # DLL501", ""),
         "train.py": """\
@@ -294,20 +132,6 @@ def start(worker):
 def build():
     train = DataLoader(Rows(), num_workers=4, worker_init_fn=start, multiprocessing_context="spawn")
     return train, DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")  # DLL501
-""",
-    },
-    "loader of a launched trainer": {
-        "data.py": HEAD + FOUND["in __getitem__"],
-        "train.py": """\
-from torch.utils.data import DataLoader
-from data import Rows
-
-class Trainer:
-    def __init__(self, workers):
-        self.loader = DataLoader(Rows(), num_workers=workers)
-
-def main(args):
-    Trainer(args.workers)
 """,
     },
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.rules.conftest import in_one_file
 
 SELECT = {"select": ["DLL601"]}
 HEAD = """\
@@ -229,16 +230,7 @@ class Rows(torch.utils.data.Dataset):
 }
 
 
-@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
-def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
-    files = {"train.py": HEAD + text}
-
-    assert findings(files, **SELECT) == marks(files)
-
-
-@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
-def test_silent(text: str, findings: Callable[..., Any]) -> None:
-    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+test_found, test_silent = in_one_file("DLL601", FOUND, SILENT, HEAD)
 
 
 def test_across_files(findings: Callable[..., Any]) -> None:

@@ -372,3 +372,42 @@ def test_a_function_that_is_never_called_is_an_info(loader: str, told: Callable[
 )
 def test_a_function_that_may_be_called(text: str, told: Callable[..., Any]) -> None:
     assert told({"train.py": HEAD + START + text}, **SELECT) == ()
+
+
+CLICK = """\
+import click
+from torch.utils.data import DataLoader
+
+@click.command()
+@click.option("--workers", "num_workers", default=0)
+@click.option("--keep/--no-keep", default=True)
+def main(num_workers, keep):
+    DataLoader([], num_workers=num_workers, persistent_workers=True)  # DLL605
+
+if __name__ == "__main__":
+    main()
+"""
+TYPER = """\
+import typer
+from torch.utils.data import DataLoader
+
+app = typer.Typer()
+
+@app.command()
+def main(num_workers: int = typer.Option(0, help="processes"), others: int = 0, some: int = 2):
+    DataLoader([], num_workers=num_workers, persistent_workers=True)  # DLL605
+    DataLoader([], num_workers=others, persistent_workers=True)  # DLL605
+    DataLoader([], num_workers=some, persistent_workers=True)
+
+if __name__ == "__main__":
+    app()
+"""
+
+
+@pytest.mark.parametrize("text", [CLICK, TYPER], ids=["click", "typer"])
+def test_an_option_of_a_command_is_as_likely_as_its_default(
+    text: str, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    files = {"train.py": text}
+
+    assert findings(files, **SELECT) == marks(files)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dllint.evidence.wording import said
 from dllint.observation import (
     Batch,
     Cuda,
@@ -26,7 +27,6 @@ from dllint.observation import (
     Threads,
     Trial,
 )
-from dllint.runtime.judges.case import said
 
 if TYPE_CHECKING:
     from conftest import Recorded

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dllint.runtime.limits import Limits, cgroup, forkserver_storages, measure, slurm
+from dllint.evidence.storage_limits import forkserver_storages
+from dllint.runtime.limits import Limits, cgroup, measure, slurm
 
 GIB = 1 << 30
 

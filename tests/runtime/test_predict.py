@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from dllint.evidence.loader_runs import LoaderRun
+from dllint.evidence.storage_limits import Wall, walls
 from dllint.observation import Batch, Epoch, Iteration, Loader, Sample, Storages
 from dllint.observation import Limits as Room
 from dllint.run_report import Prediction
 from dllint.runtime.limits import Cgroup, Limits, Slurm
-from dllint.runtime.predict import Wall, forecast, predictions, size, walls
-from dllint.runtime.sites import LoaderRun
+from dllint.runtime.predict import forecast, predictions, size
 
 MIB, GIB = 1 << 20, 1 << 30
 ROOM = {"nofile": 1024, "fds": 3, "max_map_count": 65530, "maps": 400, "shm_free": 8 * GIB}

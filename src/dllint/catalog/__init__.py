@@ -9,6 +9,8 @@ A page is called `DLL101-loader-inherits-start-method.md` and reads, from top to
     [messages]  key = "template with {placeholders}"
     [help]      key = "template"; the message's own key, or "main" for all others
     [[options]] name, type, default, doc
+    [run]       text = "the message where only a run saw it", subject, place, alike = ["DLL106"]; all may be left out
+    [[run.errors]] text = "a pattern", cause = "a clause", also = ["DLL106"]
     ```
 
     ## What it does
@@ -21,6 +23,7 @@ A page is called `DLL101-loader-inherits-start-method.md` and reads, from top to
     ## See also
 
 `apis` lists pieces of source text that the rule is about; every good example holds one, so that it is a near miss.
+`run` is for `dllint run`: `RunSection` and `ErrorText` in `page` say what its keys mean.
 Only the TOML block is read when pages are loaded; the rest is taken apart when somebody asks for it.
 """
 

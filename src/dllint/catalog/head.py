@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from string import Formatter
 from typing import Any, cast
 
-from dllint.catalog.page import FIX_KINDS, OPTION_TYPES, CatalogError, FixKind, Option, RulePage
+from dllint.catalog.page import (
+    FIX_KINDS,
+    OPTION_TYPES,
+    RUN_PLACES,
+    SUBJECTS,
+    CatalogError,
+    ErrorText,
+    FixKind,
+    Option,
+    RulePage,
+    RunPlace,
+    RunSection,
+    Subject,
+)
 from dllint.finding import SEVERITIES, Severity
 
 if sys.version_info >= (3, 11):
@@ -16,6 +30,7 @@ else:
     import tomli as tomllib
 
 _FILE_NAME = re.compile(r"(DLL\d{3})-([a-z0-9]+(?:-[a-z0-9]+)*)\.md\Z")
+_CODE = re.compile(r"DLL\d{3}\Z")
 _TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
 
 
@@ -64,6 +79,7 @@ def parse(text: str, path: str) -> RulePage:
         messages=messages,
         help=remedies,
         options=reader.options(),
+        run=reader.run(),
         path=path,
         text=text,
         body_line=end + 2,
@@ -91,13 +107,15 @@ class _HeadReader:
             raise self.wrong(key, f"must be a {kind.__name__}, and not empty")
         return value
 
-    def one_of(self, key: str, known: tuple[str, ...]) -> str:
-        value = self.take(key, str)
+    def one_of(self, key: str, known: tuple[str, ...], default: str | None = None) -> str:
+        value = self.take(key, str, default)
         if value not in known:
             raise self.wrong(key, f"{value!r} is none of {', '.join(known)}")
         return cast(str, value)
 
-    def strings(self, key: str) -> tuple[str, ...]:
+    def strings(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        if default is not None and key not in self.head:
+            return default
         values = self.take(key, list)
         if not values or not all(isinstance(value, str) and value for value in values):
             raise self.wrong(key, "must be a list of strings, and not empty")
@@ -130,6 +148,35 @@ class _HeadReader:
                 raise self.wrong("options", f"the default of {table['name']!r} is no {table['type']}")
             found.append(Option(**table))
         return tuple(found)
+
+    def run(self) -> RunSection:
+        if "run" not in self.head:
+            return RunSection()
+        inner = _HeadReader(self.take("run", dict), self.lines, self.path)
+        found = RunSection(
+            text=inner.take("text", str) if "text" in inner.head else "",
+            subject=cast(Subject, inner.one_of("subject", SUBJECTS, "workers")),
+            place=cast(RunPlace, inner.one_of("place", RUN_PLACES, "loader")),
+            alike=inner.codes("alike"),
+            errors=tuple(inner.errors()),
+        )
+        inner.finish()
+        return found
+
+    def codes(self, key: str) -> tuple[str, ...]:
+        found = self.strings(key, ())
+        for code in found:
+            if not _CODE.match(code):
+                raise self.wrong(key, f"{code!r} is no code of a rule")
+        return found
+
+    def errors(self) -> Iterator[ErrorText]:
+        for table in self.take("errors", list, []):
+            if not isinstance(table, dict):
+                raise self.wrong("errors", "each is a table, [[run.errors]]")
+            error = _HeadReader(table, self.lines, self.path)
+            yield ErrorText(error.take("text", str), error.take("cause", str), error.codes("also"))
+            error.finish()
 
     def finish(self) -> None:
         for key in self.head:

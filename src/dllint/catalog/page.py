@@ -12,6 +12,10 @@ from dllint.finding import Severity
 
 FixKind = Literal["safe", "unsafe", "suggestion", "none"]
 FIX_KINDS: tuple[FixKind, ...] = get_args(FixKind)
+Subject = Literal["workers", "loader", "program"]
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
+RunPlace = Literal["loader", "iteration"]
+RUN_PLACES: tuple[RunPlace, ...] = get_args(RunPlace)
 HEADINGS = ("What it does", "Why it is bad", "Examples", "Fixed", "Limits", "See also")
 OPTION_TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, "string": str, "strings": list}
 
@@ -65,6 +69,40 @@ class Option:
 
 
 @dataclass(frozen=True)
+class ErrorText:
+    """A text that programs show when they end in the rule's hazard.
+
+    Attributes:
+        text: a regular expression, found anywhere in the exception and its traceback.
+        cause: what happened, in a clause.
+        also: codes of other rules whose hazard can end so, likeliest first.
+    """
+
+    text: str
+    cause: str
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """What a run needs to know of a rule.
+
+    Attributes:
+        text: the message where only the run saw the hazard; "" takes the page's summary.
+        subject: what the hazard needs: a loader with workers, any loader, or none ("program").
+        place: where a hazard that only the run saw is shown: where the loader is built, or where it is iterated.
+        alike: codes of rules that a run cannot distinguish from this one: a finding of one speaks for the others.
+        errors: texts of failures that come from this hazard.
+    """
+
+    text: str = ""
+    subject: Subject = "workers"
+    place: RunPlace = "loader"
+    alike: tuple[str, ...] = ()
+    errors: tuple[ErrorText, ...] = ()
+
+
+@dataclass(frozen=True)
 class RulePage:
     """One page.
 
@@ -76,6 +114,7 @@ class RulePage:
         apis: pieces of source text that the rule is about.
         messages: key → template of the finding's text.
         help: key → template of the remedy.
+        run: what a run needs to know of the rule.
         path: where the page was found.
         text: the whole page.
     """
@@ -91,6 +130,7 @@ class RulePage:
     messages: Mapping[str, str]
     help: Mapping[str, str]
     options: tuple[Option, ...]
+    run: RunSection
     path: str
     text: str
     body_line: int

@@ -126,7 +126,8 @@ def check(
     """Check files and directories for data loading hazards."""
     options = dict(locals())
     from dllint.commands import check as checking
+    from dllint.commands.conclusion import Request
     from dllint.commands.settings import split
 
     choice, others = split(options)
-    return checking.run(checking.Request(choice=choice, **others))
+    return checking.run(Request(choice=choice, **others))

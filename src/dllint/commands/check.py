@@ -5,65 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 from dllint import linter
-from dllint.commands.exits import CLEAN, FAILED, FOUND
-from dllint.commands.output import progress_bar, tell, wants_color, write
-from dllint.commands.settings import Choice
+from dllint.commands.conclusion import Check, Request, conclude
+from dllint.commands.exits import CLEAN, FAILED
+from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings
-from dllint.finding import SEVERITIES, Severity
 from dllint.linter import Execution, Report
-from dllint.reporters import Format, Style, render
-from dllint.reporters.limits import limit_lines
 from dllint.reporters.source import counted, shown_path
-from dllint.reporters.statistics import statistics
 
 STDIN = "-"
 WATCH_EVERY_S = 0.5
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for on the command line."""
-
-    paths: Sequence[str] = ()
-    choice: Choice = Choice()
-    fix: bool = False
-    unsafe_fixes: bool = False
-    diff: bool = False
-    show_fixes: bool = False
-    add_ignore: bool = False
-    baseline: str | None = None
-    with_run: str | None = None
-    fail_on: Severity = "warning"
-    output_format: Format = "text"
-    output_file: str | None = None
-    statistics: bool = False
-    quiet: bool = False
-    verbose: bool = False
-    exit_zero: bool = False
-    exit_non_zero_on_fix: bool = False
-    no_cache: bool = False
-    force_exclude: bool = False
-    no_respect_gitignore: bool = False
-    stdin_filename: str | None = None
-    show_files: bool = False
-    show_settings: bool = False
-    jobs: int | None = None
-    watch: bool = False
-    color: str = "auto"
-    stdin: bool = False
-
-
-@dataclass(frozen=True)
-class Check:
-    """A request with what follows from it."""
-
-    request: Request
-    settings: Settings
-    execution: Execution
 
 
 def run(request: Request) -> int:
@@ -77,21 +31,6 @@ def run(request: Request) -> int:
 
         return _once(request, mend)
     return _watch(request) if request.watch else _once(request, conclude)
-
-
-def conclude(check: Check, report: Report, mended: int = 0) -> int:
-    """Write the report and give the exit code; `mended` findings are gone from it already."""
-    if check.request.baseline:
-        from dllint.commands.baseline import without_known
-
-        report = without_known(report, check.request.baseline)
-    if check.request.with_run:
-        from dllint.verdicts import with_run
-
-        report = with_run(report, check.request.with_run)
-    tell_beside(report, check.request)
-    _write_report(check.request, report)
-    return _exit_code(check.request, report, mended)
 
 
 def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
@@ -143,43 +82,6 @@ def _changed_at(path: str) -> int | None:
         return os.stat(path).st_mtime_ns
     except OSError:
         return None
-
-
-def _exit_code(request: Request, report: Report, mended: int) -> int:
-    """2 where something was not checked, 1 for findings from the severity of `--fail-on` on, else 0."""
-    if report.incomplete:
-        return FAILED
-    failing = SEVERITIES.index(request.fail_on)
-    found = any(SEVERITIES.index(finding.severity or "warning") >= failing for finding in report.findings)
-    if (found and not request.exit_zero) or (mended and request.exit_non_zero_on_fix):
-        return FOUND
-    return CLEAN
-
-
-def tell_beside(report: Report, request: Request) -> None:
-    """Print on stderr what the report does not hold: what was not checked, warnings, and the limits that were met."""
-    tell(report.problems, "error")
-    if not request.quiet:
-        tell(report.warnings, "warning")
-    if request.verbose:
-        tell(limit_lines(report.limits), "note")
-
-
-def _write_report(request: Request, report: Report) -> None:
-    """The report to stdout or the output file; to stderr where stdout takes the fixed text."""
-    to_stderr = request.stdin and (request.fix or request.diff)
-    stream = sys.stderr if to_stderr else sys.stdout
-    style = Style(
-        color=request.output_file is None and wants_color(request.color, stream),
-        unsafe_fixes=request.unsafe_fixes,
-        quiet=request.quiet,
-        directory=os.getcwd(),
-    )
-    text = (statistics if request.statistics else render)(request.output_format, report, style)
-    if request.output_file is None:
-        stream.write(text)
-    else:
-        write(text, "--output-file", request.output_file)
 
 
 def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dllint import files, linter, suppressions
-from dllint.commands.check import Check, Request, conclude, tell_beside
+from dllint.commands.conclusion import Check, Request, conclude, tell_beside
 from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import tell
 from dllint.finding import Finding

@@ -223,6 +223,7 @@ def to_json(facts: FileFacts) -> Any:
         plain(facts.regions),
         facts.called,
         facts.loaded,
+        facts.aliases,
         facts.lines,
     ]
 
@@ -233,7 +234,7 @@ def from_json(data: Any) -> FileFacts:
     Raises:
         ValueError, TypeError, IndexError: if the data has another shape.
     """
-    scopes, calls, regions, called, loaded, lines = data
+    scopes, calls, regions, called, loaded, aliases, lines = data
     return FileFacts(
         [_scope(*scope) for scope in scopes],
         [
@@ -243,6 +244,7 @@ def from_json(data: Any) -> FileFacts:
         [Region(parent, kind, _or_none(expr), holds, Span(*span)) for parent, kind, expr, holds, span in regions],
         dict(called),
         dict(loaded),
+        [(source, name) for source, name in aliases],
         int(lines),
     )
 

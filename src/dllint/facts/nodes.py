@@ -35,15 +35,14 @@ What nobody writes, but the interpreter asks about:
 Nodes compare by structure, and nodes of different classes are never equal. They are not changed once extraction is
 over, so a hash is one of structure too.
 
-Every node can still be read as the list that it was (`node[0]` is its tag): `parts` and the tags are also how a node is
-written down as JSON.
+As JSON a node is the list of its `parts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 
 class Base:
@@ -53,11 +52,6 @@ class Base:
     # costs 10 ms of every start.
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
-    tag: ClassVar[str]
-
-    def __getitem__(self, position: Any) -> Any:
-        """For readers that are not converted yet: the tag, then the fields."""
-        return self.tag if position == 0 else self.parts()[position]
 
     def __eq__(self, other: object) -> bool:
         return self is other or (type(self) is type(other) and self.parts() == other.parts())
@@ -69,7 +63,7 @@ class Base:
         return f"{type(self).__name__}({', '.join(repr(getattr(self, one)) for one in self.__match_args__)})"
 
     def parts(self) -> list[Any]:
-        """The tag and the fields."""
+        """What kind of node it is, and the fields."""
         raise NotImplementedError
 
     def children(self) -> tuple[Expr, ...]:
@@ -81,7 +75,6 @@ class Base:
 @dataclass(slots=True, eq=False, repr=False)
 class Constant(Base):
     value: Any
-    tag: ClassVar[str] = "const"
 
     def parts(self) -> list[Any]:
         return ["const", self.value]
@@ -90,7 +83,6 @@ class Constant(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Bytes(Base):
     length: int
-    tag: ClassVar[str] = "bytes"
 
     def parts(self) -> list[Any]:
         return ["bytes", self.length]
@@ -99,7 +91,6 @@ class Bytes(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Name(Base):
     id: str
-    tag: ClassVar[str] = "name"
 
     def __eq__(self, other: object) -> bool:
         # Most comparisons are of names.
@@ -116,7 +107,6 @@ class Name(Base):
 class Attribute(Base):
     value: Expr
     attr: str
-    tag: ClassVar[str] = "attr"
 
     def parts(self) -> list[Any]:
         return ["attr", self.value, self.attr]
@@ -129,7 +119,6 @@ class Attribute(Base):
 class Subscript(Base):
     value: Expr
     index: Expr
-    tag: ClassVar[str] = "item"
 
     def parts(self) -> list[Any]:
         return ["item", self.value, self.index]
@@ -143,7 +132,6 @@ class Slice(Base):
     lower: Optional[Expr]
     upper: Optional[Expr]
     step: Optional[Expr]
-    tag: ClassVar[str] = "slice"
 
     def parts(self) -> list[Any]:
         return ["slice", self.lower, self.upper, self.step]
@@ -155,7 +143,6 @@ class Slice(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class CallRef(Base):
     index: int
-    tag: ClassVar[str] = "call"
 
     def parts(self) -> list[Any]:
         return ["call", self.index]
@@ -164,7 +151,6 @@ class CallRef(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class LambdaRef(Base):
     scope: int
-    tag: ClassVar[str] = "lambda"
 
     def parts(self) -> list[Any]:
         return ["lambda", self.scope]
@@ -173,7 +159,6 @@ class LambdaRef(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class List(Base):
     elements: tuple[Expr, ...]
-    tag: ClassVar[str] = "list"
 
     def parts(self) -> list[Any]:
         return ["list", self.elements]
@@ -185,7 +170,6 @@ class List(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Tuple(Base):
     elements: tuple[Expr, ...]
-    tag: ClassVar[str] = "tuple"
 
     def parts(self) -> list[Any]:
         return ["tuple", self.elements]
@@ -197,7 +181,6 @@ class Tuple(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Set(Base):
     elements: tuple[Expr, ...]
-    tag: ClassVar[str] = "set"
 
     def parts(self) -> list[Any]:
         return ["set", self.elements]
@@ -209,7 +192,6 @@ class Set(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Dict(Base):
     items: tuple[tuple[Optional[Expr], Expr], ...]
-    tag: ClassVar[str] = "dict"
 
     def parts(self) -> list[Any]:
         return ["dict", self.items]
@@ -223,7 +205,6 @@ class IfExp(Base):
     test: Expr
     body: Expr
     orelse: Expr
-    tag: ClassVar[str] = "ifexp"
 
     def parts(self) -> list[Any]:
         return ["ifexp", self.test, self.body, self.orelse]
@@ -237,10 +218,6 @@ class BoolOp(Base):
     op: str
     values: tuple[Expr, ...]
 
-    @property
-    def tag(self) -> str:  # type: ignore[override]
-        return self.op
-
     def parts(self) -> list[Any]:
         return [self.op, self.values]
 
@@ -251,7 +228,6 @@ class BoolOp(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Not(Base):
     operand: Expr
-    tag: ClassVar[str] = "not"
 
     def parts(self) -> list[Any]:
         return ["not", self.operand]
@@ -264,7 +240,6 @@ class Not(Base):
 class UnaryOp(Base):
     op: str
     operand: Expr
-    tag: ClassVar[str] = "unary"
 
     def parts(self) -> list[Any]:
         return ["unary", self.op, self.operand]
@@ -278,7 +253,6 @@ class BinOp(Base):
     op: str
     left: Expr
     right: Expr
-    tag: ClassVar[str] = "binop"
 
     def parts(self) -> list[Any]:
         return ["binop", self.op, self.left, self.right]
@@ -291,7 +265,6 @@ class BinOp(Base):
 class Compare(Base):
     left: Expr
     comparisons: tuple[tuple[str, Expr], ...]
-    tag: ClassVar[str] = "compare"
 
     def parts(self) -> list[Any]:
         return ["compare", self.left, self.comparisons]
@@ -303,7 +276,6 @@ class Compare(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class FString(Base):
     values: tuple[Expr, ...]
-    tag: ClassVar[str] = "fstring"
 
     def parts(self) -> list[Any]:
         return ["fstring", self.values]
@@ -326,7 +298,6 @@ class Comprehension(Base):
     key: Optional[Expr]
     element: Expr
     clauses: tuple[Clause, ...]
-    tag: ClassVar[str] = "comp"
 
     def parts(self) -> list[Any]:
         return ["comp", self.kind, (self.element,) if self.key is None else (self.key, self.element), self.clauses]
@@ -339,7 +310,6 @@ class Comprehension(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Starred(Base):
     value: Expr
-    tag: ClassVar[str] = "star"
 
     def parts(self) -> list[Any]:
         return ["star", self.value]
@@ -351,7 +321,6 @@ class Starred(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Await(Base):
     value: Expr
-    tag: ClassVar[str] = "await"
 
     def parts(self) -> list[Any]:
         return ["await", self.value]
@@ -363,7 +332,6 @@ class Await(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Yield(Base):
     value: Optional[Expr]
-    tag: ClassVar[str] = "yield"
 
     def parts(self) -> list[Any]:
         return ["yield", self.value]
@@ -376,7 +344,6 @@ class Yield(Base):
 class Walrus(Base):
     name: str
     value: Expr
-    tag: ClassVar[str] = "walrus"
 
     def parts(self) -> list[Any]:
         return ["walrus", self.name, self.value]
@@ -387,8 +354,6 @@ class Walrus(Base):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Opaque(Base):
-    tag: ClassVar[str] = "unknown"
-
     def parts(self) -> list[Any]:
         return ["unknown"]
 
@@ -396,7 +361,6 @@ class Opaque(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Element(Base):
     value: Expr
-    tag: ClassVar[str] = "element"
 
     def parts(self) -> list[Any]:
         return ["element", self.value]
@@ -408,7 +372,6 @@ class Element(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Entered(Base):
     value: Expr
-    tag: ClassVar[str] = "entered"
 
     def parts(self) -> list[Any]:
         return ["entered", self.value]
@@ -420,7 +383,6 @@ class Entered(Base):
 @dataclass(slots=True, eq=False, repr=False)
 class Defined(Base):
     scope: int
-    tag: ClassVar[str] = "defined"
 
     def parts(self) -> list[Any]:
         return ["defined", self.scope]
@@ -430,7 +392,6 @@ class Defined(Base):
 class Getter(Base):
     value: Expr
     attr: str
-    tag: ClassVar[str] = "getter"
 
     def parts(self) -> list[Any]:
         return ["getter", self.value, self.attr]
@@ -471,6 +432,11 @@ Expr = Union[
     Getter,
 ]
 """An expression."""
+
+
+def last_name(expr: Expr) -> str:
+    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
+    return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
 
 
 def plain(part: Any) -> Any:

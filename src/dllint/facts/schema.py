@@ -10,16 +10,13 @@ its targets count as assigned in the scope around it (as a "for" event), and so 
 **Events** are the statements of a scope in source order. `target`, `value` and `detail` by kind:
 
     kind       target        value               detail
-    "assign"   E             E or null           null, ["op", "+"] for `+=`, ["ann", E] for an annotation
+    "assign"   E             E or null           null, Operator("+") for `+=`, an Annotation
     "for"      E             the iterable        null, "async", or "comp" (in a comprehension)
     "with"     E or null     the context         null or "async"
     "except"   Name(x)       the type or null    null
     "return" "yield" "raise" "expr" "assert" null, E or null, null   (a yield at any depth gives an event of its own)
     "delete"   E             null                null
-    "import"   null          null                [MODULE, NAME, ASNAME, LEVEL], one event an alias:
-                                                 `import a.b as c` ["a.b", null, "c", 0];
-                                                 `from ..m import n` ["m", "n", null, 2];
-                                                 `from . import *` ["", "*", null, 1]
+    "import"   null          null                an ImportedName, one event an alias
     "def" "class" null       null                the index of the new scope
     "global"   null          null                the list of names ("nonlocal" likewise)
 
@@ -46,13 +43,13 @@ is not required: source order of the start). Decorators and bases are evaluated 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from dllint.facts.nodes import Expr as Expr
-from dllint.facts.nodes import from_plain
+from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Raised whenever what is extracted, or how it is written down, changes."""
 
 
@@ -89,6 +86,28 @@ class Region(NamedTuple):
     span: Span
 
 
+class ImportedName(NamedTuple):
+    """`import a.b as c` ("a.b", None, "c", 0), `from ..m import n` ("m", "n", None, 2), `from . import *`
+    ("", "*", None, 1)."""
+
+    module: str
+    name: Optional[str]
+    alias: Optional[str]
+    level: int
+
+
+class Operator(NamedTuple):
+    """That of an augmented assignment, without the equals sign."""
+
+    op: str
+
+
+class Annotation(NamedTuple):
+    """What stands behind the colon of an annotated assignment."""
+
+    expr: Expr
+
+
 class Event(NamedTuple):
     """A statement. `span` is the whole simple statement, or the header of a compound one (`with …:`);
     `value_span` the span of `value` where there is one."""
@@ -98,7 +117,7 @@ class Event(NamedTuple):
     region: int
     target: Optional[Expr]
     value: Optional[Expr]
-    detail: Any
+    detail: Union[str, int, list[str], ImportedName, Operator, Annotation, None]
     value_span: Optional[Span]
 
 
@@ -162,8 +181,35 @@ class Scope:
         self.__dict__["_kept_events"] = written
         del self.events
 
+    def events_of(self, *kinds: str) -> list[Event]:
+        """The events of some kinds; of those that a cache keeps, the others are not read."""
+        kept = self.__dict__.get("_kept_events")
+        if kept is None:
+            return [event for event in self.events if event.kind in kinds]
+        return [_read(kept, at) for at, one in enumerate(kept) if one[0] in kinds]
+
+    def storing(self) -> list[Event]:
+        """The events with a target that is not a plain name."""
+        kept = self.__dict__.get("_kept_events")
+        if kept is None:
+            return [event for event in self.events if event.target is not None and type(event.target) is not Name]
+        return [_read(kept, at) for at, one in enumerate(kept) if one[3] is not None and not _is_name(one[3])]
+
+
+def _is_name(target: Any) -> bool:
+    """Whether a target, written or read, is a plain name."""
+    return type(target) is Name or (type(target) is list and target[0] == "name")
+
+
+def _read(kept: list[Any], at: int) -> Event:
+    """One of the events as a cache wrote them, which the list holds from now on."""
+    kept[at] = event = _event(kept[at])
+    return event
+
 
 def _event(written: Any) -> Event:
+    if type(written) is Event:
+        return written
     kind, span, region, target, value, detail, value_span = written
     return Event(
         kind,
@@ -171,9 +217,18 @@ def _event(written: Any) -> Event:
         region,
         None if target is None else from_plain(target),
         None if value is None else from_plain(value),
-        ["ann", from_plain(detail[1])] if kind == "assign" and detail and detail[0] == "ann" else detail,
+        _detail(kind, detail),
         value_span and Span(*value_span),
     )
+
+
+def _detail(kind: str, written: Any) -> Any:
+    if kind == "import":
+        return ImportedName(*written)
+    if kind == "assign" and written is not None:
+        (part,) = written
+        return Operator(part) if isinstance(part, str) else Annotation(from_plain(part))
+    return written
 
 
 @dataclass
@@ -187,6 +242,7 @@ class FileFacts:
             A callee that is itself a call or subscript has no name and is listed under "".
         loaded: names and attribute names that are read without being called at once → indices of the scopes
             that read them (a function passed on, a class bound to a variable, a decorator without a call).
+        aliases: pairs of last names, of which the second may be bound to what the first names.
         lines: number of lines.
     """
 
@@ -195,4 +251,5 @@ class FileFacts:
     regions: list[Region]
     called: dict[str, list[int]]
     loaded: dict[str, list[int]]
+    aliases: list[tuple[str, str]]
     lines: int

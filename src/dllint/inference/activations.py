@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dllint.facts.nodes import Name
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Partial, Site
 from dllint.linking.source import SourceFile
 
-MOST_VISITS = 12
-"""Activations of one function that are followed, each with other functions to call."""
-MOST_STEPS = 3
-"""Functions that hand on what they are given before it is called."""
 Given = frozenset[tuple[str, int]]
 NOTHING: Given = frozenset()
 
@@ -48,7 +45,7 @@ class Seen:
         known = self._given.get(key)
         given = self._activations.given(file, scope, frame)
         visits = self._visits.get(key, 0)
-        if known is not None and (given <= known or visits >= MOST_VISITS):
+        if known is not None and (given <= known or visits >= limits.GIVEN_ACTIVATIONS.most):
             return False
         self._given[key] = given if known is None else known | given
         self._visits[key] = visits + 1
@@ -91,10 +88,10 @@ class Activations:
                 params = {param.name for scope in file.scopes for param in scope.params}
                 for name in params & file.facts.called.keys():
                     for index in file.facts.called[name]:
-                        if file.calls[index].func[0] == "name":
+                        if isinstance(file.calls[index].func, Name):
                             found.update(self._mark(file, index, name))
             seen = set(found)
-            for _ in range(MOST_STEPS):
+            for _ in range(limits.HANDING_STEPS.most):
                 found = {mine for one in found for mine in self._handing_on(one)} - seen
                 seen |= found
         return self._names
@@ -106,8 +103,8 @@ class Activations:
             for position, argument in enumerate(file.calls[index].args):
                 # Of a method the receiver counts as the first parameter, which a call does not write.
                 fits = position in (called.position, called.position - 1) and argument.keyword is None
-                if argument.value[0] == "name" and (fits or argument.keyword == called.name):
-                    yield from self._mark(file, index, argument.value[1])
+                if isinstance(argument.value, Name) and (fits or argument.keyword == called.name):
+                    yield from self._mark(file, index, argument.value.id)
 
     def _mark(self, file: SourceFile, index: int, name: str) -> Iterator[_Parameter]:
         """Note that the scopes around a call need what a name means there, if that is a parameter."""

@@ -13,13 +13,12 @@ class Passed(Base):
     """An argument, as an expression: what a `*args` parameter is made of. Each was written somewhere else."""
 
     __slots__ = ("actual",)
-    tag = "passed"
 
     def __init__(self, actual: Actual) -> None:
         self.actual = actual
 
     def parts(self) -> list[Any]:
-        return [self.tag, self.actual]
+        return ["passed", self.actual]
 
 
 class Bound(NamedTuple):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, BoolOp, IfExp, List, Name, Tuple, Walrus
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function
 from dllint.linking.source import SourceFile, last_name
-
-MOST_PARAMETERS = 200
-"""Parameters that one function is followed through."""
 
 
 class Passing:
@@ -31,7 +29,7 @@ class Passing:
             keys.add((function.file.path, owner))
         queue = [(file, scope, name, True) for file, scope in self.world.loaded(name)]
         seen: set[tuple[str, int, str]] = set()
-        while queue and len(seen) < MOST_PARAMETERS:
+        while queue and not limits.PASSED_PARAMETERS.reached(len(seen)):
             file, scope, wanted, check = queue.pop()
             for index, parts in self._passing(file, scope, wanted):
                 if check and not any(
@@ -67,11 +65,11 @@ class Passing:
         """Whether something of the function's last name may be the function, as far as it shows without asking for
         values: a method is written with what it belongs to, so that a bare name holds it only where it was read from
         there. (A parameter that it is passed to is followed from where it is passed.)"""
-        if part[0] != "name" or function.file.method_of(function.scope) is None or function.name == "__init__":
+        if not isinstance(part, Name) or function.file.method_of(function.scope) is None or function.name == "__init__":
             return True
         return any(
             binding.kind != "param" and (binding.expr is None or _hands_on(binding.expr))
-            for binding, _ in self.world.symbols.lookup(part[1], self.world.call_site(file, index, None))
+            for binding, _ in self.world.symbols.lookup(part.id, self.world.call_site(file, index, None))
         )
 
     def _is_one_of(self, part: Expr, keys: set[tuple[str, int]], file: SourceFile, index: int) -> bool:
@@ -86,15 +84,15 @@ class Passing:
 
 def _parts(expr: Expr) -> Iterator[Expr]:
     yield expr
-    if expr[0] in ("tuple", "list"):
-        for element in expr[1]:
+    if isinstance(expr, (Tuple, List)):
+        for element in expr.elements:
             yield from _parts(element)
 
 
 def _hands_on(expr: Expr) -> bool:
     """Whether an expression gives what a name or an attribute holds, as it is."""
-    if expr[0] == "ifexp":
-        return _hands_on(expr[2]) or _hands_on(expr[3])
-    if expr[0] in ("and", "or"):
-        return any(_hands_on(part) for part in expr[1])
-    return expr[0] in ("name", "attr", "walrus")
+    if isinstance(expr, IfExp):
+        return _hands_on(expr.body) or _hands_on(expr.orelse)
+    if isinstance(expr, BoolOp):
+        return any(_hands_on(part) for part in expr.values)
+    return isinstance(expr, (Name, Attribute, Walrus))

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Defined, LambdaRef, Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.callbacks import Passing
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
-from dllint.inference.memo import DEEPEST_RESOLVING
 from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
@@ -347,7 +347,7 @@ class CallGraph:
             memory.cut_short()
             return {}
         outer = memory.room
-        memory.widen(DEEPEST_RESOLVING)
+        memory.widen(limits.RESOLVING_LEVELS.most)
         self._indexing = True
         try:
             return memory.remember(self._dynamic, "calls", self._index_dynamic_calls, {})

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dllint.config import Settings
-from dllint.facts.nodes import BoolOp, Compare, Constant, Name, Not
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not
 from dllint.facts.schema import Expr, FileFacts
+from dllint.inference import limits
 from dllint.inference.activations import Activations
 from dllint.inference.callgraph import CallGraph
 from dllint.inference.edges import Caller
@@ -36,25 +37,14 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.aliases import aliases_in
 from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.modules import ModuleIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-DEEPEST_CONTEXT = 3
-"""Calls that an evaluation remembers; what called them is any caller."""
-MOST_CONTEXTS = 12
-"""Activations of one function that are told apart by the call alone; work then grows with the project, not with its
-ways through it."""
-MOST_NESTED_CONTEXTS = 12
-"""Activations of one function that are told apart by what called their caller too."""
-DEEPEST_NESTING = 2
-"""Objects made by objects whose making is told apart."""
 
 
 class NoProcesses:
@@ -80,6 +70,7 @@ class World:
         """`paths` are all files of the project, among them those that were found not to matter and have no facts.
         `knowledge` makes what is known of libraries."""
         self.settings = settings
+        self.limits = limits.count()
         self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
         self.index = ModuleIndex(paths if paths is not None else self.files)
         self.import_graph = ImportGraph(self.files, self.index)
@@ -154,10 +145,10 @@ class World:
                 for index, scope in enumerate(file.scopes):
                     for decorator in scope.decorators:
                         expr = decorator.expr
-                        if expr[0] == "call":
-                            expr = file.calls[expr[1]].func
-                        if expr[0] in ("name", "attr"):
-                            self._decorated.setdefault(expr[-1], []).append((file, index))
+                        if isinstance(expr, CallRef):
+                            expr = file.calls[expr.index].func
+                        if isinstance(expr, (Name, Attribute)):
+                            self._decorated.setdefault(last_name(expr), []).append((file, index))
         for name in names:
             yield from self._decorated.get(name, ())
 
@@ -167,7 +158,7 @@ class World:
         if self._aliases is None:
             self._aliases = {}
             for file in self.files.values():
-                for source, target in aliases_in(file):
+                for source, target in file.facts.aliases:
                     if source != target:
                         self._aliases.setdefault(source, {})[target] = None
         return self._aliases.get(name, ())
@@ -179,8 +170,8 @@ class World:
             for file in self.files.values():
                 for scope in range(len(file.scopes)):
                     for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.value and store.value[0] == "attr":
-                            self._stored_under.setdefault(store.key, {})[store.value[2]] = None
+                        if isinstance(store.key, str) and store.value and isinstance(store.value, Attribute):
+                            self._stored_under.setdefault(store.key, {})[store.value.attr] = None
         return self._stored_under.get(attribute, ())
 
     def may_be_function(self, name: str) -> bool:
@@ -237,11 +228,11 @@ class World:
         return found
 
     def _activation(self, file: SourceFile, index: int, parent: Frame | None, function: Function) -> Frame:
-        if parent is not None and self._may_add(function, MOST_NESTED_CONTEXTS, nested=True):
+        if parent is not None and self._may_add(function, limits.NESTED_CONTEXTS, nested=True):
             return self._called_frame(file, index, parent, function)
         if parent is not None:
             return self.frame(file, index, None, function)
-        if self._may_add(function, MOST_CONTEXTS, nested=False):
+        if self._may_add(function, limits.CONTEXTS, nested=False):
             return self._called_frame(file, index, None, function)
         of = function.receiver.of if isinstance(function.receiver, Instance) else None
         known = Function(function.file, function.scope, function.receiver if of is not None else None)
@@ -254,12 +245,14 @@ class World:
         frame.call = (file.path, index)
         return frame
 
-    def _may_add(self, function: Function, most: int, nested: bool) -> bool:
+    def _may_add(self, function: Function, most: limits.Limit, nested: bool) -> bool:
         """Count one more activation of a function, unless it has as many as are told apart."""
         key = (function.key, nested)
         count = self._contexts.get(key, 0)
-        self._contexts[key] = min(count + 1, most)
-        return count < most
+        if most.reached(count):
+            return False
+        self._contexts[key] = count + 1
+        return True
 
     def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
         """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
@@ -281,9 +274,9 @@ class World:
 
     def remembered(self, frame: Frame | None) -> Frame | None:
         """The activation, unless it is too deep to be told apart from others."""
-        if frame is None or (frame.depth < DEEPEST_CONTEXT and frame.nesting <= DEEPEST_NESTING):
-            return frame
-        return None
+        if frame is None or limits.CONTEXT_DEPTH.reached(frame.depth) or limits.OBJECT_NESTING.exceeded(frame.nesting):
+            return None
+        return frame
 
     def forgets(self, frame: Frame) -> bool:
         """Whether an activation stands for many that are not told apart."""

@@ -39,7 +39,7 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Expr
-from dllint.inference import enumerations
+from dllint.inference import enumerations, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Passed
 from dllint.inference.edges import Given
@@ -73,7 +73,6 @@ from dllint.inference.values import (
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
 
-DEEPEST_QUESTION = 80
 _MAY_BE_FALSE = frozenset(
     {"bool", "int", "float", "str", "bytes", "list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict"}
     | {
@@ -139,7 +138,7 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        if self._depth > DEEPEST_QUESTION:
+        if limits.QUESTION_DEPTH.exceeded(self._depth):
             return (UNKNOWN,)
         self._depth += 1
         try:
@@ -414,7 +413,8 @@ class Evaluator:
         return (value,)
 
     def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
-        return (Display(expr.tag, Written(expr, site)),)
+        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
+        return (Display(kind, Written(expr, site)),)
 
     def _comprehension(self, expr: Comprehension, site: Site) -> Values:
         if expr.kind == "dict":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
-from dllint.facts.schema import Event
+from dllint.facts.schema import Annotation, Event
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Class, External, Instance, Site, Values
+from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, Site, Values
 from dllint.linking.source import last_name
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s", "attributes"})
@@ -22,17 +22,13 @@ _FROM_OUTSIDE = frozenset({"pydantic_settings.BaseSettings", "pydantic.BaseSetti
 
 def given(world: Engine, value: Instance, name: str) -> list[Values]:
     """What the call that made the object gives for a field; nothing where it leaves the default."""
+    actual = argument(world, value, name)
+    if actual is not None:
+        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     assert isinstance(value.of, Class)
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
         return []
     actuals = world.made_with(value)
-    actual = actuals.keywords.get(name)
-    if actual is None:
-        names = _names(world, value.of)
-        if name in names and names.index(name) < len(actuals.positional):
-            actual = actuals.positional[names.index(name)]
-    if actual is not None:
-        return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
         return [found.values, *([] if not found.absent else [_default(world, value.of, name)])]
@@ -41,6 +37,18 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if name in _names(world, value.of) and _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
         return [_default(world, value.of, name), (UNKNOWN,)]
     return []
+
+
+def argument(world: Engine, value: Instance, name: str) -> Actual | None:
+    """The argument that gives a field in the call that made the object."""
+    assert isinstance(value.of, Class)
+    if value.call < 0 or value.file is None or not has_fields(world, value.of):
+        return None
+    actuals = world.made_with(value)
+    names = _names(world, value.of)
+    if name in actuals.keywords or name not in names or names.index(name) >= len(actuals.positional):
+        return actuals.keywords.get(name)
+    return actuals.positional[names.index(name)]
 
 
 def has_fields(world: Engine, cls: Class) -> bool:
@@ -53,8 +61,8 @@ def has_fields(world: Engine, cls: Class) -> bool:
         if isinstance(owner, Class):
             for decorator in owner.file.scopes[owner.scope].decorators:
                 expr = decorator.expr
-                if expr[0] == "call":
-                    expr = owner.file.calls[expr[1]].func
+                if isinstance(expr, CallRef):
+                    expr = owner.file.calls[expr.index].func
                 if last_name(expr) in DECORATORS or expr == _SHORT:
                     return True
     return False
@@ -69,10 +77,10 @@ def _names(world: Engine, cls: Class) -> list[str]:
         for event in scope.events:
             if event.kind != "assign" or not isinstance(event.target, Name):
                 continue
-            annotated = isinstance(event.detail, list) and event.detail[0] == "ann"
-            if annotated and last_name(_plain(event.detail[1])) == "KW_ONLY":
+            annotation = last_name(_plain(event.detail.expr)) if isinstance(event.detail, Annotation) else None
+            if annotation == "KW_ONLY":
                 by_name = True
-            elif (annotated and last_name(_plain(event.detail[1])) != "ClassVar") or _is_field(world, owner, event):
+            elif annotation not in (None, "ClassVar") or _is_field(world, owner, event):
                 left_out = _says(owner, event.value, "init", False) or _says(owner, event.value, "kw_only", True)
                 names[event.target.id] = not by_name and not left_out
     return [name for name, positional in names.items() if positional]

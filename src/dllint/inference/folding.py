@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from dllint.inference import limits
 from dllint.inference.values import (
     UNKNOWN,
     Class,
@@ -43,7 +44,6 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 _SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
 _BIGGEST = 2**63
-_PAIRS = 25
 
 
 def is_member(value: Value) -> bool:
@@ -80,7 +80,7 @@ def unary(op: str, values: Values) -> Values:
 def binary(op: str, lefts: Values, rights: Values) -> Values:
     """All results of an operator; Unknown where an operand is, or the result is no plain constant."""
     function = OPERATORS.get(op)
-    if function is None or len(lefts) * len(rights) > _PAIRS:
+    if function is None or len(lefts) * len(rights) > limits.PAIRS.most:
         return (UNKNOWN,)
     found: dict[Value, None] = {}
     for left in lefts:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Expr, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
 from dllint.linking.source import last_name
-
-MOST_OVERRIDES = 12
 
 
 class Hierarchy:
@@ -103,7 +102,7 @@ class Hierarchy:
             finally:
                 self.world.memory.leave()
         named = tuple(one for one in found if isinstance(one, Class))
-        return named if named and len(named) == len(found) else (cls, *self.subclasses(cls)[:MOST_OVERRIDES])
+        return named if named and len(named) == len(found) else (cls, *limits.OVERRIDES.first(self.subclasses(cls)))
 
     def overrides(self, cls: Class, name: str) -> Iterator[Function]:
         """What `name` can mean on an instance of the class or of any class below it."""
@@ -119,7 +118,7 @@ class Hierarchy:
         """The methods that `name` can mean on an object: of its class, or, where only a base of its class is known, of
         any class below too."""
         assert isinstance(value.of, Class)
-        found = list(self.overrides(value.of, name))[:MOST_OVERRIDES] if value.call < 0 else []
+        found = list(limits.OVERRIDES.first(list(self.overrides(value.of, name)))) if value.call < 0 else []
         if not found:
             own = self.method(value.of, name)
             found = [own] if own is not None else []
@@ -134,8 +133,8 @@ class Hierarchy:
         names = []
         for decorator in function.file.scopes[function.scope].decorators:
             expr = decorator.expr
-            if expr[0] == "call":
-                expr = function.file.calls[expr[1]].func
+            if isinstance(expr, CallRef):
+                expr = function.file.calls[expr.index].func
             names.append(last_name(expr))
         return names
 
@@ -171,13 +170,13 @@ class Hierarchy:
 
     def annotated(self, annotation: Expr, site: Site) -> Values:
         """Instances of the project's classes that an annotation names (also inside Optional and unions)."""
-        if annotation[0] == "item":
-            return self.annotated(annotation[2], site)
-        if annotation[0] == "binop":
-            return self.annotated(annotation[2], site) + self.annotated(annotation[3], site)
-        if annotation[0] == "const" and isinstance(annotation[1], str) and annotation[1].isidentifier():
-            annotation = Name(annotation[1])
-        if annotation[0] not in ("name", "attr"):
+        if isinstance(annotation, Subscript):
+            return self.annotated(annotation.index, site)
+        if isinstance(annotation, BinOp):
+            return self.annotated(annotation.left, site) + self.annotated(annotation.right, site)
+        if isinstance(annotation, Constant) and isinstance(annotation.value, str) and annotation.value.isidentifier():
+            annotation = Name(annotation.value)
+        if not isinstance(annotation, (Name, Attribute)):
             return ()
         return tuple(
             Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class)

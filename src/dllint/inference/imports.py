@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dllint.facts.nodes import Constant, List, Tuple
-from dllint.facts.schema import Event
+from dllint.facts.schema import Event, ImportedName
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, External, Module, Pattern, Site, Values
 from dllint.linking.source import Binding, SourceFile
@@ -22,7 +22,7 @@ class Imports:
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
         """What an import statement binds to `name`."""
-        assert binding.event is not None
+        assert binding.event is not None and isinstance(binding.event.detail, ImportedName)
         module, member, alias, level = binding.event.detail
         if member is None:
             target = module if alias else module.split(".")[0]
@@ -72,15 +72,15 @@ class Imports:
         if self._importers is None:
             self._importers = {}
             for other in self.world.files.values():
-                for scope, event in other.imports():
+                for scope, event, imported in other.imports():
                     if scope == 0:
-                        for path in self._reached(other, event):
+                        for path in self._reached(other, imported):
                             if path != other.path:
                                 self._importers.setdefault(path, {}).setdefault(other.path, event)
         return [(self.world.files[path], event) for path, event in self._importers.get(file.path, {}).items()]
 
-    def _reached(self, file: SourceFile, event: Event) -> set[str]:
-        module, name, _, level = event.detail
+    def _reached(self, file: SourceFile, imported: ImportedName) -> set[str]:
+        module, name, _, level = imported
         reached = self.find(file, module, level)
         if reached is None and name:
             return set()
@@ -109,7 +109,7 @@ class Imports:
         self._star[key] = None
         found: Values | None = None
         for binding in reversed(stars):
-            assert binding.event is not None
+            assert binding.event is not None and isinstance(binding.event.detail, ImportedName)
             if (binding.event.span.line, binding.event.span.column) < after:
                 break
             module, _, _, level = binding.event.detail

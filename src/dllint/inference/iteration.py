@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Constant, Element, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Mapping, Site, Value, Values
@@ -16,10 +16,10 @@ _DEEPEST = 4
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
     """The elements of `rows.values()`, inside `tqdm` and its like too; None for anything else."""
     plain = _unwrapped(expr, site)
-    if plain[0] == "call":
-        call = site.file.calls[plain[1]]
-        if call.func[0] == "attr" and call.func[2] == "values" and not call.args:
-            return _values(world, call.func[1], site)
+    if isinstance(plain, CallRef):
+        call = site.file.calls[plain.index]
+        if isinstance(call.func, Attribute) and call.func.attr == "values" and not call.args:
+            return _values(world, call.func.value, site)
     return world.values.evaluate(Element(plain), site) if plain is not expr else None
 
 
@@ -28,14 +28,14 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
     such an element or for a part of one; None for anything else."""
     whole = _simplified(expr, site, 0)
     inner = _simplified(Subscript(whole, Constant(position)), site, 0)
-    if inner[0] == "element":
+    if isinstance(inner, Element):
         return world.values.evaluate(inner, site)
-    if whole[0] != "element" or whole[1][0] != "call":
+    if not isinstance(whole, Element) or not isinstance(whole.value, CallRef):
         return None
-    call = site.file.calls[whole[1][1]]
-    if position != 1 or call.func[0] != "attr" or call.func[2] != "items" or call.args:
+    call = site.file.calls[whole.value.index]
+    if position != 1 or not isinstance(call.func, Attribute) or call.func.attr != "items" or call.args:
         return None
-    return _values(world, call.func[1], site)
+    return _values(world, call.func.value, site)
 
 
 def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
@@ -52,28 +52,28 @@ def _simplified(expr: Expr, site: Site, depth: int) -> Expr:
     """`rows`' element for the second part of an element of `enumerate(rows)`, and so on."""
     if depth > _DEEPEST:
         return expr
-    if expr[0] == "element":
-        return Element(_unwrapped(expr[1], site))
-    if expr[0] != "item" or expr[2][0] != "const" or not isinstance(expr[2][1], int):
+    if isinstance(expr, Element):
+        return Element(_unwrapped(expr.value, site))
+    if not isinstance(expr, Subscript) or not isinstance(expr.index, Constant) or not isinstance(expr.index.value, int):
         return expr
-    base = _simplified(expr[1], site, depth + 1)
-    if base[0] == "element" and base[1][0] == "call":
-        call = site.file.calls[base[1][1]]
+    base = _simplified(expr.value, site, depth + 1)
+    if isinstance(base, Element) and isinstance(base.value, CallRef):
+        call = site.file.calls[base.value.index]
         plain = [argument.value for argument in call.args if argument.keyword is None]
         stars = any(argument.keyword == "*" for argument in call.args)
-        if call.func == Name("enumerate") and plain and expr[2][1] == 1:
+        if call.func == Name("enumerate") and plain and expr.index.value == 1:
             return _simplified(Element(plain[0]), site, depth + 1)
-        if call.func == Name("zip") and not stars and 0 <= expr[2][1] < len(plain):
-            return _simplified(Element(plain[expr[2][1]]), site, depth + 1)
-    return Subscript(base, expr[2])
+        if call.func == Name("zip") and not stars and 0 <= expr.index.value < len(plain):
+            return _simplified(Element(plain[expr.index.value]), site, depth + 1)
+    return Subscript(base, expr.index)
 
 
 def _unwrapped(expr: Expr, site: Site) -> Expr:
     """`rows.items()` for `sorted(rows.items())`."""
     for _ in range(_DEEPEST):
-        if expr[0] != "call" or last_name(site.file.calls[expr[1]].func) not in _SAME_ELEMENTS:
+        if not isinstance(expr, CallRef) or last_name(site.file.calls[expr.index].func) not in _SAME_ELEMENTS:
             break
-        plain = [argument.value for argument in site.file.calls[expr[1]].args if argument.keyword is None]
+        plain = [argument.value for argument in site.file.calls[expr.index].args if argument.keyword is None]
         if not plain:
             break
         expr = plain[0]

@@ -19,11 +19,12 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Operator
 from dllint.inference import iteration as iterating
+from dllint.inference import limits
 from dllint.inference.entries import ABSENT, OPAQUE, Change, Found
 from dllint.inference.interface import Engine
-from dllint.inference.unions import MOST_ITEMS, union
+from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
     Actuals,
@@ -85,12 +86,8 @@ class Mappings:
                 change = Change("set", scope, store.event.region, at, store.key, store.value)
                 table.setdefault(render(store.base, file, 200), []).append(change)
             for event in file.scopes[scope].events:
-                if (
-                    event.kind == "assign"
-                    and isinstance(event.detail, list)
-                    and event.detail[:2] in (["op", "|"], ["op", "+"])
-                ) and isinstance(event.target, (Name, Attribute)):
-                    kind = "merge" if event.detail[1] == "|" else "extend"
+                if event.detail in (Operator("|"), Operator("+")) and isinstance(event.target, (Name, Attribute)):
+                    kind = "merge" if event.detail == Operator("|") else "extend"
                     at = (event.span.line, event.span.column)
                     change = Change(kind, scope, event.region, at, None, event.value)
                     table.setdefault(render(event.target, file, 200), []).append(change)
@@ -378,9 +375,13 @@ class Mappings:
         if isinstance(key, Const):
             if isinstance(value, Parsed) and isinstance(key.value, int):
                 return (value,)
-            if isinstance(value, Display) and isinstance(key.value, int) and value.written.expr[0] in ("tuple", "list"):
-                elements = value.written.expr[1]
-                if -len(elements) <= key.value < len(elements) and not any(e[0] == "star" for e in elements):
+            if (
+                isinstance(value, Display)
+                and isinstance(key.value, int)
+                and isinstance(value.written.expr, (Tuple, List))
+            ):
+                elements = value.written.expr.elements
+                if -len(elements) <= key.value < len(elements) and not any(isinstance(e, Starred) for e in elements):
                     return self.world.values.evaluate(elements[key.value], value.written.site)
                 return self.elements(value)
             found = self.in_value(value, key.value)
@@ -437,14 +438,14 @@ class Mappings:
                 groups.append(self.world.values.evaluate(change.value, where))
             elif change.kind == "merge" and change.value is not None:
                 groups.append(self._merged(change.value, where))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def _merged(self, expr: Expr, site: Site) -> Values:
         """The values under any key that another dict, or a sequence of pairs, hands over."""
         groups: list[Values] = []
         parts = summands(expr)
         if len(parts) > 1:
-            return union((self._merged(part, site) for part in parts), MOST_ITEMS)
+            return union((self._merged(part, site) for part in parts), limits.ITEMS)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
                 groups.append(self.all_values(value))
@@ -452,7 +453,7 @@ class Mappings:
                 groups.extend(self.item(pair, const(1)) for pair in self.elements(value))
             else:
                 groups.append(iterating.part(self.world, Element(expr), 1, site) or (UNKNOWN,))
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
@@ -481,7 +482,7 @@ class Mappings:
                     for one in self.world.values.evaluate(change.value, where)
                     if isinstance(one, Display)
                 )
-        return union(groups, MOST_ITEMS)
+        return union(groups, limits.ITEMS)
 
 
 def _copied(expr: Comprehension, file: SourceFile) -> Expr | None:

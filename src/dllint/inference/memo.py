@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
+from dllint.inference import limits
+
 T = TypeVar("T")
 Asked = tuple[int, Hashable]
 """A question: its table (by identity) and its key. A premise has table 0."""
 _NEW: Any = object()
-DEEPEST = 3
-"""Callers of callers that a question about a parameter may ask for."""
-DEEPEST_RESOLVING = 1
-"""The same while callers themselves are looked for: which method a call means, by what its receiver can be."""
 
 
 class Memory:
@@ -31,7 +29,7 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.room = DEEPEST
+        self.room = limits.CALLER_LEVELS.most
         self._cut = False
         self._tables: dict[int, dict[Hashable, object]] = {}
         self._asking: list[Asked] | None = []
@@ -62,6 +60,7 @@ class Memory:
     def enter(self) -> bool:
         """Go one level of callers up; False where there is no room left, which marks all questions under way."""
         if self.room <= 0:
+            limits.CALLER_LEVELS.met()
             self.cut_short()
             return False
         self.room -= 1
@@ -77,7 +76,7 @@ class Memory:
     def narrow(self) -> int:
         """Leave less room from here on; gives what `widen` needs to undo it."""
         outer = self.room
-        self.room = min(self.room, DEEPEST_RESOLVING)
+        self.room = min(self.room, limits.RESOLVING_LEVELS.most)
         return outer
 
     def widen(self, outer: int) -> None:

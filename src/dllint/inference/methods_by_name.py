@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function, Instance
 
-MOST_NAMESAKES = 4
 COMMON_NAMES = frozenset(
     [
         "get",
@@ -134,7 +134,7 @@ class Namesakes:
                     if entry.kind == "function" and file.method_of(scope) is not None:
                         self._methods.setdefault(entry.name, []).append(Function(file, scope))
         found = self._methods.get(name, [])
-        if len(found) > MOST_NAMESAKES:
+        if limits.NAMESAKES.exceeded(len(found)):
             roots = {self._root(function) for function in found}
             if len(roots) > 1:
                 return []

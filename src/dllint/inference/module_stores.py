@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, Expr, Name, Subscript
-from dllint.facts.schema import Event
+from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
 from dllint.linking.source import Binding, SourceFile
 from dllint.modules import ModuleIndex
@@ -29,7 +29,7 @@ class ModuleStores:
         return self._stores.get((file.path, name), [])
 
     def _collect(self, file: SourceFile, found: dict[tuple[str, str], list[tuple[Binding, Site]]]) -> None:
-        imported = {_bound(event): event for _, event in file.imports()}
+        imported = {_bound(detail): detail for _, _, detail in file.imports()}
         for scope in range(len(file.scopes)):
             for store in file.stores(scope):
                 path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
@@ -39,7 +39,7 @@ class ModuleStores:
                     binding = Binding("value", event, store.value, -1)
                     found.setdefault((path, str(store.key)), []).append((binding, site))
 
-    def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, Event]) -> str | None:
+    def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, ImportedName]) -> str | None:
         """The file of the module that an expression names by import statements alone."""
         if isinstance(base, Subscript):
             return file.path if base == _ITSELF else None
@@ -47,10 +47,10 @@ class ModuleStores:
         while isinstance(base, Attribute):
             names.append(base.attr)
             base = base.value
-        event = imported.get(base.id) if isinstance(base, Name) else None
-        if event is None or not isinstance(base, Name) or self._hidden(file, scope, base.id):
+        detail = imported.get(base.id) if isinstance(base, Name) else None
+        if detail is None or not isinstance(base, Name) or self._hidden(file, scope, base.id):
             return None
-        module, member, alias, level = event.detail
+        module, member, alias, level = detail
         if member is None and not alias:
             module = module.split(".")[0]
         dotted = ".".join(part for part in (module, member, *reversed(names)) if part)
@@ -68,6 +68,6 @@ class ModuleStores:
         return False
 
 
-def _bound(event: Event) -> str:
-    module, member, alias, _ = event.detail
+def _bound(detail: ImportedName) -> str:
+    module, member, alias, _ = detail
     return str(alias or member or module.split(".")[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import BoolOp, CallRef, Name, Not, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values
@@ -18,9 +18,9 @@ def not_functions(values: Values) -> Values:
 
 def tests_callable(expr: Expr | None, file: SourceFile) -> Expr | None:
     """What an expression asks `callable` about: the argument in `callable(rows)`."""
-    if expr is None or expr[0] != "call" or file.calls[expr[1]].func != Name("callable"):
+    if expr is None or not isinstance(expr, CallRef) or file.calls[expr.index].func != Name("callable"):
         return None
-    args = file.calls[expr[1]].args
+    args = file.calls[expr.index].args
     return args[0].value if len(args) == 1 and args[0].keyword is None else None
 
 
@@ -46,7 +46,7 @@ def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
     if found is None:
         found = file.replacements[scope] = []
         for event in file.scopes[scope].events:
-            if event.kind == "assign" and event.target and event.value and event.value[0] == "call":
+            if event.kind == "assign" and event.target and event.value and isinstance(event.value, CallRef):
                 for index in file.regions(event.region):
                     entry = file.facts.regions[index]
                     if entry.kind == "if" and entry.holds and tests_callable(entry.expr, file) == event.target:
@@ -81,10 +81,10 @@ def _tests(name: str, file: SourceFile, scope: int, region: int) -> Iterator[tup
         if entry.kind != "if" or entry.expr is None:
             continue
         test, holds = entry.expr, entry.holds
-        while test[0] == "not":
-            test, holds = test[1], not holds
-        for part in test[1] if test[0] == ("and" if holds else "or") else [test]:
-            call = file.calls[part[1]] if part[0] == "call" else None
+        while isinstance(test, Not):
+            test, holds = test.operand, not holds
+        for part in test.values if isinstance(test, BoolOp) and (test.op == "and") == holds else (test,):
+            call = file.calls[part.index] if isinstance(part, CallRef) else None
             if call is None or call.func != Name("isinstance") or len(call.args) != 2:
                 continue
             at = (call.span.line, call.span.column)
@@ -95,7 +95,7 @@ def _tests(name: str, file: SourceFile, scope: int, region: int) -> Iterator[tup
 
 def _listed(world: Engine, classes: Expr, site: Site) -> Values:
     """The classes that the second argument of `isinstance` comes to; Unknown among them where one is not known."""
-    parts = classes[1] if classes[0] == "tuple" else [classes]
+    parts = classes.elements if isinstance(classes, Tuple) else [classes]
     return tuple(value for part in parts for value in world.values.evaluate(part, site))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dllint.facts.nodes import Attribute, Name
-from dllint.facts.schema import Expr
-from dllint.inference import enumerations, fields
-from dllint.inference.hierarchy import MOST_OVERRIDES
+from dllint.facts.schema import Annotation, Expr
+from dllint.inference import enumerations, fields, limits
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -183,7 +182,7 @@ class Objects:
         for owner in owners:
             for one in self._in_class(owner, name):
                 methods += isinstance(one, Function)
-                if methods <= MOST_OVERRIDES or not isinstance(one, Function):
+                if not isinstance(one, Function) or not limits.OVERRIDES.exceeded(methods):
                     groups.append(self._on_object(one, value))
         return groups
 
@@ -336,14 +335,9 @@ class Objects:
     def _annotated(self, value: Instance, name: str) -> Values:
         for owner in self.world.stores.owners(value):
             for event in owner.file.scopes[owner.scope].events:
-                if (
-                    event.kind == "assign"
-                    and event.target == Name(name)
-                    and isinstance(event.detail, list)
-                    and event.detail[0] == "ann"
-                ):
+                if isinstance(event.detail, Annotation) and event.target == Name(name):
                     site = Site(owner.file, owner.scope, 0, (0, 0), None)
-                    return self.world.hierarchy.annotated(event.detail[1], site)
+                    return self.world.hierarchy.annotated(event.detail.expr, site)
         return ()
 
     def call_method(self, value: Instance, name: str) -> Values:

@@ -3,7 +3,7 @@ thread."""
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Starred
+from dllint.facts.nodes import List, Starred, Tuple
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Actuals, Display
 
@@ -16,13 +16,14 @@ def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual
             for value in world.values.evaluate(args.expr, args.site)
             if isinstance(value, Display) and value.kind != "comp"
         ]
-        if len(sequences) == 1 and sequences[0].written.expr[0] in ("tuple", "list"):
-            written = sequences[0].written
-            for element in written.expr[1]:
+        listed = sequences[0].written.expr if len(sequences) == 1 else None
+        if isinstance(listed, (Tuple, List)):
+            site = sequences[0].written.site
+            for element in listed.elements:
                 if isinstance(element, Starred):
-                    made.add(Actual(element.value, written.site, None, starred=True))
+                    made.add(Actual(element.value, site, None, starred=True))
                 else:
-                    made.add(Actual(element, written.site, args.span))
+                    made.add(Actual(element, site, args.span))
         else:
             made.add(Actual(args.expr, args.site, args.span, starred=True))
     if kwargs is not None:

@@ -45,7 +45,7 @@ class Stores:
             if isinstance(nearer, Class) and own is not None:
                 file = nearer.file
                 calls = [file.calls[index] for index in file.facts.called.get(name, ())]
-                return not any(call.scope == own and call.func[0] == "attr" for call in calls)
+                return not any(call.scope == own and isinstance(call.func, Attribute) for call in calls)
         return False
 
     def on_class(self, owner: Class, store: Store | Spread) -> bool:
@@ -118,7 +118,7 @@ class Stores:
     def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
-            if call.func[0] == "attr" and call.func[2] == "__init__":
+            if isinstance(call.func, Attribute) and call.func.attr == "__init__":
                 site = self.world.call_site(method.file, index, frame)
                 for target in self.world.values.evaluate(call.func, site):
                     if isinstance(target, Function) and target.key != method.key:

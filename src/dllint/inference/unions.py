@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dllint.inference import limits
 from dllint.inference.values import UNKNOWN, Instance, Value, Values
 
-LIMIT = 24
-"""Values of one expression that are told apart; beyond, the rest is Unknown."""
-MOST_CLASSES = 100
-"""Classes of objects among the values of one expression."""
-MOST_ITEMS = 40
-"""Values that are told apart among the items of one container."""
 
-
-def union(groups: Iterable[Values], most: int = LIMIT) -> Values:
+def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Values:
     """All values of several possibilities, each once, in order, and about `most` of them."""
     first: Values = ()
     found: dict[Value, None] = {}
@@ -27,7 +21,7 @@ def union(groups: Iterable[Values], most: int = LIMIT) -> Values:
         found.update(dict.fromkeys(group))
     if not found:
         return first
-    return (*_varied(found, most), UNKNOWN) if len(found) > most else tuple(found)
+    return (*_varied(found, most.most), UNKNOWN) if most.exceeded(len(found)) else tuple(found)
 
 
 def _varied(values: Iterable[Value], most: int) -> list[Value]:
@@ -36,7 +30,7 @@ def _varied(values: Iterable[Value], most: int) -> list[Value]:
     first: dict[object, Value] = {}
     others: list[Value] = []
     for value in values:
-        if isinstance(value, Instance) and value.of not in first and len(first) < MOST_CLASSES:
+        if isinstance(value, Instance) and value.of not in first and not limits.CLASSES.reached(len(first)):
             first[value.of] = value
         else:
             others.append(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Constant, List, Tuple
 from dllint.facts.schema import Call
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.interface import Engine
@@ -38,7 +39,7 @@ class Parsers:
             site = self.world.call_site(file, index, None)
             by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
             action = by_name.get("action")
-            kind = action[1] if action is not None and action[0] == "const" else "store"
+            kind = action.value if isinstance(action, Constant) else "store"
             if kind in ("store_true", "store_false"):
                 found += [const(kind == "store_false"), const(kind == "store_true")]
                 continue
@@ -49,8 +50,8 @@ class Parsers:
                 found += self.world.values.evaluate(fixed, site) if fixed is not None else (NONE,)
                 continue
             choices = by_name.get("choices")
-            if choices is not None and choices[0] in ("list", "tuple"):
-                for element in choices[1]:
+            if isinstance(choices, (List, Tuple)):
+                for element in choices.elements:
                     found += self.world.values.evaluate(element, site)
             else:
                 found.append(UNKNOWN)
@@ -80,10 +81,12 @@ class Parsers:
 
 def _destination(call: Call) -> str:
     for argument in call.args:
-        if argument.keyword == "dest" and argument.value[0] == "const":
-            return str(argument.value[1])
+        if argument.keyword == "dest" and isinstance(argument.value, Constant):
+            return str(argument.value.value)
     flags = [
-        a.value[1] for a in call.args if a.keyword is None and a.value[0] == "const" and isinstance(a.value[1], str)
+        a.value.value
+        for a in call.args
+        if a.keyword is None and isinstance(a.value, Constant) and isinstance(a.value.value, str)
     ]
     long = [flag for flag in flags if flag.startswith("--")] or flags
     return long[0].lstrip("-").replace("-", "_") if long else ""

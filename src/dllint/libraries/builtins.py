@@ -33,8 +33,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.pickling import refuses
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import canonical, refuses
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -108,7 +107,7 @@ def _extreme(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
     call = file.calls[index]
     if call.func not in (Name("min"), Name("max")) or any(a.keyword for a in call.args) or len(call.args) < 2:
         return None
-    choose = min if call.func[1] == "min" else max
+    choose = min if call.func == Name("min") else max
     operands = [world.values.evaluate(argument.value, site) for argument in call.args]
     if all(len(values) == 1 and isinstance(values[0], Const) for values in operands):
         try:
@@ -128,7 +127,7 @@ def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | No
     groups: list[Value] = []
     for key in world.values.evaluate(call.args[0].value, site):
         if isinstance(key, Const):
-            found = world.mappings.lookup(call.func[1], site, key.value)
+            found = world.mappings.lookup(call.func.value, site, key.value)
             if found is not None:
                 groups += found.values
                 if found.absent:

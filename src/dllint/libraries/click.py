@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import CallRef, Constant
 from dllint.facts.schema import Call
 from dllint.inference.interface import Engine
 from dllint.inference.values import NONE, UNKNOWN, Function, Site, Values, const
@@ -22,7 +22,7 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
     site = Site(file, max(scope.parent, 0), scope.region, (scope.span.line, scope.span.column), None)
     command = False
     for decorator in scope.decorators:
-        call = file.calls[decorator.expr[1]] if decorator.expr[0] == "call" else None
+        call = file.calls[decorator.expr.index] if isinstance(decorator.expr, CallRef) else None
         last = last_name(call.func if call is not None else decorator.expr)
         if call is not None and last in OPTIONS and _destination(call) == name:
             return _given(world, call, site)
@@ -44,7 +44,7 @@ def _given(world: Engine, call: Call, site: Site) -> Values:
 
 
 def _flags(call: Call) -> list[str]:
-    return [str(a.value[1]) for a in call.args if a.keyword is None and a.value[0] == "const"] or [""]
+    return [str(a.value.value) for a in call.args if a.keyword is None and isinstance(a.value, Constant)] or [""]
 
 
 def _destination(call: Call) -> str:

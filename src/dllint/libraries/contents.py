@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dllint.facts.nodes import Attribute
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
-from dllint.libraries.torch import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
+from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"
-DEEPEST = 5
-"""Containers inside one another that are looked into."""
 
 
 def keeps_arguments(name: str) -> bool:
@@ -55,9 +55,9 @@ def _pipeline(world: Engine, value: Instance) -> Values:
     """What the pipeline was before the call that added a stage."""
     assert value.file is not None
     func = value.file.calls[value.call].func
-    if func[0] != "attr":
+    if not isinstance(func, Attribute):
         return ()
-    found = world.values.evaluate(func[1], world.call_site(value.file, value.call, value.frame))
+    found = world.values.evaluate(func.value, world.call_site(value.file, value.call, value.frame))
     return tuple(one for one in found if isinstance(one, Instance) and one != value)
 
 
@@ -84,7 +84,7 @@ def flattened(world: Engine, value: Value) -> Values:
     found: dict[Value, None] = {}
     seen: set[Value] = {value}
     level: list[Value] = [value]
-    for _ in range(DEEPEST):
+    for _ in range(limits.CONTAINER_DEPTH.most):
         inner: dict[Value, None] = {}
         for one in level:
             if isinstance(one, Display):

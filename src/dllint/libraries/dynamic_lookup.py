@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, Class, Const, External, Module, Pattern, Site, Value, Values
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
-
-MOST_MEMBERS = 12
-"""Members of a module of which any may be meant, where only the module's part of a dotted name is known."""
 
 
 def first_argument(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -49,7 +47,7 @@ def _any_class(world: Engine, base: Value) -> Values:
         return ()
     classes = [member for member in world.members_like(base, Pattern("", "")) if isinstance(member, Class)]
     defined = tuple(member for member in classes if member.file.path == base.path) or tuple(classes)
-    return defined if len(defined) <= MOST_MEMBERS else ()
+    return defined if len(defined) <= limits.MEMBERS.most else ()
 
 
 def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -69,7 +67,7 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
         elif isinstance(text, Pattern) and expr is not None and "." not in text.inner + text.suffix:
             for base in world.values.evaluate(expr, site):
                 members = world.members_like(base, Pattern(last, text.suffix, text.inner))
-                found += members if 0 < len(members) <= MOST_MEMBERS else (UNKNOWN,)
+                found += members if 0 < len(members) <= limits.MEMBERS.most else (UNKNOWN,)
         else:
             found.append(UNKNOWN)
     return tuple(dict.fromkeys(found))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.facts.nodes import Attribute
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Frame, Function, Instance, Value
-from dllint.libraries.torch import HOOKS, canonical
+from dllint.libraries.index import HOOKS, canonical
 from dllint.linking.source import SourceFile
 
 ENTRIES = {
@@ -28,7 +29,7 @@ def called_hooks(
         return
     func = file.calls[index].func
     site = world.call_site(file, index, frame)
-    objects: list[Value] = list(world.values.evaluate(func[1], site)) if func[0] == "attr" else []
+    objects: list[Value] = list(world.values.evaluate(func.value, site)) if isinstance(func, Attribute) else []
     for argument in file.calls[index].args:
         if argument.keyword not in ("*", "**"):
             objects += world.values.evaluate(argument.value, site)

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import Actuals, Data, Frame, Function, Instance, Parsed, Site, Values
-from dllint.libraries import builtins, click, contents, hooks, registries, torch
+from dllint.libraries import builtins, click, contents, hooks, index, registries
 from dllint.libraries.argparse import Parsers
-from dllint.libraries.pickling import RUN_TIME_CLASSES
+from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.index import GIVES_ARGUMENT, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
 from dllint.libraries.registries import Registries
-from dllint.libraries.tensors import NEW_STORAGE
-from dllint.libraries.torch import LAUNCHERS, LOADERS
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
 
@@ -31,21 +30,25 @@ class Libraries:
         self.parsers = Parsers(world)
         self.data = DataFiles(world)
         self.registries = Registries(world)
-        self.results: dict[str, Handler] = {**builtins.RESULTS, **self.data.results}
+        self.results: dict[str, Handler] = {
+            **builtins.RESULTS,
+            **dict.fromkeys(GIVES_ARGUMENT, first_argument),
+            **self.data.results,
+        }
 
     @staticmethod
     def canonical(name: str) -> str:
-        return torch.canonical(name)
+        return index.canonical(name)
 
     @staticmethod
     def exports(module: str, name: str) -> bool:
-        return torch.exports(module, name)
+        return index.exports(module, name)
 
     def is_launcher(self, name: str) -> bool:
-        return torch.canonical(name) in LAUNCHERS or name in self.world.settings.launchers
+        return index.canonical(name) in LAUNCHERS or name in self.world.settings.launchers
 
     def is_loader_name(self, name: str) -> bool:
-        return torch.canonical(name) in LOADERS or name in self.world.settings.loaders
+        return index.canonical(name) in LOADERS or name in self.world.settings.loaders
 
     def held_by(self, value: Instance) -> Values:
         return contents.held_by(self.world, value)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dllint.facts.nodes import Attribute
 from dllint.inference.edges import Target
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Const, External, Instance, Value
 from dllint.libraries.hooks import called_hooks
-from dllint.libraries.torch import HOOKS, SPAWNING_STRATEGIES, canonical
-from dllint.linking.source import SourceFile
+from dllint.libraries.index import HOOKS, canonical
+from dllint.libraries.pytorch_lightning import SPAWNING_STRATEGIES
+from dllint.linking.source import SourceFile, last_name
 
 TRAINER = "lightning.pytorch.Trainer"
 CHOICES = ("strategy", "accelerator", "distributed_backend")
@@ -22,11 +24,11 @@ def trainer_runs(world: Engine) -> Iterator[tuple[SourceFile, int, str, tuple[Ta
     for name in HOOKS[TRAINER].entries:
         for file, index in world.called(name):
             call = file.calls[index]
-            if call.func[0] != "attr":
+            if not isinstance(call.func, Attribute):
                 continue
             site = world.call_site(file, index, None)
             methods = [
-                method for value in world.values.evaluate(call.func[1], site) for method in _methods_of(world, value)
+                method for value in world.values.evaluate(call.func.value, site) for method in _methods_of(world, value)
             ]
             targets = tuple(_hooks(world, file, index)) if methods else ()
             if targets:
@@ -63,6 +65,6 @@ def _of_strategy(world: Engine, value: Instance) -> Iterator[str]:
 
 
 def _hooks(world: Engine, file: SourceFile, index: int) -> Iterator[Target]:
-    name = file.calls[index].func[2]
+    name = last_name(file.calls[index].func)
     for method, receiver in called_hooks(world, f"{TRAINER}().{name}", file, index, None):
         yield Target(method, world.receiver_frame(receiver))

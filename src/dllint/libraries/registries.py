@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
 from dllint.inference.values import Actuals, Class, Frame, Function, Instance, Site, Value, Values
@@ -32,16 +33,16 @@ class Registries:
                 for index, scope in enumerate(file.scopes):
                     for decorator in scope.decorators:
                         func = decorator.expr
-                        if func[0] == "call":
-                            func = file.calls[func[1]].func
+                        if isinstance(func, CallRef):
+                            func = file.calls[func.index].func
                         if (
-                            func[0] != "attr"
-                            or not func[2].startswith("register")
-                            or func[1][0] not in ("name", "attr")
+                            not isinstance(func, Attribute)
+                            or not func.attr.startswith("register")
+                            or not isinstance(func.value, (Name, Attribute))
                         ):
                             continue
                         site = Site(file, max(scope.parent, 0), scope.region, (0, 0), None)
-                        for value in self.world.values.evaluate(func[1], site):
+                        for value in self.world.values.evaluate(func.value, site):
                             if isinstance(value, Instance) and value.call >= 0:
                                 defined = Class(file, index) if scope.kind == "class" else Function(file, index)
                                 self._entries.setdefault(value, {})[defined] = None
@@ -53,9 +54,9 @@ class Registries:
     def looked_up(self, index: int, here: Site) -> Values:
         """What `REGISTRY.get(name)` can give."""
         func = here.file.calls[index].func
-        if func[0] != "attr" or func[2] not in LOOKUPS:
+        if not isinstance(func, Attribute) or func.attr not in LOOKUPS:
             return ()
-        found = [self.entries(value) for value in self.world.values.evaluate(func[1], here)]
+        found = [self.entries(value) for value in self.world.values.evaluate(func.value, here)]
         return tuple(dict.fromkeys(entry for entries in found for entry in entries))
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
@@ -85,10 +86,10 @@ def _registry(file: SourceFile, index: int) -> Expr | None:
     call = file.calls[index]
     name = last_name(call.func)
     found: Expr | None = None
-    if name in BUILDERS and call.func[0] == "attr":
-        found = call.func[1]
+    if name in BUILDERS and isinstance(call.func, Attribute):
+        found = call.func.value
     elif name == FROM_CONFIG:
         plain = [argument.value for argument in call.args if argument.keyword is None]
         named = [argument.value for argument in call.args if argument.keyword == "registry"]
         found = plain[1] if len(plain) > 1 else next(iter(named), None)
-    return found if found is not None and found[0] in ("name", "attr") else None
+    return found if isinstance(found, (Name, Attribute)) else None

@@ -20,7 +20,7 @@ from dllint.facts.nodes import (
     Subscript,
     Tuple,
 )
-from dllint.facts.schema import Call, Event, FileFacts
+from dllint.facts.schema import Call, Event, FileFacts, Operator
 
 BINDING = frozenset({"assign", "for", "with"})
 
@@ -80,13 +80,8 @@ def incoming(event: Event) -> Expr | None:
         return Element(value)
     if event.kind == "with":
         return Entered(value)
-    if (
-        event.kind == "assign"
-        and isinstance(event.detail, list)
-        and event.detail[0] == "op"
-        and event.target is not None
-    ):
-        return BinOp(event.detail[1], event.target, value)
+    if isinstance(event.detail, Operator) and event.target is not None:
+        return BinOp(event.detail.op, event.target, value)
     return value
 
 
@@ -156,7 +151,7 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
             named = Constant(argument.keyword) if argument.keyword not in (None, "**") else None
             yield Spread(call.scope, event, changed, named, argument.value)
     for number, scope in enumerate(facts.scopes):
-        for event in scope.events:
+        for event in scope.storing():
             if event.kind == "assign" and event.value is not None:
                 if isinstance(event.target, Attribute) and event.target.attr == "__dict__":
                     # `self.__dict__ = self` makes the entries of a dict its attributes, and sets none.
@@ -179,8 +174,8 @@ def _whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
 def _loop(facts: FileFacts, call: Call, key: Expr, value: Expr) -> tuple[Event, Expr] | None:
     """The loop over the entries of a mapping that a call stands in directly, with the mapping."""
     around = facts.regions[call.region]
-    for event in facts.scopes[call.scope].events if around.kind == "for" else ():
-        if event.kind == "for" and event.target == Tuple((key, value)) and event.value == around.expr:
+    for event in facts.scopes[call.scope].events_of("for") if around.kind == "for" else ():
+        if event.target == Tuple((key, value)) and event.value == around.expr:
             entries = facts.calls[event.value.index].func if isinstance(event.value, CallRef) else None
             if isinstance(entries, Attribute) and entries.attr == "items":
                 return event, entries.value

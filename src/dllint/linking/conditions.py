@@ -77,8 +77,8 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
             params = ", ".join(("*" * {"var": 1, "kw": 2}.get(p.kind, 0)) + p.name for p in scope.params)
             return f"lambda{' ' * bool(params)}{params}: {_render(body, file, depth - 1)}"
         case List(elements) | Tuple(elements) | Set(elements):
-            inner = ", ".join(_render(item, file, depth - 1) for item in elements)
-            return {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[expr.tag].format(inner)
+            opening, closing = "[]" if isinstance(expr, List) else "()" if isinstance(expr, Tuple) else "{}"
+            return opening + ", ".join(_render(item, file, depth - 1) for item in elements) + closing
         case Compare(left, comparisons):
             return _render(left, file, depth) + "".join(f" {op} {_render(one, file, depth)}" for op, one in comparisons)
         case BoolOp(op, values):

@@ -2,14 +2,14 @@
 making the members of an enumeration.
 
 They are added to a file's calls, so that whatever follows calls follows them too. A property is called through the
-expression ["getter", base, name].
+expression Getter(base, name).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dllint.facts.nodes import Attribute, Getter, Name, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Getter, Name, Subscript, Tuple
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
@@ -18,7 +18,6 @@ PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property",
 MOST_READERS = 60
 """Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
 _ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
-_WITHOUT_ATTRIBUTES = ("name", "const", "call", "lambda")
 _PASSING = frozenset(
     {"enumerate", "zip", "tqdm", "trange", "range", "reversed", "sorted", "len", "list", "iter", "cycle"}
 )
@@ -35,8 +34,8 @@ def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[Sour
     methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
     found: dict[str, list[tuple[SourceFile, int]]] = {}
     for file in files:
-        for call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
-            found.setdefault(call.func[2], []).append((file, file.add_call(call)))
+        for name, call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
+            found.setdefault(name, []).append((file, file.add_call(call)))
     for file, scope in _enumerations(files):
         for name, call in _members(file, scope):
             index = file.members[scope, name] = file.add_call(call)
@@ -63,8 +62,8 @@ def _enumerations(files: Iterable[SourceFile]) -> list[tuple[SourceFile, int]]:
 
 def _members(file: SourceFile, scope: int) -> Iterator[tuple[str, Call]]:
     """The members of an enumeration, each with the call that makes it: `TRAIN = "train"` is `Mode("train")`."""
-    for event in file.scopes[scope].events:
-        if event.kind != "assign" or event.value is None or not isinstance(event.target, Name):
+    for event in file.scopes[scope].events_of("assign"):
+        if event.value is None or not isinstance(event.target, Name):
             continue
         name, span = event.target.id, event.value_span or event.span
         if not name.startswith("_"):
@@ -79,16 +78,12 @@ def _properties(files: Iterable[SourceFile]) -> set[str]:
     for file in files:
         for index, scope in enumerate(file.scopes):
             for decorator in scope.decorators:
-                if (
-                    decorator.expr[0] in ("name", "attr")
-                    and decorator.expr[-1] in PROPERTY_DECORATORS
-                    and file.calls_of(index)
-                ):
+                if last_name(decorator.expr) in PROPERTY_DECORATORS and file.calls_of(index):
                     found.add(scope.name)
     return found
 
 
-def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
+def _reads(file: SourceFile, properties: set[str]) -> Iterator[tuple[str, Call]]:
     read = properties & file.facts.loaded.keys()
     wanted: dict[int, set[str]] = {}
     for name in read:
@@ -97,11 +92,11 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[Call]:
     found: dict[tuple[str, int], dict[tuple[int, int], Call]] = {}
     for scope, names in wanted.items():
         for expr, span, region, statement in expressions(file, scope):
-            for base, name in _attributes(expr, names) if expr[0] not in _WITHOUT_ATTRIBUTES else ():
+            for base, name in _attributes(expr, names):
                 call = Call(Getter(base, name), [], span, scope, region, statement)
                 found.setdefault((name, scope), {}).setdefault((span.line, span.column), call)
     for place in sorted(found):
-        yield from found[place].values()
+        yield from ((place[0], call) for call in found[place].values())
 
 
 def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
@@ -111,7 +106,7 @@ def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int,
             yield event.value, event.value_span or event.span, event.region, event.span
     for index in file.calls_of(scope):
         call = file.calls[index]
-        if call.func[0] != "getter":
+        if not isinstance(call.func, Getter):
             yield call.func, call.span, call.region, call.statement
             for argument in call.args:
                 yield argument.value, argument.value_span, call.region, call.statement
@@ -124,30 +119,29 @@ def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
     todo = [expr]
     while todo:
         part = todo.pop()
-        if part.tag in _WITHOUT_ATTRIBUTES:
-            continue
         if type(part) is Attribute and part.attr in names:
             found.append((part.value, part.attr))
         todo += reversed(part.children())
     return found
 
 
-def _protocols(file: SourceFile, methods: set[str]) -> Iterator[Call]:
-    kinds = {"with": "__enter__", "for": "__iter__"}
-    for number, scope in enumerate(file.scopes):
-        for event in scope.events:
-            if event.kind not in kinds or event.value is None or (method := kinds[event.kind]) not in methods:
+def _protocols(file: SourceFile, methods: set[str]) -> Iterator[tuple[str, Call]]:
+    kinds = {kind: name for kind, name in (("with", "__enter__"), ("for", "__iter__")) if name in methods}
+    for number, scope in enumerate(file.scopes if kinds else ()):
+        for event in scope.events_of(*kinds):
+            if event.value is None:
                 continue
+            method = kinds[event.kind]
             value = _iterated(event.value, file) if event.kind == "for" else event.value
-            if value[0] in ("name", "attr", "call", "item"):
+            if isinstance(value, (Name, Attribute, CallRef, Subscript)):
                 span = event.value_span or event.span
-                yield Call(Attribute(value, method), [], span, number, event.region, event.span)
+                yield method, Call(Attribute(value, method), [], span, number, event.region, event.span)
 
 
 def _iterated(expr: Expr, file: SourceFile) -> Expr:
     """What `for … in enumerate(tqdm(x))` goes through in the end: x."""
-    while expr[0] == "call":
-        call = file.calls[expr[1]]
+    while isinstance(expr, CallRef):
+        call = file.calls[expr.index]
         if last_name(call.func) not in _PASSING or not call.args or call.args[0].keyword is not None:
             break
         expr = call.args[0].value

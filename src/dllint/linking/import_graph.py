@@ -28,8 +28,7 @@ class ImportGraph:
         if found is None:
             reached: dict[str, None] = {}
             file = self._files.get(path)
-            for _, event in file.imports() if file is not None else ():
-                module, name, _, level = event.detail
+            for _, _, (module, name, _, level) in file.imports() if file is not None else ():
                 reached.update(dict.fromkeys(self._index.resolve(path, module, level)))
                 if name and name != "*":
                     inner = f"{module}.{name}" if module else name

@@ -14,7 +14,8 @@ from dllint.facts.nodes import (
     Name,
     Subscript,
 )
-from dllint.facts.schema import Call, Event, Expr, FileFacts, Scope
+from dllint.facts.nodes import last_name as last_name
+from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Scope
 from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
 from dllint.span import Span
 
@@ -56,7 +57,7 @@ class SourceFile:
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
         self._within: dict[tuple[int, str], list[tuple[int, Binding]]] | None = None
-        self._imports: list[tuple[int, Event]] | None = None
+        self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
         self._clauses_at: dict[tuple[int, int], list[int]] = {}
@@ -115,11 +116,11 @@ class SourceFile:
             for target, value in targets(event.target, incoming(event)):
                 if isinstance(target, Name):
                     yield target.id, Binding("value", event, value, -1)
-        elif kind == "import":
+        elif isinstance(event.detail, ImportedName):
             module, name, alias, _level = event.detail
             bound = alias or (module.split(".")[0] if name is None else name)
             yield bound, Binding("import", event, None, -1)
-        elif kind in ("def", "class"):
+        elif isinstance(event.detail, int):
             yield self.scopes[event.detail].name, Binding("def", event, None, event.detail)
         elif kind == "except" and isinstance(event.target, Name):
             yield event.target.id, Binding("opaque", event, None, -1)
@@ -140,9 +141,8 @@ class SourceFile:
     def _declared(self) -> dict[int, dict[str, str]]:
         found: dict[int, dict[str, str]] = {}
         for index, scope in enumerate(self.scopes):
-            for event in scope.events:
-                if event.kind in ("global", "nonlocal"):
-                    found.setdefault(index, {}).update(dict.fromkeys(event.detail, event.kind))
+            for event in scope.events_of("global", "nonlocal"):
+                found.setdefault(index, {}).update(dict.fromkeys(declared_names(event), event.kind))
         return found
 
     def bindings_within(self, scope: int, name: str) -> list[tuple[int, Binding]]:
@@ -172,7 +172,7 @@ class SourceFile:
 
     def _set_among_globals(self, scope: int) -> Iterator[tuple[Event, str]]:
         """The statements `globals()["name"] = …` of a scope."""
-        for event in self.scopes[scope].events if self.facts.called.get("globals") else ():
+        for event in self.scopes[scope].storing() if self.facts.called.get("globals") else ():
             target = event.target
             if event.kind == "assign" and isinstance(target, Subscript) and isinstance(target.value, CallRef):
                 name = target.index.value if isinstance(target.index, Constant) else None
@@ -197,7 +197,7 @@ class SourceFile:
         changed += [
             event.target
             for scope in self.scopes
-            for event in scope.events
+            for event in scope.storing()
             if isinstance(event.target, Subscript) and not isinstance(event.target.index, Constant)
         ]
         return any(
@@ -211,12 +211,7 @@ class SourceFile:
         """Assignments to attributes and items that stand directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
-            found = [
-                store
-                for event in self.scopes[scope].events
-                if event.target is not None and not isinstance(event.target, Name)
-                for store in stored(scope, event)
-            ]
+            found = [store for event in self.scopes[scope].storing() for store in stored(scope, event)]
             for index in (*self.facts.called.get("setattr", ()), *self.facts.called.get("__setattr__", ())):
                 if (
                     self.calls[index].scope == scope
@@ -254,8 +249,8 @@ class SourceFile:
                 if region.kind == "for":
                     regions.setdefault(region.parent, []).append(index)
             for scope in self.scopes if regions else ():
-                for event in scope.events:
-                    if event.kind == "for" and event.detail == "comp" and event.value_span is not None:
+                for event in scope.events_of("for"):
+                    if event.detail == "comp" and event.value_span is not None:
                         for index in regions.get(event.region, ()):
                             region = self.facts.regions[index]
                             if region.span.covers(event.value_span) and region.expr == event.value:
@@ -294,14 +289,14 @@ class SourceFile:
             scope = self.scopes[scope].parent
         return ".".join(reversed(names)) or "<module>"
 
-    def imports(self) -> list[tuple[int, Event]]:
-        """The import statements, each with the scope that it stands in."""
+    def imports(self) -> list[tuple[int, Event, ImportedName]]:
+        """The import statements, each with the scope that it stands in and what it imports."""
         if self._imports is None:
             self._imports = [
-                (number, event)
+                (number, event, event.detail)
                 for number, scope in enumerate(self.scopes)
-                for event in scope.events
-                if event.kind == "import"
+                for event in scope.events_of("import")
+                if isinstance(event.detail, ImportedName)
             ]
         return self._imports
 
@@ -309,8 +304,7 @@ class SourceFile:
         """All modules that the file imports, their first names, and the names that it imports from them."""
         if self._packages is None:
             found: set[str] = set()
-            for _, event in self.imports():
-                module, name, _, _ = event.detail
+            for _, _, (module, name, _, _) in self.imports():
                 found.add(module)
                 found.add(module.split(".")[0])
                 if name:
@@ -325,9 +319,9 @@ class SourceFile:
 _NAMING = BINDING | {"import", "def", "class", "except"}
 
 
-def last_name(expr: Expr) -> str:
-    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
-    return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
+def declared_names(event: Event) -> list[str]:
+    """The names of a `global` or `nonlocal` statement."""
+    return event.detail if isinstance(event.detail, list) else []
 
 
 def _start(event: Event) -> tuple[int, int]:

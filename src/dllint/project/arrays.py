@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, Constant, List, Tuple
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
-from dllint.libraries.arrays import CASTS, ITEM_BYTES, MAKERS, SIZE_KEEPING, TORCH_ITEM_BYTES, Maker
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Maker
+from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
+from dllint.libraries.numpy import ITEM_BYTES
+from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
+from dllint.libraries.torch import CASTS
 from dllint.linking.source import SourceFile
 from dllint.project.counting import whole_number
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-DEEPEST = 6
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class Arrays:
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
         """The largest array among the values of an attribute, which `expr` gives at `site`."""
         found = [array for value in values if (array := self.array(value)) is not None]
-        if not found and expr is not None and expr[0] == "attr" and expr[2] in SIZE_KEEPING:
-            return self.kept(self.world.values.evaluate(expr[1], site), expr[1], site)
+        if not found and isinstance(expr, Attribute) and expr.attr in SIZE_KEEPING:
+            return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
     def array(self, value: Value, depth: int = 0) -> Array | None:
@@ -61,7 +64,7 @@ class Arrays:
             or value.call < 0
         ):
             return None
-        if depth > DEEPEST:
+        if limits.ARRAY_DEPTH.exceeded(depth):
             return None
         if (value, depth) not in self._arrays:
             self._arrays[value, depth] = self._found(value, value.of, depth)
@@ -97,17 +100,17 @@ class Arrays:
     def _through_method(self, value: Instance, depth: int) -> Array | None:
         assert value.file is not None
         call = value.file.calls[value.call]
-        if call.func[0] != "attr":
+        if not isinstance(call.func, Attribute):
             return None
         site = self.world.call_site(value.file, value.call, value.frame)
-        for base in self.world.values.evaluate(call.func[1], site):
+        for base in self.world.values.evaluate(call.func.value, site):
             inner = self.array(base, depth + 1)
             if inner is None:
                 continue
-            if call.func[2] == "astype":
+            if call.func.attr == "astype":
                 return self._cast(inner, self._bytes_of(call.args[0].value, inner.library, site) if call.args else None)
-            if call.func[2] in CASTS and inner.library == "torch":
-                return self._cast(inner, CASTS[call.func[2]])
+            if call.func.attr in CASTS and inner.library == "torch":
+                return self._cast(inner, CASTS[call.func.attr])
             return inner
         return None
 
@@ -188,13 +191,17 @@ class Arrays:
             return self._dimensions([plain[maker.position]], site)
         return None
 
-    def _dimensions(self, exprs: list[Expr], site: Site) -> int | None:
+    def _dimensions(self, exprs: Sequence[Expr], site: Site) -> int | None:
         """The product of dimensions, given one by one or as one sequence."""
         total = 1
         for expr in exprs:
             values = self.world.values.evaluate(expr, site)
-            if len(values) == 1 and isinstance(values[0], Display) and values[0].written.expr[0] in ("tuple", "list"):
-                inner = self._dimensions(values[0].written.expr[1], values[0].written.site)
+            if (
+                len(values) == 1
+                and isinstance(values[0], Display)
+                and isinstance(values[0].written.expr, (Tuple, List))
+            ):
+                inner = self._dimensions(values[0].written.expr.elements, values[0].written.site)
                 if inner is None:
                     return None
                 total *= inner

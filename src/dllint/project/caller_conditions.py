@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.inference.values import Frame, Function
 from dllint.linking.conditions import Atom, render
 from dllint.linking.source import SourceFile
@@ -33,6 +34,6 @@ def restated(world: World, atoms: Iterable[Atom], file: SourceFile, scope: int, 
         actual = found.actual
         if found.case != "actual" or actual is None or actual.expr is None or actual.site is None:
             continue
-        if actual.expr[0] in ("name", "attr"):
+        if isinstance(actual.expr, (Name, Attribute)):
             text = render(actual.expr, actual.site.file, 200).removeprefix("self.") + atom.text[len(name) :]
             yield Atom(text, atom.equals, atom.holds, (actual.site.file.path, actual.site.scope))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Set, Starred, Tuple
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import Const, Display, Mapping, Site
+from dllint.libraries.index import SAME_LENGTH
 from dllint.linking.source import last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
     from dllint.project.datasets import Datasets
-
-_SAME_LENGTH = frozenset({"enumerate", "tqdm", "trange", "list", "tuple", "reversed", "sorted", "iter"})
-"""Last names of functions that give as many elements as their argument has."""
 
 
 def whole_number(world: World, expr: Expr, site: Site) -> int | None:
@@ -28,18 +28,18 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:
     """How many elements iterating an expression gives."""
-    if depth > 4:
+    if limits.COUNTING_DEPTH.exceeded(depth):
         return None
-    if expr[0] == "call":
-        call = site.file.calls[expr[1]]
+    if isinstance(expr, CallRef):
+        call = site.file.calls[expr.index]
         plain = [argument.value for argument in call.args if argument.keyword is None]
-        if call.func[-1] in ("range", "trange") and plain:
+        if last_name(call.func) in ("range", "trange") and plain:
             numbers = [whole_number(datasets.world, one, site) for one in plain[:3]]
             known = [number for number in numbers if number is not None]
             if len(known) < len(numbers):
                 return None
             return len(range(*known)) if len(known) < 3 or known[2] else None
-        if last_name(call.func) in _SAME_LENGTH and plain:
+        if last_name(call.func) in SAME_LENGTH and plain:
             return iterations(datasets, plain[0], site, depth + 1)
         return None
     values = datasets.world.values.evaluate(expr, site)
@@ -51,15 +51,15 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
 def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int | None:
     """How many elements a display or mapping holds when it is filled; None where that is not known."""
     expr, site = value.written.expr, value.written.site
-    if depth > 4:
+    if limits.COUNTING_DEPTH.exceeded(depth):
         return None
-    if expr[0] == "comp":
+    if isinstance(expr, Comprehension):
         total = _generated(datasets, expr, site, depth)
-    elif expr[0] in ("list", "tuple", "set"):
-        total = None if any(one[0] == "star" for one in expr[1]) else len(expr[1])
-    elif expr[0] == "dict":
-        total = None if any(key is None for key, _ in expr[1]) else len(expr[1])
-    elif expr[0] == "call" and not site.file.calls[expr[1]].args:
+    elif isinstance(expr, (List, Tuple, Set)):
+        total = None if any(isinstance(one, Starred) for one in expr.elements) else len(expr.elements)
+    elif isinstance(expr, Dict):
+        total = None if any(key is None for key, _ in expr.items) else len(expr.items)
+    elif isinstance(expr, CallRef) and not site.file.calls[expr.index].args:
         total = 0
     else:
         total = None
@@ -71,9 +71,9 @@ def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int |
     return total
 
 
-def _generated(datasets: Datasets, expr: Expr, site: Site, depth: int) -> int | None:
+def _generated(datasets: Datasets, expr: Comprehension, site: Site, depth: int) -> int | None:
     total = 1
-    for _, iterable, tests in expr[3]:
+    for _, iterable, tests in expr.clauses:
         count = None if tests else iterations(datasets, iterable, site, depth + 1)
         if count is None:
             return None

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, Frame, Function, Instance
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-MOST_PATHS = 60
-"""Calls of one function that are told apart."""
 
 
 def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool | None:
@@ -77,5 +75,5 @@ def _activations(world: World, file: SourceFile, scope: int) -> Iterator[Frame]:
     """The activations of a function by the calls that run it."""
     if file.scopes[scope].kind == "function":
         function = Function(file, scope)
-        for caller in world.calls.callers(function)[:MOST_PATHS]:
+        for caller in limits.LOADER_PATHS.first(world.calls.callers(function)):
             yield world.told_apart(caller.file, caller.call, function, caller.frame)

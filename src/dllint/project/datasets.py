@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Name
+from dllint.inference import limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, flattened, held_by, keeps_as_it_is
-from dllint.libraries.torch import DATASET_BASES, WRAPPERS, canonical
+from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
@@ -20,12 +22,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
-
-DEEPEST = 5
-MOST_OBJECTS = 160
-MOST_OF_CLASS = 6
-"""Objects of one class that are told apart among a loader's datasets, so that none crowds out another class."""
-MOST_PIECES = 600
 
 
 @dataclass(frozen=True)
@@ -105,13 +101,17 @@ class Datasets:
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
         todo = deque(values)
-        while todo and len(found) < MOST_OBJECTS:
+        while todo and not limits.DATASETS.reached(len(found)):
             value = todo.popleft()
             if value in seen:
                 continue
             seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
-                if self.is_dataset(value.of) and of_class.get(value.of, 0) < MOST_OF_CLASS and fits(value):
+                if (
+                    self.is_dataset(value.of)
+                    and of_class.get(value.of, 0) < limits.DATASETS_OF_CLASS.most
+                    and fits(value)
+                ):
                     of_class[value.of] = of_class.get(value.of, 0) + 1
                     found[value] = None
                     todo += self._wrapped(value)
@@ -232,8 +232,8 @@ class Datasets:
                         for store in file.stores(scope):
                             if (
                                 not isinstance(store.key, str)
-                                or store.base[0] != "name"
-                                or store.base[1] in ("self", "cls", "args")
+                                or not isinstance(store.base, Name)
+                                or store.base.id in ("self", "cls", "args")
                             ):
                                 continue
                             at = (store.event.span.line, store.event.span.column)
@@ -274,11 +274,11 @@ class Datasets:
         frame = self.world.receiver_frame(Instance(cls))
         found[init.key] = ()
         queue: list[tuple[Function, tuple[Hop, ...]]] = [(init, ())]
-        while queue and len(found) < 80:
+        while queue and not limits.INIT_FUNCTIONS.reached(len(found)):
             function, hops = queue.pop(0)
             for index in function.file.calls_of(function.scope):
                 for target in self.world.calls.targets(function.file, index, frame):
-                    if target.function.key not in found and len(hops) < DEEPEST:
+                    if target.function.key not in found and not limits.PIECE_DEPTH.reached(len(hops)):
                         call = function.file.calls[index]
                         hop = Hop(function.file, call.span, f"calls {target.function.name}")
                         found[target.function.key] = (*hops, hop)
@@ -293,7 +293,7 @@ class Datasets:
             found = self._pieces[value] = []
             seen: set[tuple[Value, bool]] = {(value, False), (value, True)}
             todo = deque(self._held(value, None))
-            while todo and len(seen) < MOST_PIECES:
+            while todo and not limits.DATASET_PIECES.reached(len(seen)):
                 piece = todo.popleft()
                 if (piece.value, bool(piece.given)) in seen:
                     continue
@@ -329,7 +329,7 @@ class Datasets:
             given = piece.given or ("" if keeps_as_it_is(one.of.name) else one.of.name)
             for inner in held_by(self.world, one):
                 yield piece._replace(value=inner, given=given)
-        elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < DEEPEST:
+        elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < limits.PIECE_DEPTH.most:
             yield from self._held(one, piece)
 
     # Pickling

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import External, Function
-from dllint.libraries.pickling import PICKLE_BY_VALUE
+from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -25,19 +25,19 @@ def left_out(world: World, method: Function, attrs: frozenset[str]) -> frozenset
     receiver = file.scopes[scope].params[0].name if file.scopes[scope].params else "self"
     written = _written_by_value(world, file, scope)
     for expr in _expressions(file, scope):
-        if expr[0] == "const" and isinstance(expr[1], str):
-            mentioned.add(expr[1])
-        elif expr[0] == "attr" and expr[1] == Name(receiver):
-            if expr[2] == "__dict__":
+        if isinstance(expr, Constant) and isinstance(expr.value, str):
+            mentioned.add(expr.value)
+        elif isinstance(expr, Attribute) and expr.value == Name(receiver):
+            if expr.attr == "__dict__":
                 whole = True
             if not any(expr == one for one in written):
-                read.add(expr[2])
-        elif (expr[0] == "attr" and expr[2] in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
-            expr[0] == "name" and expr[1] == "vars"
+                read.add(expr.attr)
+        elif (isinstance(expr, Attribute) and expr.attr in ("__getstate__", "__reduce__", "__reduce_ex__")) or (
+            isinstance(expr, Name) and expr.id == "vars"
         ):
             whole = True
-        elif expr[0] == "call":
-            mentioned.update(argument.keyword for argument in file.calls[expr[1]].args if argument.keyword)
+        elif isinstance(expr, CallRef):
+            mentioned.update(argument.keyword for argument in file.calls[expr.index].args if argument.keyword)
     mentioned.update(
         store.key for store in file.stores(scope) if isinstance(store.key, str) and store.base == Name(receiver)
     )
@@ -49,7 +49,7 @@ def _written_by_value(world: World, file: SourceFile, scope: int) -> list[Expr]:
     return [
         argument.value
         for index in file.calls_of(scope)
-        if file.calls[index].func[-1] == "dumps"
+        if last_name(file.calls[index].func) == "dumps"
         for value in world.values.evaluate(file.calls[index].func, world.call_site(file, index, None))
         if isinstance(value, External) and value.name in PICKLE_BY_VALUE
         for argument in file.calls[index].args[:1]

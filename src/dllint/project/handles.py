@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Call, Expr
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -21,11 +22,13 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.contents import bound_by, flattened
-from dllint.libraries.handles import OPENERS, OWN_OPENER, OWN_STORE, VIEWS, Opener, When
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Opener, When
+from dllint.libraries.index import OPENERS, canonical
+from dllint.libraries.io import OWN_OPENER, OWN_STORE
+from dllint.libraries.numpy import VIEWS
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -35,8 +38,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-MOST_CLASSES = 60
 
 
 class Step(NamedTuple):
@@ -125,7 +126,7 @@ class Handles:
         found = self._read.get((file.path, scope))
         if found is None:
             parts = expressions(file, scope)
-            found = frozenset(str(part[-1]) for part in parts if part[0] in ("name", "attr"))
+            found = frozenset(str(last_name(part)) for part in parts if isinstance(part, (Name, Attribute)))
             self._read[file.path, scope] = found
         return found
 
@@ -163,7 +164,7 @@ class Handles:
             return None
         func = value.file.calls[value.call].func
         site = self.world.call_site(value.file, value.call, value.frame)
-        bases = self.world.values.evaluate(func[1], site) if func[0] == "attr" else ()
+        bases = self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
         return next((found for base in bases if (found := self.opener(base)) is not None and found.array), None)
 
     def _holds(self, when: When, value: Instance) -> bool:
@@ -196,7 +197,7 @@ class Handles:
             return self.project.evaluate_argument(value.file, value.call, when.position, when.keyword, value.frame)
         func = value.file.calls[value.call].func
         site = self.world.call_site(value.file, value.call, value.frame)
-        for base in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+        for base in self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
             if isinstance(base, Instance) and base.file is not None and base.call >= 0:
                 return self.project.evaluate_argument(base.file, base.call, when.position, "source", base.frame)
         return None
@@ -267,7 +268,7 @@ class Handles:
     def sent(self) -> Iterator[tuple[Launch, str, Copied]]:
         """The same in the arguments of processes that are surely not forked, each with the start method."""
         for launch in self.project.launches.all():
-            if "fork" in launch.methods or "default" in launch.methods or not launch.methods:
+            if not launch.methods or not set(launch.methods) <= {"spawn", "forkserver"}:
                 continue
             for target in launch.targets:
                 actuals = target.frame.actuals
@@ -293,7 +294,7 @@ class Handles:
         seen: set[tuple[str, int, str]] = set()
         classes: set[Class] = set()
         todo: list[tuple[Instance, tuple[Step, ...]]] = [(value, ())]
-        while todo and len(classes) < MOST_CLASSES:
+        while todo and not limits.HANDLE_HOLDERS.reached(len(classes)):
             holder, way = todo.pop(0)
             cls = holder.of
             if not isinstance(cls, Class) or cls in classes:

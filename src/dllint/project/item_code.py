@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.records import PATH_CONSUMERS
+from dllint.libraries.index import PATH_CONSUMERS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
@@ -57,42 +57,34 @@ class ItemRun:
 
     def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
         """Whether the value of an expression says which item is meant, `names` doing so."""
-        tag = expr[0]
-        if tag == "name":
-            return expr[1] in names
-        if tag == "binop":
-            return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
-        if tag == "item":
-            if self.derived(expr[2], names, fields):
-                return True
-            return fields and self.derived(expr[1], names, fields)
-        if tag == "attr":
-            return fields and self.derived(expr[1], names, fields)
-        if tag == "fstring":
-            return any(self.derived(part, names, fields) for part in expr[1])
-        if tag == "tuple":
-            return any(self.derived(part, names, fields) for part in expr[1])
-        if tag == "ifexp":
-            return self.derived(expr[2], names, fields) or self.derived(expr[3], names, fields)
-        if tag == "call":
-            call = self.file.calls[expr[1]]
-            if last_name(call.func) in _CONVERSIONS:
-                base = call.func[1] if call.func[0] == "attr" else Constant(None)
-                return self.derived(base, names, fields) or any(
-                    self.derived(argument.value, names, fields) for argument in call.args
-                )
-        return False
+        parts: Iterable[Expr] = ()
+        match expr:
+            case Name():
+                return expr.id in names
+            case Subscript():
+                parts = (expr.index, expr.value) if fields else (expr.index,)
+            case Attribute():
+                parts = (expr.value,) if fields else ()
+            case BinOp() | FString() | Tuple():
+                parts = expr.children()
+            case IfExp():
+                parts = (expr.body, expr.orelse)
+            case CallRef() if last_name(self.file.calls[expr.index].func) in _CONVERSIONS:
+                call = self.file.calls[expr.index]
+                parts = [*call.func.children(), *(argument.value for argument in call.args)]
+        return any(self.derived(part, names, fields) for part in parts)
 
     def direct(self, expr: Expr) -> bool:
         """Whether an expression is the index itself, or a number worked out from it and constants."""
-        if expr[0] == "binop":
-            return all(part[0] == "const" or self.direct(part) or part[0] == "attr" for part in expr[2:]) and any(
-                self.direct(part) for part in expr[2:]
+        if isinstance(expr, BinOp):
+            sides = (expr.left, expr.right)
+            return any(map(self.direct, sides)) and all(
+                isinstance(part, (Constant, Attribute)) or self.direct(part) for part in sides
             )
-        if expr[0] == "call":
-            call = self.file.calls[expr[1]]
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
             return call.func == Name("int") and len(call.args) == 1
-        return bool(expr[0] == "name" and expr[1] in self.given)
+        return bool(isinstance(expr, Name) and expr.id in self.given)
 
     def expressions(self) -> Iterator[Expr]:
         """Every expression of the method, inner ones too."""
@@ -120,11 +112,11 @@ class ItemRun:
     def aliases(self, attr: str) -> set[str]:
         """Local names for `self.attr`."""
         return {
-            event.target[1]
+            event.target.id
             for event in self.events
             if event.kind == "assign"
             and event.target is not None
-            and event.target[0] == "name"
+            and isinstance(event.target, Name)
             and event.value is not None
             and self.is_attribute(event.value, attr)
         }
@@ -221,8 +213,8 @@ class ItemCode:
         for run in self.runs(value):
             for expr in run.direct_expressions():
                 mentions += run.is_attribute(expr, attr)
-                if expr[0] == "binop" and expr[1] == "@":
-                    factors += sum(run.is_attribute(side, attr) for side in expr[2:4])
+                if isinstance(expr, BinOp) and expr.op == "@":
+                    factors += sum(run.is_attribute(side, attr) for side in (expr.left, expr.right))
         return 0 < mentions == factors
 
     def measured(self, value: Instance, attr: str) -> bool:
@@ -234,7 +226,7 @@ class ItemCode:
         for index in method.file.calls_of(method.scope):
             call = method.file.calls[index]
             if call.func == Name("len") and any(
-                argument.value[0] == "attr" and argument.value[2] == attr for argument in call.args
+                isinstance(argument.value, Attribute) and argument.value.attr == attr for argument in call.args
             ):
                 return True
         return False
@@ -245,9 +237,13 @@ class ItemCode:
             items = self.items_of(run, attr)
             names = self._named_items(run, items)
             for expr in run.expressions():
-                if expr[0] != "item" or expr[2][0] != "const" or not isinstance(expr[2][1], str):
+                if (
+                    not isinstance(expr, Subscript)
+                    or not isinstance(expr.index, Constant)
+                    or not isinstance(expr.index.value, str)
+                ):
                     continue
-                if expr[1] in items or (expr[1][0] == "name" and expr[1][1] in names):
+                if expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names):
                     return True
         return False
 
@@ -259,7 +255,7 @@ class ItemCode:
                 if event.kind != "assign" or event.target is None or event.value is None:
                     continue
                 inside = list(walk(event.value, run.file))
-                if any(part in items or (part[0] == "name" and part[1] in names) for part in inside):
+                if any(part in items or (isinstance(part, Name) and part.id in names) for part in inside):
                     names.update(name for name, _ in _named(event.target, event.value, True))
         return names
 
@@ -272,18 +268,20 @@ class ItemCode:
             names = self._named_items(run, items)
 
             def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
-                return any(part in items or (part[0] == "name" and part[1] in names) for part in walk(expr, run.file))
+                return any(
+                    part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file)
+                )
 
             for expr in run.expressions():
-                if expr[0] == "call":
-                    call = run.file.calls[expr[1]]
+                if isinstance(expr, CallRef):
+                    call = run.file.calls[expr.index]
                     joined = last_name(call.func) in PATH_CONSUMERS and any(
                         meant(argument.value) for argument in call.args
                     )
-                elif expr[0] == "binop":
-                    joined = expr[1] in ("/", "+", "%") and (meant(expr[2]) or meant(expr[3]))
+                elif isinstance(expr, BinOp):
+                    joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
                 else:
-                    joined = expr[0] == "fstring" and len(expr[1]) > 1 and meant(expr)
+                    joined = isinstance(expr, FString) and len(expr.values) > 1 and meant(expr)
                 if joined:
                     return True
         return False
@@ -291,12 +289,12 @@ class ItemCode:
 
 def _named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:
     """The names that an assignment binds, each with the expression for it; `fields` counts unpacked parts too."""
-    if target[0] == "name":
-        yield target[1], value
-    elif target[0] in ("tuple", "list"):
-        same = value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
-        for position, part in enumerate(target[1]):
-            if same:
-                yield from _named(part, value[1][position], fields)
+    if isinstance(target, Name):
+        yield target.id, value
+    elif isinstance(target, (Tuple, List)):
+        values = value.elements if isinstance(value, (Tuple, List)) else ()
+        for position, part in enumerate(target.elements):
+            if len(values) == len(target.elements):
+                yield from _named(part, values[position], fields)
             elif fields:
                 yield from _named(part, value, fields)

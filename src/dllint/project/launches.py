@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.edges import Caller, Given, Target
 from dllint.inference.packed_arguments import add_handed
 from dllint.inference.values import (
@@ -23,19 +23,15 @@ from dllint.inference.values import (
     Partial,
     Value,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LauncherApi
+from dllint.libraries.index import LAUNCHERS, POOLS, canonical
 from dllint.libraries.lightning import trainer_runs
 from dllint.libraries.registries import REGISTRIES
-from dllint.libraries.torch import LAUNCHERS, LauncherApi, canonical
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
-
-METHODS = ("fork", "spawn", "forkserver")
-_CONTEXT = re.compile(r"^(?:torch\.)?multiprocessing\[([^\]]*)\]")
-_CONTEXT_SLOTS = {"concurrent.futures.ProcessPoolExecutor": 1, "multiprocessing.Pool": 4}
-_MOST_ROUNDS = 3
-_MOST_CONTEXTS = 24
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,8 @@ class Launch:
     """One way in which a launcher is called.
 
     Attributes:
-        methods: start methods that the launch itself decides; "default" for the one in force.
+        methods: start methods that the launch itself decides; "default" for the one in force, "fresh" where the new
+            process inherits nothing.
         targets: functions of the project that the new process runs.
         through: calls of project functions that lead to the launcher, outermost first, where the target is passed
             through them.
@@ -58,14 +55,6 @@ class Launch:
     daemonic: bool
     through: tuple[Caller, ...]
     frame: Frame | None
-
-
-def context_of(name: str) -> tuple[str, str | None]:
-    """A name with the context taken out: "multiprocessing[spawn].Process" → ("multiprocessing.Process", "spawn")."""
-    match = _CONTEXT.match(name)
-    if match is None:
-        return name, None
-    return "multiprocessing" + name[match.end() :], match.group(1)
 
 
 class Launches:
@@ -88,7 +77,7 @@ class Launches:
         if self._launches is None:
             self._launches = []
             candidates = _possible_launches(self.world)
-            for _ in range(_MOST_ROUNDS):
+            for _ in range(limits.LAUNCH_ROUNDS.most):
                 everything = list(self._find(candidates))
                 found = [launch for launch in everything if launch.targets]
                 settled = not found or set(map(_summary, found)) == set(map(_summary, self._launches))
@@ -172,26 +161,25 @@ _CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS i
 def _plausible(world: World, file: SourceFile, index: int) -> bool:
     """Whether a call of a common name (`map`, `apply`), or of what another call gave, is worth evaluating."""
     func = file.calls[index].func
-    if func[0] == "call":
-        inner = file.calls[func[1]].func
-        return inner[0] in ("name", "attr") and inner[-1] in _CALLED_RESULTS
-    if func[0] == "attr" and func[2] in _POOL_METHODS:
+    if isinstance(func, CallRef):
+        inner = file.calls[func.index].func
+        return isinstance(inner, (Name, Attribute)) and last_name(inner) in _CALLED_RESULTS
+    if isinstance(func, Attribute) and func.attr in _POOL_METHODS:
         return (
             bool(_PROCESS_MODULES & file.imported_packages())
-            or _imported_object(world, file, func[1])
+            or _imported_object(world, file, func.value)
             or _gets_a_pool(world, file)
         )
-    return func[0] in ("name", "attr")
+    return isinstance(func, (Name, Attribute))
 
 
 def _imported_object(world: World, file: SourceFile, receiver: Expr) -> bool:
     """Whether an object comes from another module of the project: `from pools import pool`, `pools.pool`."""
-    while receiver[0] == "attr":
-        receiver = receiver[1]
-    return receiver[0] == "name" and any(
-        receiver[1] in (event.detail[2], event.detail[1], event.detail[0].split(".")[0])
-        and world.imports.find(file, event.detail[0], event.detail[3]) is not None
-        for _, event in file.imports()
+    while isinstance(receiver, Attribute):
+        receiver = receiver.value
+    return isinstance(receiver, Name) and any(
+        receiver.id in (alias, name, module.split(".")[0]) and world.imports.find(file, module, level) is not None
+        for _, _, (module, name, alias, level) in file.imports()
     )
 
 
@@ -202,9 +190,9 @@ def _gets_a_pool(world: World, file: SourceFile) -> bool:
 
 def _aliases(world: World, names: set[str]) -> Iterator[str]:
     for file in world.files.values():
-        for _, event in file.imports():
-            if event.detail[1] in names and event.detail[2]:
-                yield event.detail[2]
+        for _, _, imported in file.imports():
+            if imported.name in names and imported.alias:
+                yield imported.alias
 
 
 def _holders(world: World) -> Iterator[str]:
@@ -215,8 +203,8 @@ def _holders(world: World) -> Iterator[str]:
             for event in file.scopes[file.calls[index].scope].events:
                 if event.kind != "assign" or event.value != CallRef(index) or event.target is None:
                     continue
-                if event.target[0] in ("name", "attr"):
-                    yield event.target[-1]
+                if isinstance(event.target, (Name, Attribute)):
+                    yield last_name(event.target)
 
 
 def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[Launch]:
@@ -228,8 +216,8 @@ def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[L
         of = value.of if isinstance(value, Instance) else value
         if not isinstance(of, External):
             continue
-        plain, context = context_of(of.name + ("()" if isinstance(value, Instance) else ""))
-        plain = canonical(plain)
+        plain = _launcher_name(value)
+        context = contexts.method_of(of.name)
         api = LAUNCHERS.get(plain)
         if api is None and of.name in world.settings.launchers:
             api = LAUNCHERS["torch.multiprocessing.spawn"]
@@ -260,9 +248,9 @@ def can_start(world: World, file: SourceFile, index: int, frame: Frame | None) -
 def _launcher_name(value: Value) -> str:
     """The name of something from outside the project, as the table of launchers writes it; "" for anything else."""
     if isinstance(value, External):
-        return canonical(context_of(value.name)[0])
+        return canonical(value.name)
     if isinstance(value, Instance) and isinstance(value.of, External):
-        return canonical(context_of(value.of.name + "()")[0])
+        return canonical(value.of.name + "()")
     return ""
 
 
@@ -281,7 +269,7 @@ def _contexts(launches: Launches, file: SourceFile, scope: int) -> Iterator[tupl
     callers = [caller for caller in world.calls.callers(Function(file, scope)) if caller.call >= 0] if calls else []
     if not callers:
         yield None, ()
-    for caller in callers[:_MOST_CONTEXTS]:
+    for caller in limits.LAUNCH_CONTEXTS.first(callers):
         launched = launches.at(caller.file, caller.call)
         called = world.told_apart(caller.file, caller.call, Function(file, scope), caller.frame)
         yield called, () if launched else (caller,)
@@ -302,7 +290,7 @@ def _methods(
 ) -> tuple[str, ...]:
     actuals = world.actuals(file, index, frame)
     if context is not None:
-        return (context,) if context in METHODS else ("default",)
+        return (context,) if context in contexts.METHODS else ("default",)
     if api.method.startswith("="):
         actual = _argument(world, api, actuals, api.method[1:])
         if actual is None:
@@ -319,13 +307,13 @@ def _known(world: World, actual: Actual) -> tuple[str, ...]:
     if actual.expr is None or actual.site is None:
         return ()
     for value in world.values.evaluate(actual.expr, actual.site):
-        if isinstance(value, Const) and value.value in METHODS:
+        if isinstance(value, Const) and value.value in contexts.METHODS:
             found.append(value.value)
         elif isinstance(value, Const) and value.value is None:
             found.append("default")
         elif isinstance(value, External):
-            _, context = context_of(value.name)
-            if context in METHODS and context is not None:
+            context = contexts.known_method_of(value.name)
+            if context is not None:
                 found.append(context)
     return tuple(dict.fromkeys(found))
 
@@ -334,7 +322,7 @@ def _from_receiver(
     world: World, api: LauncherApi, file: SourceFile, index: int, frame: Frame | None
 ) -> tuple[str, ...]:
     call = file.calls[index]
-    receiver: Expr | None = call.func[1] if call.func[0] == "attr" else None
+    receiver: Expr | None = call.func.value if isinstance(call.func, Attribute) else None
     if api.method == "elastic":
         inner = world.actuals(file, index, frame) if api.params else _made(world, file, index, frame)
         config = inner.keywords.get("config") or (inner.positional[0] if inner.positional else None)
@@ -344,7 +332,7 @@ def _from_receiver(
         names: tuple[str, ...] = ("start_method",)
     else:
         values = world.values.evaluate(receiver, world.call_site(file, index, frame)) if receiver is not None else ()
-        names = ("mp_context", "context")
+        names = tuple(pool.context for pool in POOLS.values())
     found: list[str] = []
     for value in values:
         if (
@@ -354,17 +342,17 @@ def _from_receiver(
             or value.call < 0
         ):
             continue
-        _, context = context_of(value.of.name)
-        if context in METHODS and context is not None:
+        context = contexts.known_method_of(value.of.name)
+        if context is not None:
             found.append(context)
             continue
         made = world.made_with(value)
         for name in names:
             if name in made.keywords:
                 found += _known(world, made.keywords[name])
-        slot = _CONTEXT_SLOTS.get(canonical(value.of.name), len(made.positional))
-        if slot < len(made.positional):
-            found += _known(world, made.positional[slot])
+        pool = POOLS.get(canonical(value.of.name))
+        if pool is not None and pool.context_at < len(made.positional):
+            found += _known(world, made.positional[pool.context_at])
     return tuple(dict.fromkeys(found)) or (api.fallback,)
 
 
@@ -405,6 +393,9 @@ def _outside(value: Value) -> bool:
 def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Frame | None) -> Actuals:
     """The arguments that reach the target: a process index where the launcher adds one, then the `args` tuple."""
     made = Actuals([Actual(None, None, None)] * api.lead)
+    config = _argument(world, api, actuals, api.config) if api.config else None
+    if config is not None:
+        made.positional.append(config)
     args = _argument(world, api, actuals, api.args)
     if api.args == "each":
         made.add(Actual(None, None, None, starred=True))
@@ -415,14 +406,12 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
 def _process_subclasses(world: World) -> Iterator[Launch]:
     """Objects of the project's own Process classes: their `run` is what the new process runs."""
     for cls in world.classes():
-        bases = [context_of(name) for name in world.hierarchy.externals(cls)]
-        found = [(canonical(plain), context) for plain, context in bases if canonical(plain) in LAUNCHERS]
+        found = [name for name in world.hierarchy.externals(cls) if canonical(name) in LAUNCHERS]
         method = world.hierarchy.method(cls, "run") if found else None
         if method is None:
             continue
-        plain, context = found[0]
-        api = LAUNCHERS[plain]
-        methods = (context,) if context in METHODS and context is not None else (api.method,)
+        plain = canonical(found[0])
+        methods = (contexts.known_method_of(found[0]) or LAUNCHERS[plain].method,)
         for file, index in world.called(cls.name):
             site = world.call_site(file, index, None)
             if cls in world.values.evaluate(file.calls[index].func, site):

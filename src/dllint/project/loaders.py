@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name, Opaque
+from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
+from dllint.inference import limits
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -26,10 +27,12 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.libraries import contexts
+from dllint.libraries.facets import LoaderApi
+from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
-from dllint.libraries.torch import LOADERS, LoaderApi, canonical
 from dllint.linking.conditions import render
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
@@ -149,8 +152,8 @@ class Loader:
         for value in given:
             if isinstance(value, Const):
                 return str(value.value)
-            if isinstance(value, External) and value.name.startswith(("multiprocessing[", "torch.multiprocessing[")):
-                return value.name.partition("[")[2].rstrip("]")
+            if isinstance(value, External) and (method := contexts.method_of(value.name)) is not None:
+                return method
         if found.absent:
             return None
         return "?"
@@ -180,9 +183,9 @@ class Loader:
     def _called_on(self, caller: Caller) -> Values:
         """The objects on which a call calls the method that makes the loader."""
         func: Expr = caller.file.calls[caller.call].func if caller.call >= 0 else Opaque()
-        if func[0] != "attr":
+        if not isinstance(func, Attribute):
             return (UNKNOWN,)
-        return self.world.values.evaluate(func[1], self.world.call_site(caller.file, caller.call, None))
+        return self.world.values.evaluate(func.value, self.world.call_site(caller.file, caller.call, None))
 
     def _heirs(self, value: Value) -> Iterator[Value]:
         """The value; for the object whose method makes the loader, where nothing more is known of it, the objects that
@@ -238,22 +241,22 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that make a DataLoader, in the order of the files."""
     names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
-    names |= {"Seq2SeqTrainingArguments"}
+    names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
     todo = list(names)
     while todo:
         for alias in world.aliases(todo.pop()):
-            if alias not in names and len(names) < 300:
+            if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
                 names.add(alias)
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed})
+    calls = sorted({*named, *unnamed, *_called_at_once(world)})
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]
-        if call.func[0] == "attr" and call.func[2] == "__init__":
+        if isinstance(call.func, Attribute) and call.func.attr == "__init__":
             continue
         for value in world.values.evaluate(call.func, world.call_site(file, index, None)):
             found = loader_api(world, value)
@@ -269,11 +272,20 @@ def find_loaders(world: World) -> Iterator[Loader]:
                     break
 
 
+def _called_at_once(world: World) -> Iterator[tuple[str, int]]:
+    """The calls of what another call of `partial` gives: `partial(DataLoader, num_workers=4)(rows)`."""
+    names = ("partial", *world.aliases("partial"))
+    for file, index in world.called(""):
+        func = file.calls[index].func
+        if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
+            yield file.path, index
+
+
 def _reaching(
     world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
 ) -> tuple[LoaderApi, Actuals] | None:
     """The arguments that reach the library's own constructor; None where that is not known."""
-    if depth > 6:
+    if limits.LOADER_STEPS.exceeded(depth):
         return None
     if isinstance(callee, Partial):
         return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)
@@ -291,11 +303,11 @@ def _through_init(world: World, init: Function, frame: Frame, depth: int) -> tup
     """The arguments as the subclass's constructor hands them to the base's."""
     for index in init.file.calls_of(init.scope):
         call = init.file.calls[index]
-        if call.func[0] != "attr" or call.func[2] != "__init__":
+        if not isinstance(call.func, Attribute) or call.func.attr != "__init__":
             continue
         site = world.call_site(init.file, index, frame)
         actuals = world.actuals(init.file, index, frame)
-        for base in world.values.evaluate(call.func[1], site):
+        for base in world.values.evaluate(call.func.value, site):
             plain = base
             if isinstance(base, Super):
                 for target in world.values.evaluate(call.func, site):

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from dllint.config import Settings, Targets
 from dllint.facts.schema import Call, FileFacts
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.engine import World
-from dllint.inference.unions import LIMIT
 from dllint.inference.values import (
     Class,
     Const,
@@ -27,7 +27,7 @@ from dllint.inference.values import (
 from dllint.libraries.contents import flattened, held_by, keeps_as_it_is
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Arrays
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
@@ -166,9 +166,9 @@ class Project:
         chain = regime.arrival.chain() if regime.arrival is not None else ()
         return {loader.file.path, *(hop.file.path for hop in chain)}
 
-    def chain(self, arrival: Arrival) -> tuple[Place, ...]:
-        """The trace of a start method: its origin and every call site from there."""
-        return self.trace(arrival.chain())
+    def chain(self, arrival: Arrival | None, hops: Iterable[Hop] = ()) -> tuple[Place, ...]:
+        """The trace of a start method, its origin and every call site from there, and of `hops` that go on from it."""
+        return (*(self.trace(arrival.chain()) if arrival is not None else ()), *self.trace(hops))
 
     # Datasets
 
@@ -222,7 +222,7 @@ class Project:
                     yield from self._pieces_of(held, name, around, 0)
 
     def _external(self, value: Value, depth: int) -> Iterator[Instance]:
-        if depth > 4:
+        if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in flattened(self.world, value):
             if isinstance(one, Instance) and isinstance(one.of, External):
@@ -236,7 +236,7 @@ class Project:
                         yield from self._external(inner, depth + 1)
 
     def _pieces_of(self, value: Value, name: str, given: str, depth: int) -> Iterator[tuple[str, Piece]]:
-        if depth > 4:
+        if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in flattened(self.world, value):
             yield name, Piece("", one, None, given)
@@ -306,7 +306,7 @@ class Project:
     def _of_any(functions: Values) -> Iterator[Function]:
         """The methods among the functions on any object of their classes, where there are so many functions that not
         all objects were told apart: what others hold counts as well."""
-        if len(functions) >= LIMIT:
+        if len(functions) >= limits.VALUES.most:
             for one in dict.fromkeys(functions):
                 if isinstance(one, Function) and isinstance(one.receiver, Instance) and one.receiver.call >= 0:
                     yield Function(one.file, one.scope, Instance(one.receiver.of))
@@ -318,7 +318,7 @@ class Project:
             yield from self.workers.of_callable(method, "collate_fn")
 
     def _callable_parts(self, value: Value, depth: int) -> Iterator[Value]:
-        if depth > 4:
+        if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in flattened(self.world, value):
             if isinstance(one, (Function, Partial)) or (isinstance(one, Instance) and isinstance(one.of, Class)):
@@ -345,7 +345,7 @@ class Project:
         call = loader.file.calls[loader.call]
         for index in loader.file.calls_of(call.scope):
             other = loader.file.calls[index]
-            if other.span < call.span and other.func[-1] in ("Thread", "ThreadPoolExecutor"):
+            if other.span < call.span and last_name(other.func) in ("Thread", "ThreadPoolExecutor"):
                 site = self.world.call_site(loader.file, index, None)
                 values = self.world.values.evaluate(other.func, site)
                 if any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Function, Instance, Site
 from dllint.linking.expressions import walk
@@ -90,22 +90,22 @@ class ParentTouches:
         for index in file.calls_of(scope):
             call = file.calls[index]
             site = self.world.call_site(file, index, None)
-            if call.func[0] == "name" and call.func[1] in _BUILTINS and len(call.args) == 1:
+            if isinstance(call.func, Name) and call.func.id in _BUILTINS and len(call.args) == 1:
                 if self._is_it(call.args[0].value, site, own):
-                    hop = Hop(file, call.span, f"`{call.func[1]}` of the dataset")
-                    yield from ((method, hop) for method in _BUILTINS[call.func[1]])
-            elif call.func[0] == "attr" and not own and self._is_it(call.func[1], site, own):
-                yield call.func[2], Hop(file, call.span, f"`{call.func[2]}` of the dataset is called here")
+                    hop = Hop(file, call.span, f"`{call.func.id}` of the dataset")
+                    yield from ((method, hop) for method in _BUILTINS[call.func.id])
+            elif isinstance(call.func, Attribute) and not own and self._is_it(call.func.value, site, own):
+                yield call.func.attr, Hop(file, call.span, f"`{call.func.attr}` of the dataset is called here")
         for event in file.scopes[scope].events:
             site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
             if event.kind == "for" and event.value is not None and self._is_it(event.value, site, own):
                 yield from ((name, Hop(file, event.span, "the dataset is read here")) for name in (_ITERATION, _ITEM))
             parts = walk(event.value, file) if event.value is not None else ()
-            if any(part[0] == "item" and self._is_it(part[1], site, own) for part in parts):
+            if any(isinstance(part, Subscript) and self._is_it(part.value, site, own) for part in parts):
                 yield _ITEM, Hop(file, event.value_span or event.span, "an item of the dataset is read here")
 
     def _is_it(self, expr: Expr, site: Site, own: bool) -> bool:
-        if expr[0] not in ("name", "attr"):
+        if not isinstance(expr, (Name, Attribute)):
             return False
         if own:
             params = site.file.scopes[site.scope].params

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.values import External, Frame, Instance, Site
-from dllint.libraries.torch import canonical
+from dllint.libraries.contexts import METHODS
+from dllint.libraries.index import HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
-from dllint.project.launches import METHODS, Launch
+from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Arrival
 from dllint.span import Span
@@ -23,10 +25,7 @@ if TYPE_CHECKING:
 
 _MEASURING = frozenset({"len", "range", "isinstance", "type", "id", "repr", "str", "print", "dir", "vars"})
 """Builtins that take a loader and do not iterate it."""
-_ITERATING = frozenset({"iter", "list", "tuple", "set", "sorted"})
-_TRAINING = frozenset({"fit", "validate", "test", "predict"})
-_TRAINER = "lightning.pytorch.Trainer()."
-_NEST = 4
+_TRAINING = frozenset(entry for hooks in HOOKS.values() if hooks.iterates for entry in hooks.entries)
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,11 @@ class Starting:
         for name in sorted(names):
             for file, index in self.world.called(name):
                 func = file.calls[index].func
-                if func[0] == "attr" and func[2] == "start" and self._is_process(file, index, func[1], launch):
+                if (
+                    isinstance(func, Attribute)
+                    and func.attr == "start"
+                    and self._is_process(file, index, func.value, launch)
+                ):
                     yield file, index
 
     def _is_process(self, file: SourceFile, index: int, expr: Expr, launch: Launch) -> bool:
@@ -128,7 +131,7 @@ class Starting:
         """Whether a pool is made with a context that may make other processes than daemons."""
         func = launch.file.calls[launch.call].func
         site = self.world.call_site(launch.file, launch.call, launch.frame)
-        for value in self.world.values.evaluate(func[1], site) if func[0] == "attr" else ():
+        for value in self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
             if isinstance(value, Instance) and value.file is not None and value.call >= 0:
                 context = self.world.made_with(value).keywords.get("context")
                 if context is not None and context.expr is not None and context.site is not None:
@@ -159,17 +162,21 @@ class Starting:
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
         """The arguments of a call that it iterates itself."""
         call = file.calls[index]
-        if call.func[0] == "name" and call.func[1] in _ITERATING:
+        if isinstance(call.func, Name) and call.func.id in ITERATING:
             yield from (argument.value for argument in call.args[:1] if argument.keyword is None)
-        elif call.func[0] == "attr" and call.func[2] in _TRAINING:
+        elif isinstance(call.func, Attribute) and call.func.attr in _TRAINING:
             for value in self.world.values.evaluate(call.func, site):
-                if isinstance(value, External) and canonical(value.name).startswith(_TRAINER):
+                if isinstance(value, External) and _iterates(canonical(value.name)):
                     yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
                     return
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""
-        if not self._loaders or depth > _NEST or expr[0] not in ("name", "attr", "item", "call"):
+        if (
+            not self._loaders
+            or limits.COUNTING_DEPTH.exceeded(depth)
+            or not isinstance(expr, (Name, Attribute, Subscript, CallRef))
+        ):
             return
         found = [
             self._loaders.get((value.file.path, value.call))
@@ -177,10 +184,10 @@ class Starting:
             if isinstance(value, Instance) and value.file is not None
         ]
         yield from (loader for loader in found if loader is not None and loader.api.dataset)
-        if expr[0] != "call" or any(found):
+        if not isinstance(expr, CallRef) or any(found):
             return
-        call = site.file.calls[expr[1]]
-        if call.func[0] == "name" and call.func[1] in _MEASURING:
+        call = site.file.calls[expr.index]
+        if isinstance(call.func, Name) and call.func.id in _MEASURING:
             return
         if all(isinstance(value, External) for value in self.world.values.evaluate(call.func, site)):
             for argument in call.args:
@@ -192,3 +199,9 @@ class Starting:
         if iteration.call < 0:
             return f"this loop over a {iteration.loader.name} with workers"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
+
+
+def _iterates(name: str) -> bool:
+    """Whether a method of a framework iterates the loaders that it is given: `Trainer().fit`."""
+    owner, _, entry = name.rpartition("().")
+    return owner in HOOKS and HOOKS[owner].iterates and entry in HOOKS[owner].entries

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant, Expr
+from dllint.facts.nodes import Attribute, Constant, Dict, Expr, Name
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Frame, Function, Instance, Site
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Programs:
         tops: dict[str, None] = {}
         seen: set[tuple[str, int]] = set()
         todo = [(file, scope)]
-        while todo and len(seen) < 300:
+        while todo and not limits.MODULES_ABOVE.reached(len(seen)):
             where, inner = todo.pop()
             if (where.path, inner) in seen:
                 continue
@@ -108,7 +109,11 @@ class Programs:
             for file, index in self.world.called(name):
                 call = file.calls[index]
                 site = self.world.call_site(file, index, None)
-                if call.func[0] == "attr" and name != "putenv" and not self._is_environ(call.func[1], site):
+                if (
+                    isinstance(call.func, Attribute)
+                    and name != "putenv"
+                    and not self._is_environ(call.func.value, site)
+                ):
                     continue
                 if name == "putenv" and self.world.values.evaluate(call.func, site) != (External("os.putenv"),):
                     continue
@@ -130,8 +135,8 @@ class Programs:
         args = file.calls[index].args
         if name == "update":
             for argument in args:
-                if argument.keyword is None and argument.value[0] == "dict":
-                    for key, value in argument.value[1]:
+                if argument.keyword is None and isinstance(argument.value, Dict):
+                    for key, value in argument.value.items:
                         if key is not None:
                             yield key, value
                 elif argument.keyword not in (None, "*", "**"):
@@ -140,7 +145,10 @@ class Programs:
             yield args[0].value, args[1].value
 
     def _is_environ(self, expr: Expr, site: Site) -> bool:
-        if expr[0] not in ("name", "attr") or expr[-1] not in ("environ", *self.world.aliases("environ")):
+        if not isinstance(expr, (Name, Attribute)) or last_name(expr) not in (
+            "environ",
+            *self.world.aliases("environ"),
+        ):
             return False
         return External("os.environ") in self.world.values.evaluate(expr, site)
 

@@ -40,6 +40,11 @@ class Regime:
         """Whether the project itself, and not a target's default, decides it."""
         return self.source != "default"
 
+    @property
+    def described(self) -> str:
+        """The start method; with the words for where it is the default, if only that decides it."""
+        return self.method if self.shown else f"{self.method} (the default on {self.where})"
+
 
 def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
     """The regimes of a loader with workers, what the project decides first; none where its workers are provably none

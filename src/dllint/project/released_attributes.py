@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Event
 from dllint.inference.values import Class, Frame, Site
 from dllint.linking.assignments import Store
@@ -83,8 +83,8 @@ class Releases:
                 receiver = Name(file.scopes[scope].params[0].name)
                 for event in file.scopes[scope].events:
                     target = event.target
-                    if _lets_go(event) and target is not None and target[0] == "attr" and target[1] == receiver:
-                        found.setdefault(target[2], []).append(_Place(file, scope, event, hops))
+                    if _lets_go(event) and isinstance(target, Attribute) and target.value == receiver:
+                        found.setdefault(target.attr, []).append(_Place(file, scope, event, hops))
         return found
 
     def _by(self, kept: _Place, release: _Place, frame: Frame | None) -> Release:
@@ -117,7 +117,7 @@ class Releases:
 
 def _lets_go(event: Event) -> bool:
     return event.kind == "delete" or (
-        event.kind == "assign" and event.detail is None and event.value is not None and event.value[0] == "const"
+        event.kind == "assign" and event.detail is None and isinstance(event.value, Constant)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Caller, Target
 from dllint.inference.values import Frame, Function
@@ -17,7 +18,6 @@ from dllint.project.start_methods import Hop
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-MOST_REACHED = 400
 _PARENT_ONLY = ("__name__", "current_process", "parent_process")
 
 
@@ -42,13 +42,13 @@ def reach(
     world: World,
     starts: Iterable[Reached],
     follow: Callable[[Reached, int], bool] = lambda reached, index: True,
-    most: int = MOST_REACHED,
+    most: limits.Limit = limits.PROCESS_FUNCTIONS,
 ) -> Iterator[Reached]:
     """The starts and all that they run, nearest first, each function once, or once for each that it is given to call.
     `follow` says which calls count."""
     seen = Seen(world)
     queue = deque(starts)
-    while queue and len(seen) < most:
+    while queue and not most.reached(len(seen)):
         here = queue.popleft()
         if not seen.add(here.file, here.scope, here.frame):
             continue
@@ -76,7 +76,7 @@ def ways_to(world: World, file: SourceFile, index: int) -> dict[tuple[str, int],
     something from outside the project is not followed: in which process that calls it is not known."""
     found: dict[tuple[str, int], list[tuple[SourceFile, int]]] = {}
     queue = deque([(file, index)])
-    while queue and len(found) < MOST_REACHED:
+    while queue and not limits.PROCESS_FUNCTIONS.reached(len(found)):
         where, inner = queue.popleft()
         scope = where.calls[inner].scope
         # A lambda or a class body runs in what is around it.

@@ -12,24 +12,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, Constant, Name, Subscript
+from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
 from dllint.libraries.contents import flattened
-from dllint.libraries.torch import canonical
+from dllint.libraries.contexts import METHODS
+from dllint.libraries.index import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.caller_conditions import restated
-from dllint.project.launches import METHODS, Launch, Launches
+from dllint.project.launches import Launch, Launches
 from dllint.project.upstream import Upstream
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-MOST_CHAINS = 3
-"""Different chains kept for one function and one origin."""
-DEEPEST_CHAIN = 80
 _NOWHERE = (1 << 30, 0)
 _STORING = frozenset({"set_defaults", "add_argument"})
 """Methods of argparse's parsers that keep a function for later. Of several commands one runs: what follows the call
@@ -167,9 +166,9 @@ class StartMethods:
             self._sets = []
             names = {"set_start_method"}
             for file in self.world.files.values():
-                for _, event in file.imports():
-                    if event.detail[1] == "set_start_method" and event.detail[2]:
-                        names.add(event.detail[2])
+                for _, _, imported in file.imports():
+                    if imported.name == "set_start_method" and imported.alias:
+                        names.add(imported.alias)
             for name in sorted(names):
                 for file, index in self.world.called(name):
                     site = self.world.call_site(file, index, None)
@@ -204,7 +203,7 @@ class StartMethods:
             queue: deque[Arrival] = deque()
             for launch in self.launches.all():
                 for method in launch.methods:
-                    if method != "default":
+                    if method in METHODS:
                         queue.extend(self._launched(launch, method, None))
             for setting in self.set_calls():
                 queue.extend(self._after_setting(setting))
@@ -217,7 +216,7 @@ class StartMethods:
             self._handed = {}
             for launch in self.launches.all():
                 for method in launch.methods:
-                    for arrival in self._launched(launch, method, None) if method != "default" else ():
+                    for arrival in self._launched(launch, method, None) if method in METHODS else ():
                         for made in self._passed(arrival):
                             self._handed.setdefault(made, []).append(arrival)
         return self._handed.get((file.path, call), [])
@@ -278,7 +277,7 @@ class StartMethods:
             atoms = self.world.symbols.atoms(file, call.scope, call.region)
             todo: deque[tuple[SourceFile, int, tuple[int, int], list[Atom], tuple[Hop, ...], Frame | None]] = deque()
             todo.append((file, call.scope, at, list(atoms), (), None))
-            while todo and len(seen) < 200:
+            while todo and not limits.AFTER_SETTING.reached(len(seen)):
                 where, scope, after, conditions, through, frame = todo.popleft()
                 if (where.path, scope, after) in seen:
                     continue
@@ -302,7 +301,7 @@ class StartMethods:
                     if caller.call < 0 or self.launches.at(caller.file, caller.call):
                         continue
                     outer = caller.file.calls[caller.call]
-                    if outer.func[-1] in _STORING:
+                    if last_name(outer.func) in _STORING:
                         continue
                     more = self.world.symbols.atoms(caller.file, outer.scope, outer.region)
                     if contradict(conditions, more):
@@ -352,7 +351,7 @@ class StartMethods:
             arrival = queue.popleft()
             if not self._keep(arrival):
                 continue
-            if arrival.depth >= DEEPEST_CHAIN:
+            if limits.CHAIN_LENGTH.reached(arrival.depth):
                 continue
             for scope in (arrival.scope, *self._inline_lambdas(arrival.file, arrival.scope)):
                 for index in arrival.file.calls_of(scope):
@@ -372,7 +371,7 @@ class StartMethods:
             [],
         )
         same = [other for other in alike if other.after <= arrival.after]
-        if len(same) >= MOST_CHAINS:
+        if limits.CHAINS.reached(len(same)):
             return False
         wanted = {(atom.text, atom.equals, atom.holds) for atom in arrival.conditions}
         for other in same:
@@ -416,14 +415,14 @@ class StartMethods:
         root = arrival.file.calls[index].func
         if frame is None:
             return None
-        while root[0] in ("attr", "item"):
-            root = root[1]
-        if root[0] != "name":
+        while isinstance(root, (Attribute, Subscript)):
+            root = root.value
+        if not isinstance(root, Name):
             return frame
         params = arrival.file.scopes[arrival.scope].params
-        if params and root[1] == params[0].name and isinstance(frame.receiver, Instance):
+        if params and root.id == params[0].name and isinstance(frame.receiver, Instance):
             return self.world.receiver_frame(frame.receiver)
-        return frame if root[1] in arrival.file.bindings(arrival.scope) else None
+        return frame if root.id in arrival.file.bindings(arrival.scope) else None
 
     def _chained(self, target: Target, arrival: Arrival, index: int) -> Target:
         """The target with an activation that remembers the whole chain."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, Comprehension, Dict, List, Name, Set, Starred, Tuple
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
-from dllint.libraries.tensors import HOLDS, METHODS, NEW_STORAGE
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.counting import items
@@ -18,9 +19,6 @@ from dllint.project.datasets import Datasets, Kept
 if TYPE_CHECKING:
     from dllint.facts.schema import Expr
     from dllint.inference.engine import World
-
-DEEPEST = 4
-_MOST_CHANGES = 12
 
 
 @dataclass(frozen=True)
@@ -79,16 +77,16 @@ class Tensors:
             if file.method_of(scope) is None or not params:
                 continue
             loops = {
-                event.target[1]: event.value
+                event.target.id: event.value
                 for event in file.scopes[scope].events
-                if event.kind == "for" and event.target is not None and event.target[0] == "name" and event.value
+                if event.kind == "for" and isinstance(event.target, Name) and event.value
             }
             for store in file.stores(scope) if loops else ():
-                rows = loops.get(store.base[1]) if store.base[0] == "name" else None
-                if rows is None or rows[0] != "attr" or rows[1] != Name(params[0].name):
+                rows = loops.get(store.base.id) if isinstance(store.base, Name) else None
+                if rows is None or not isinstance(rows, Attribute) or rows.value != Name(params[0].name):
                     continue
-                if rows[2] not in attrs and self._gets_tensor(file, scope, store, rows):
-                    attrs.add(rows[2])
+                if rows.attr not in attrs and self._gets_tensor(file, scope, store, rows):
+                    attrs.add(rows.attr)
         dropped = self.datasets.dropped(value) if attrs else frozenset()
         found: dict[str, Kept] = {}
         for kept in self.datasets.kept(value) if attrs - dropped else ():
@@ -111,7 +109,7 @@ class Tensors:
         """How many storages a value surely holds; None where it holds some, and their number is not known."""
         if isinstance(value, Instance):
             return int(self.owns_storage(value))
-        if not isinstance(value, (Display, Mapping)) or depth > DEEPEST:
+        if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
             return 0
         if (value, depth) not in self._counts:
             self._counts[value, depth] = self._count(value, depth)
@@ -119,7 +117,7 @@ class Tensors:
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
         expr, site = value.written.expr, value.written.site
-        if expr[0] == "comp" or self._is_filled(value):
+        if isinstance(expr, Comprehension) or self._is_filled(value):
             each = [self._of_expression(one, where, depth) for one, where in self._elements(value)]
             if all(one == 0 for one in each):
                 return 0
@@ -128,9 +126,13 @@ class Tensors:
                 return None
             return number * max(one for one in each if one is not None)
         parts = (
-            expr[1] if expr[0] in ("list", "tuple", "set") else [one for _, one in expr[1]] if expr[0] == "dict" else []
+            expr.elements
+            if isinstance(expr, (List, Tuple, Set))
+            else [one for _, one in expr.items]
+            if isinstance(expr, Dict)
+            else []
         )
-        each = [self._of_expression(one, site, depth) for one in parts if one[0] != "star"]
+        each = [self._of_expression(one, site, depth) for one in parts if not isinstance(one, Starred)]
         return None if any(one is None for one in each) else sum(one for one in each if one is not None)
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
@@ -145,9 +147,9 @@ class Tensors:
     def _elements(self, value: Display | Mapping) -> list[tuple[Expr, Site]]:
         """The expressions of a comprehension's element and of what is added afterwards."""
         expr, site = value.written.expr, value.written.site
-        found: list[tuple[Expr, Site]] = [(expr[2][-1], site)] if expr[0] == "comp" else []
+        found: list[tuple[Expr, Site]] = [(expr.element, site)] if isinstance(expr, Comprehension) else []
         mappings = self.world.mappings
-        for file, change in islice(self.datasets.filling(value), _MOST_CHANGES):
+        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.kind in ("add", "set", "default") and change.value is not None:
                 found.append((change.value, mappings.changed_at(file, change, site)))
         return found

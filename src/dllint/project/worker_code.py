@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Target
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.libraries.contents import flattened
-from dllint.libraries.torch import DATASET_BASES
+from dllint.libraries.index import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.implicit_calls import expressions
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
-MOST_FUNCTIONS = 150
-MOST_KINDS = 12
-"""Objects of one class that are told apart by what they were given to call."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class WorkerCode:
                 starts.append((bound, self.world.receiver_frame(value), name))
         kinds = self._kinds.setdefault(value.of, {})
         kind = frozenset(part for start in starts for part in self._given(start[0], start[1]))
-        if kind not in kinds and len(kinds) < MOST_KINDS:
+        if kind not in kinds and not limits.WORKER_KINDS.reached(len(kinds)):
             kinds[kind] = list(self._reach(starts))
         return kinds.get(kind) or next(iter(kinds.values()))
 
@@ -123,7 +121,7 @@ class WorkerCode:
         queue: deque[WorkerRun] = deque(
             WorkerRun(f.file, f.scope, frame, (), entry, f.key) for f, frame, entry in starts
         )
-        while queue and len(seen) < MOST_FUNCTIONS:
+        while queue and not limits.WORKER_FUNCTIONS.reached(len(seen)):
             run = queue.popleft()
             if not seen.add(run.file, run.scope, run.frame):
                 continue
@@ -185,4 +183,4 @@ def _may_be_object(run: WorkerRun, base: Expr) -> bool:
     if not isinstance(base, Name):
         return False
     bindings = run.file.bindings(run.scope).get(base.id)
-    return not bindings or any(one.expr is not None and one.expr[0] in ("attr", "item") for one in bindings)
+    return not bindings or any(isinstance(one.expr, (Attribute, Subscript)) for one in bindings)

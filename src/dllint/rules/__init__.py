@@ -1,1 +1,1 @@
-"""One module a rule, named after the defect; each has a page in `rules/` and a `check(project, options)`."""
+"""One module per rule, named after the defect; it has a page in `rules/`, a `check` and, for runs, a `judge`."""

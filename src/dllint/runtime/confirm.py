@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from dllint import registry
+from dllint.evidence.judgement import Case, Judgement
+from dllint.evidence.loader_runs import Seen
+from dllint.evidence.wording import describe
 from dllint.finding import Finding
 from dllint.observation import Observation
 from dllint.runtime.death import Death, explain
 from dllint.runtime.discover import discover
-from dllint.runtime.judges import JUDGES, WITHOUT_WORKERS
-from dllint.runtime.judges.case import Case, Judgement, inconclusive, not_reached
-from dllint.runtime.sites import Seen, describe
 
 DECIDED = ("confirmed", "latent")
 
@@ -62,21 +63,22 @@ def confirm(
 def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
     """What the run says of one finding."""
     runs = seen.matching(finding)
-    judge = JUDGES.get(finding.code)
-    if finding.code in WITHOUT_WORKERS:
+    rule = registry.find(finding.code)
+    judge = rule.judge if rule is not None else None
+    if rule is not None and rule.page.run.subject != "workers":
         if not runs and not seen.died_at(finding) and not seen.launched_at(finding) and judge is not None:
             return _unseen_line(finding, judge(Case(finding, (), seen, allowed)))
-        return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else inconclusive()
+        return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else Case.inconclusive()
     if not runs:
-        return not_reached("no loader that it concerns was built in this run")
+        return Case.not_reached("no loader that it concerns was built in this run")
     iterated = [run for run in runs if run.iterated or run.loader.error]
     if not iterated:
-        return not_reached(f"the loader of {describe(runs[0].loader.site)} was built, and never iterated")
+        return Case.not_reached(f"the loader of {describe(runs[0].loader.site)} was built, and never iterated")
     with_workers = tuple(run for run in iterated if run.count)
     if not with_workers:
-        return not_reached(f"the loader of {describe(iterated[0].loader.site)} ran with 0 workers")
+        return Case.not_reached(f"the loader of {describe(iterated[0].loader.site)} ran with 0 workers")
     if judge is None:
-        return inconclusive(
+        return Case.inconclusive(
             f"the loader of {describe(with_workers[0].loader.site)} ran; nothing measured speaks of this"
         )
     return judge(Case(finding, with_workers, seen, allowed))
@@ -86,7 +88,7 @@ def _unseen_line(finding: Finding, judgement: Judgement) -> Judgement:
     """A judge that found nothing where nothing is known to have run speaks of nothing."""
     if judgement.verdict in DECIDED:
         return judgement
-    return not_reached("nothing that this run recorded came from there")
+    return Case.not_reached("nothing that this run recorded came from there")
 
 
 def _told(finding: Finding, judgement: Judgement) -> Finding:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dllint import registry
+from dllint.evidence.failures import is_pickling, meaning, passed_on, timed_out, worker_died
+from dllint.evidence.loader_runs import LoaderRun, Seen, touches
+from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.observation import End
+from dllint.rules.pickling.pickling_verdict import KINDS, pickling_code
 from dllint.runtime.discover import found_by_run
-from dllint.runtime.failures import is_pickling, meaning, passed_on, pickling_code, timed_out, worker_died
-from dllint.runtime.judges.case import said
-from dllint.runtime.judges.pickling import KIND
-from dllint.runtime.sites import LoaderRun, Seen, describe, touches
 
 ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
 PICKLING = "an object that workers are sent cannot be pickled"
@@ -95,7 +96,7 @@ def _classified(text: str, message: str, end: End, seen: Seen) -> _Failure | Non
         return None
     if any(is_pickling(f"{error}: {told}") for run in failing for error, told in run.failures):
         code = pickling_code(text, failing[-1].loader)
-        return _Failure(message, (code, *(one for one in KIND if one != code)), PICKLING, end, failing)
+        return _Failure(message, (code, *(one for one in KINDS if one != code)), PICKLING, end, failing)
     return _Failure(message, ("DLL207",), "a function that is sent to a process cannot be pickled", end, ())
 
 
@@ -135,8 +136,10 @@ def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Findin
     site = run.loader.site if run is not None else failure.end.site if failure.end is not None else None
     if site is None and failure.end is not None and failure.end.frames:
         site = failure.end.frames[-1]
-    return None if site is None else found_by_run(failure.codes[0], site, run)
+    rule = registry.find(failure.codes[0])
+    return found_by_run(rule, site, run) if site is not None and rule is not None else None
 
 
 def _about_a_loader(finding: Finding) -> bool:
-    return finding.code not in ("DLL102", "DLL105", "DLL207", "DLL608")
+    rule = registry.find(finding.code)
+    return rule is None or rule.page.run.subject != "program"

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dllint.evidence.storage_limits import forkserver_storages
 from dllint.runtime import versions
-from dllint.runtime.limits import DEFAULT_MAX_MAP_COUNT, Limits, forkserver_storages, measure
+from dllint.runtime.limits import DEFAULT_MAX_MAP_COUNT, Limits, measure
 from dllint.runtime.predict import size
 
 PATIENCE = 120.0

@@ -7,13 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from dllint.evidence.loader_runs import LoaderRun, Seen
+from dllint.evidence.wording import counted, describe, mebibytes
 from dllint.finding import Place
 from dllint.observation import Epoch, Launch, Observation, Process, Sample, Save, Site
 from dllint.run_report import LoaderReport, ProcessReport, Wait
 from dllint.run_report import Sample as Moment
-from dllint.runtime.judges.case import counted, mib
-from dllint.runtime.judges.starting import start_seconds
-from dllint.runtime.sites import LoaderRun, Seen, describe
 from dllint.span import Span
 
 BOTTLENECK = 0.3
@@ -162,7 +161,7 @@ def _summary(runs: Sequence[LoaderRun]) -> Iterator[str]:
         batches = sum(epoch.batches for epoch in epochs)
         cut = " (shortened)" if any(epoch.cut for epoch in epochs) else ""
         yield f"{counted(batches, 'batch')} in {counted(len(epochs), 'epoch')}{cut}"
-    seconds = max(map(start_seconds, runs))
+    seconds = max(run.start_seconds for run in runs)
     if seconds:
         yield f"a worker is ready {seconds:.2f} s after it was asked for"
     yield from _memory(runs)
@@ -177,7 +176,7 @@ def _memory(runs: Sequence[LoaderRun]) -> Iterator[str]:
         return
     largest = max(of_workers, key=lambda sample: sample.uss or 0)
     sizes = [("USS", largest.uss), ("PSS", largest.pss), ("RSS", largest.rss)]
-    told = ", ".join(f"{name} {mib(size)}" for name, size in sizes if size is not None)
+    told = ", ".join(f"{name} {mebibytes(size)}" for name, size in sizes if size is not None)
     yield f"the largest worker: {told}"
 
 

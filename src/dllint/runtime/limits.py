@@ -14,10 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-# net/core/scm.h: SCM_MAX_FD descriptors at most go in one message over a Unix socket, and the fork server's request
-# carries 8 of its own and of the loader's queues (multiprocessing/forkserver.py: 4; index and result queue: 4).
-SCM_MAX_FD = 253
-FORKSERVER_OWN = 8
+from dllint.evidence.storage_limits import SCM_MAX_FD
 
 # Documentation/admin-guide/sysctl/vm.rst
 DEFAULT_MAX_MAP_COUNT = 65530
@@ -124,15 +121,6 @@ def measure(environment: Mapping[str, str] = os.environ, root: str = "/") -> Lim
         slurm=slurm(environment),
         environment={name: environment[name] for name in _TELLING if name in environment},
     )
-
-
-def forkserver_storages(handles: int = 0) -> int:
-    """The non-empty storages that a loader can hand to the fork server under file_descriptor.
-
-    Args:
-        handles: other descriptors that the dataset carries, as of queues and pipes.
-    """
-    return SCM_MAX_FD - FORKSERVER_OWN - handles
 
 
 def _resource(name: str) -> tuple[int | None, int | None]:

@@ -9,16 +9,16 @@ from typing import Any
 
 from dllint import files, linter, registry, suppressions
 from dllint.config import Settings
+from dllint.evidence.failures import passed_on
+from dllint.evidence.loader_runs import Seen
+from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.linter import Report
 from dllint.observation import End, Epoch, Feeder, Observation, Stack
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
-from dllint.runtime.failures import passed_on
-from dllint.runtime.judges.case import said
 from dllint.runtime.run import Run
-from dllint.runtime.sites import Seen, describe
 
 QUIET_ENDS = ("SystemExit", "EnoughSeen")
 

@@ -1,17 +1,5 @@
 """What will run out first: descriptors, maps, shared memory or memory, at the size of the real run.
 
-Storages. The most that can be sent, by start method and sharing strategy; nothing is sent to forked workers:
-
-| limit             | under                       | most storages                                       |
-|-------------------|-----------------------------|-----------------------------------------------------|
-| SCM_MAX_FD        | forkserver, file_descriptor | 253 - 8 - descriptors that the dataset carries      |
-| RLIMIT_NOFILE     | file_descriptor             | soft limit - open descriptors - 7 - 4 a worker      |
-| vm.max_map_count  | both                        | limit - maps now - 64                               |
-| /dev/shm          | both                        | whole pages of each, against what is free           |
-
-Below RLIMIT_NOFILE lies a band of 3 a worker in which a loader starts, fails or hangs by chance. (Measured with torch
-2.13 by driving loaders to failure; they start at 98 % of the prediction and fail at 102 %.)
-
 Memory. Two ways to count give two answers. What a control group cannot reclaim is anonymous and shared memory, which
 PSS adds up over processes without counting a page twice. A scheduler that sums RSS (SLURM's jobacct_gather/linux)
 counts each page in each process: a mapped store grows there to its size times the workers while nothing is used up.
@@ -22,67 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dllint.observation import Sample, Storages
+from dllint.evidence.loader_runs import LoaderRun
+from dllint.evidence.storage_limits import STARTING_METHODS, STRATEGIES, Wall, storages_sent, walls
+from dllint.evidence.wording import counted
+from dllint.observation import Sample
 from dllint.run_report import Prediction
-from dllint.runtime.limits import Limits, forkserver_storages
-from dllint.runtime.sites import LoaderRun
-
-STRATEGIES = ("file_descriptor", "file_system")
-STARTING_METHODS = ("spawn", "forkserver")
+from dllint.runtime.limits import Limits
 
 NOTICEABLE = 10 << 20
 """Growth of a worker below which nothing is made of it: a healthy forked one gains up to 7 MiB."""
 
 _NEAR = 0.5
-
-
-@dataclass(frozen=True)
-class Wall:
-    """A limit on storages: `most` is the largest number that still works. `uncertain` below it may fail by chance."""
-
-    limit: str
-    most: int
-    uncertain: int = 0
-
-
-def walls(
-    storages: Storages,
-    method: str,
-    strategy: str,
-    *,
-    workers: int,
-    nofile: int | None = None,
-    fds: int | None = None,
-    max_map_count: int | None = None,
-    maps: int | None = None,
-) -> list[Wall]:
-    """The limits on how many non-empty storages a loader can send, the tightest first.
-
-    Args:
-        storages: as counted; only the descriptors that the dataset carries besides matter.
-        nofile, fds: the soft limit of the process, and what is open before workers start.
-        max_map_count, maps: of a process, and what it has before workers start.
-    """
-    found: list[Wall] = []
-    if method not in STARTING_METHODS:
-        return found
-    if strategy == "file_descriptor":
-        if method == "forkserver":
-            found.append(Wall("SCM_MAX_FD", forkserver_storages(storages.other_fds)))
-        if nofile is not None and fds is not None:
-            most = nofile - fds - 7 - 4 * workers - storages.other_fds
-            found.append(Wall("RLIMIT_NOFILE", max(most, 0), 3 * workers))
-    if max_map_count is not None and maps is not None:
-        found.append(Wall("vm.max_map_count", max(max_map_count - maps - 64, 0)))
-    return sorted(found, key=lambda wall: wall.most)
-
-
-def storages_sent(storages: Storages, strategy: str, limit: str) -> int:
-    """How many of the counted storages press on a limit: those in shared memory have their descriptor and map."""
-    count = storages.storages if strategy == "file_system" else storages.storages - storages.empty
-    if limit == "SCM_MAX_FD":
-        return max(storages.references - storages.empty, count)
-    return max(count - storages.shared, 0)
 
 
 def predictions(
@@ -162,7 +100,7 @@ def _of_shared_memory(run: LoaderRun, limits: Limits, methods: Iterable[str], wo
     if ahead:
         yield Prediction(
             "/dev/shm",
-            f"prefetched batches take up to {size(ahead)} of shared memory: {_counted(workers, 'worker')} × "
+            f"prefetched batches take up to {size(ahead)} of shared memory: {counted(workers, 'worker')} × "
             f"{run.prefetch_factor} batches, and one in use; {size(free)} are free",
             ahead > free,
             ahead,
@@ -303,7 +241,7 @@ def _of_copies(run: LoaderRun, limits: Limits, methods: Iterable[str], workers: 
             yield Prediction(
                 "memory",
                 f"{method} sends each worker a copy of {size(storages.pickled)}, {size(copies)} to "
-                f"{_counted(workers, 'worker')}; {whose} {size(available)}",
+                f"{counted(workers, 'worker')}; {whose} {size(available)}",
                 copies > available,
                 copies,
                 available,
@@ -316,7 +254,7 @@ def _of_memory(run: LoaderRun, limits: Limits, epochs: int | None, workers: int)
     found = forecast(run, epochs, workers)
     if found is None:
         return
-    when = f"after {_counted(found.epochs, 'epoch')} with {_counted(found.workers, 'worker')}"
+    when = f"after {counted(found.epochs, 'epoch')} with {counted(found.workers, 'worker')}"
     available, whose = _available(limits)
     if available is not None:
         yield Prediction(
@@ -358,10 +296,6 @@ def _available(limits: Limits) -> tuple[int | None, str]:
 
 def _at_most(now: int, end: int) -> str:
     return f"at most {size(end)}" if end > now else size(end)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size(value: float) -> str:

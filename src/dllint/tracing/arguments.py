@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dllint.finding import Place
 from dllint.inference.origins import Origins
-from dllint.inference.origins.sources import Source, defined_at, described
-from dllint.inference.values import Actual, Class, Const, External, Function, Instance, Unknown, Value
+from dllint.inference.origins.sources import Source, defined_at
+from dllint.inference.origins.words import described
+from dllint.inference.values import UNKNOWN, Actual, Class, Const, External, Function, Instance, Unknown, Value
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
@@ -88,7 +89,7 @@ def _argument(project: Project, loader: Loader, name: str) -> Argument:
     if actual is not None:
         sources = provenance.of_actual(actual)
     for mapping in mappings if actual is None else ():
-        sources += provenance.of_key(mapping, loader.api.names.get(asked, asked))
+        sources += provenance.of_actual(mapping, loader.api.names.get(asked, asked))
     call = loader.file.calls[loader.call]
     place, written = None, ""
     if actual is not None and actual.site is not None:
@@ -114,7 +115,7 @@ def _agreeing(
         if not isinstance(value, Unknown) and text not in explained:
             explained.add(text)
             made = defined_at(value) or (fallback.path, fallback.span)
-            yield Source(text, "made" if isinstance(value, Instance) else "", *made)
+            yield Source(value, *made)
     if not any(isinstance(value, Unknown) for value in values):
         return
     reasons = [source for source in sources if not source.known]
@@ -123,11 +124,9 @@ def _agreeing(
     elif mappings:
         text = ", ".join(f"**{render(one.expr, loader.file)}" for one in mappings)
         where = mappings[0].site.file.path if mappings[0].site is not None else fallback.path
-        yield Source(
-            f"`{text}` may hold it, and cannot be followed", "", where, mappings[0].span or fallback.span, known=False
-        )
+        yield Source(UNKNOWN, where, mappings[0].span or fallback.span, reason=("unpacking", text))
     else:
-        yield Source("its value is known only when the program runs", "", fallback.path, fallback.span, known=False)
+        yield Source(UNKNOWN, fallback.path, fallback.span, reason=("run time",))
 
 
 def _given(loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dllint.finding import Place
 from dllint.inference.values import External, Instance
-from dllint.libraries.torch import LAUNCHERS, canonical
+from dllint.libraries.index import LAUNCHERS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project import Project
-from dllint.project.launches import Launch, context_of
+from dllint.project.launches import Launch
 from dllint.span import Span
 from dllint.tracing.statements import shares_lines
 
@@ -76,7 +76,7 @@ def unfollowed(project: Project) -> list[tuple[SourceFile, int]]:
             site = project.world.call_site(file, index, None)
             for value in project.world.values.evaluate(file.calls[index].func, site):
                 of = value.of if isinstance(value, Instance) else value
-                if isinstance(of, External) and canonical(context_of(of.name)[0]) in LAUNCHERS:
+                if isinstance(of, External) and canonical(of.name) in LAUNCHERS:
                     found.append((file, index))
                     break
     return found

@@ -24,7 +24,7 @@ def _statements(file: SourceFile) -> Iterator[tuple[Span, int, int]]:
         for event in scope.events:
             for one in file.regions(event.region):
                 regions.setdefault(one, index)
-            if event.kind in ("def", "class"):
+            if isinstance(event.detail, int):
                 inner = file.scopes[event.detail]
                 decorated = Span(*inner.span[:2], *inner.header[2:])
                 yield decorated, event.detail if event.kind == "def" else index, 0

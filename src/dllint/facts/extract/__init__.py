@@ -17,6 +17,7 @@ from typing import Any
 
 import libcst as cst
 
+from dllint.facts.extract.aliases import aliases
 from dllint.facts.extract.statements import Statements
 from dllint.facts.extract.tokens import Tokens, tokens_around
 from dllint.facts.extract.walk import OutOfStep
@@ -100,6 +101,7 @@ def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
         walk.regions,
         walk.called,
         {name: list(scopes) for name, scopes in walk.loaded.items()},
+        list(dict.fromkeys(aliases(walk.scopes, walk.calls))),
         len(tokens.lines) - (tokens.lines[-1] == len(source)),
     )
     if deep:
@@ -187,7 +189,7 @@ def _cut_deep_expressions(facts: FileFacts) -> None:
     tops += [part for scope in facts.scopes for part in (*scope.params, *scope.decorators, *scope.bases)]
     for top in tops:
         for part in top:
-            for one in part if isinstance(part, list) else (part,):
+            for one in part if isinstance(part, (list, tuple)) else (part,):
                 expr = one.value if isinstance(one, Argument) else one
                 if isinstance(expr, Base):
                     cut(expr, _DEEPEST_EXPRESSION)

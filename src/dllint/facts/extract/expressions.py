@@ -332,11 +332,12 @@ class Expressions(Literals):
         return Yield(value)
 
     def _walrus(self, node: cst.NamedExpr) -> Expr:
+        name: str = cst.ensure_type(node.target, cst.Name).value
         target = self.target(node.target)
         self.step(":=")
         value, span = self.spanned(node.value)
         self.add_event("assign", target, value, None, span)
-        return Walrus(target[1], value)
+        return Walrus(name, value)
 
     # Lambdas and parameters
 

@@ -94,10 +94,12 @@ class Literals(Walk):
         pieces.append(self.expr(node))
         if any(type(piece) is Opaque for piece in pieces):
             return Opaque()
-        if all(type(piece) is Constant for piece in pieces):
-            return Constant("".join(piece[1] for piece in pieces))
-        if all(type(piece) is Bytes for piece in pieces):
-            return Bytes(sum(piece[1] for piece in pieces))
+        texts = [piece.value for piece in pieces if type(piece) is Constant]
+        if len(texts) == len(pieces):
+            return Constant("".join(texts))
+        lengths = [piece.length for piece in pieces if type(piece) is Bytes]
+        if len(lengths) == len(pieces):
+            return Bytes(sum(lengths))
         merged: list[Expr] = []
         for piece in pieces:
             merged += piece.values if type(piece) is FString else [piece]

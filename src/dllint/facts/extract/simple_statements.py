@@ -10,7 +10,7 @@ import libcst as cst
 from dllint.facts.extract.expressions import Expressions
 from dllint.facts.extract.walk import ABSENT
 from dllint.facts.nodes import Attribute, CallRef, Name, Tuple, Yield
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Annotation, Expr, ImportedName, Operator
 
 _EXITS = (
     Attribute(Name("sys"), "exit"),
@@ -57,14 +57,14 @@ class SimpleStatements(Expressions):
         if node.value is not None:
             self.step("=")
             value, span = self.spanned(node.value)
-        self.add_event("assign", target, value, ["ann", annotation], span)
+        self.add_event("assign", target, value, Annotation(annotation), span)
 
     def _augmented(self, node: cst.AugAssign) -> None:
         target = self.expr(node.target)
         operator = self.texts[self.at]
         self.at += 1
         value, span = self.spanned(node.value)
-        self.add_event("assign", target, value, ["op", operator[:-1]], span)
+        self.add_event("assign", target, value, Operator(operator[:-1]), span)
 
     def _return(self, node: cst.Return) -> bool:
         self._valued("return", node.value)
@@ -125,7 +125,8 @@ class SimpleStatements(Expressions):
         renamed = None
         if node.asname is not None:
             self.step("as")
-            renamed = self.target(node.asname.name)[1]
+            renamed = cst.ensure_type(node.asname.name, cst.Name).value
+            self.step(renamed)
         if node.comma is not ABSENT:
             self.at += 1
         return name, renamed
@@ -134,7 +135,7 @@ class SimpleStatements(Expressions):
         self.step("import")
         for alias in node.names:
             module, renamed = self._alias(alias)
-            self.add_event("import", None, None, [module, None, renamed, 0], None)
+            self.add_event("import", None, None, ImportedName(module, None, renamed, 0), None)
 
     def _import_from(self, node: cst.ImportFrom) -> None:
         self.step("from")
@@ -146,13 +147,13 @@ class SimpleStatements(Expressions):
         self.step("import")
         if isinstance(node.names, cst.ImportStar):
             self.step("*")
-            self.add_event("import", None, None, [module, "*", None, level], None)
+            self.add_event("import", None, None, ImportedName(module, "*", None, level), None)
             return
         bracketed = self.texts[self.at] == "("
         self.at += bracketed
         for alias in node.names:
             name, renamed = self._alias(alias)
-            self.add_event("import", None, None, [module, name, renamed, level], None)
+            self.add_event("import", None, None, ImportedName(module, name, renamed, level), None)
         self.at += bracketed
 
     def _type_alias(self, node: cst.TypeAlias) -> None:

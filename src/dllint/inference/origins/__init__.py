@@ -1,4 +1,6 @@
 """Where values come from: the one answer for rules, reports and `dllint trace`."""
 
 from dllint.inference.origins.follow import Origins as Origins
+from dllint.inference.origins.sources import Given as Given
 from dllint.inference.origins.sources import Source as Source
+from dllint.inference.origins.sources import Step as Step

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
-from dllint.inference.origins.sources import Here, Source, described, either, line_at, unknown
+from dllint.inference.origins.sources import Given, Here, Source, Step, either, known, line_at, unknown
 from dllint.inference.values import (
-    UNKNOWN,
     Actual,
     Actuals,
     Class,
     Const,
     Data,
+    Display,
     Frame,
     Instance,
     Keywords,
@@ -25,153 +24,165 @@ from dllint.inference.values import (
     Site,
     Unknown,
     Value,
+    const,
 )
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE
 
-
-class Following(Protocol):
-    """What follows an expression to its sources."""
-
-    world: Engine
-
-    def follow(self, expr: Expr | None, site: Site, here: Here, left: int) -> Iterable[Source]: ...
-    def actual(self, actual: Actual, left: int) -> Iterator[Source]: ...
-    def unknown_base(self, base: Expr, site: Site, here: Here, left: int) -> Iterator[Source]: ...
+Steps = Iterator[Step | Source]
 
 
 class Containers:
-    """Lookup by key, with places. `left` is the number of steps that may still be followed."""
+    """Lookup by key, one step at a time."""
 
-    def __init__(self, origins: Following) -> None:
-        self._origins = origins
-        self.world = origins.world
+    def __init__(self, world: Engine, why_not: Callable[[Expr, Site, Here], Source]) -> None:
+        """`why_not` says why it is not known what an object holds."""
+        self.world = world
+        self._why_not = why_not
 
-    def key(self, expr: Expr, site: Site, key: object, here: Here, left: int) -> Iterator[Source]:
+    def under(self, expr: Expr, site: Site, key: object, here: Here) -> Steps:
         """What `expr` holds under the key, changes in the same function first."""
-        if left <= 0:
-            return
-        text = render(expr, site.file, 200) if expr[0] in ("name", "attr", "item") else ""
+        text = render(expr, site.file, 200) if isinstance(expr, (Name, Attribute, Subscript)) else ""
         local = [one for one in self.world.mappings.changes(site.file, text) if one.scope == site.scope] if text else []
         for change in sorted(local, key=lambda one: one.at, reverse=True):
             if site.at != (0, 0) and change.at >= site.at:
                 continue
-            found = list(self._changed(change, site.file, site.frame, key, left - 1))
+            found = list(self._changed(change, site.file, site.frame, key))
             yield from found
             if found and change.kind == "set" and site.file.encloses(change.region, site.region):
                 return
-        for value in self.world.values.evaluate(expr, site) or (UNKNOWN,):
+        for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Unknown):
-                yield from self._origins.unknown_base(expr, site, here, left - 1)
+                yield self._why_not(expr, site, here)
             else:
-                yield from self.contained(value, key, here, left - 1, (site.file.path, site.scope, text))
+                yield from self.contained(value, key, here, (site.file.path, site.scope, text))
 
-    def _changed(
-        self, change: Change, file: SourceFile, frame: Frame | None, key: object, left: int
-    ) -> Iterator[Source]:
+    def _changed(self, change: Change, file: SourceFile, frame: Frame | None, key: object) -> Iterator[Step]:
         where = Site(file, change.scope, change.region, change.at, frame)
         here = Here(file, line_at(change.at))
-        if change.kind == "merge" and change.value is not None:
-            yield from self.key(change.value, where, key, here, left)
+        if change.value is None:
+            return
+        if change.kind == "merge":
+            yield Step(change.value, where, here, key)
         elif change.kind in ("set", "default") and self._names(change.key, where, key):
-            yield from self._origins.follow(change.value, where, here, left)
+            yield Step(change.value, where, here)
 
     def _names(self, written: Expr | str | None, where: Site, key: object) -> bool:
         if written is None or isinstance(written, str):
             return written == key
         return any(isinstance(one, Const) and one.value == key for one in self.world.values.evaluate(written, where))
 
-    def contained(
-        self, value: Value, key: object, here: Here, left: int, seen: tuple[str, int, str] | None = None
-    ) -> Iterator[Source]:
+    def contained(self, value: Value, key: object, here: Here, seen: tuple[str, int, str] | None = None) -> Steps:
+        """What a value holds under the key. `seen` is the variable whose changes are followed already."""
         if isinstance(value, Parsed) and isinstance(key, str):
-            yield from self._option(value, key, here, left)
+            yield from self._option(value, key, here)
         elif isinstance(value, Mapping):
-            yield from self._in_mapping(value, key, left, seen)
+            yield from self._in_mapping(value, key, seen)
         elif isinstance(value, Keywords):
-            yield from self._in_keywords(value, key, here, left)
+            yield from self._in_keywords(value, key, here)
         elif isinstance(value, Data):
-            found = self.world.knowledge.in_data(value, key)
             pointer = ".".join(map(str, (*value.pointer, key)))
-            for one in found.values:
-                known = not isinstance(one, Unknown)
-                text = described(one) if known else f"`{pointer}` is not in this file"
-                yield Source(text, f"`{pointer}`" if known else "", value.path, WHOLE_FILE, known=known)
+            for one in self.world.knowledge.in_data(value, key).values:
+                if isinstance(one, Unknown):
+                    yield Source(one, value.path, WHOLE_FILE, reason=("lacking", pointer))
+                else:
+                    yield Source(one, value.path, WHOLE_FILE, Given("entry", (pointer,), value.path, WHOLE_FILE))
         elif isinstance(value, Instance) and isinstance(value.of, Class) and value.file is not None and value.call >= 0:
-            actuals = self.world.made_with(value)
-            yield from self.in_actuals(
-                Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key, left
-            )
+            yield from self._given_to(self.world.made_with(value), key)
         elif isinstance(value, Unknown):
-            yield unknown(here, f"what holds `{key}` is not known")
+            yield unknown(here, "container", str(key))
+        elif (element := self._element(value, key)) is not None:
+            yield element
         else:
-            for one in self.world.mappings.item(value, Const(key, type(key).__name__)):
-                yield either(one, here, f"what is under `{key}` is known only when the program runs")
+            for one in self.world.mappings.item(value, const(key)):
+                yield either(one, here, "under", str(key))
 
-    def _in_mapping(
-        self, value: Mapping, key: object, left: int, seen: tuple[str, int, str] | None
-    ) -> Iterator[Source]:
+    def _element(self, value: Value, key: object) -> Step | None:
+        """An element of a list or tuple that nothing adds to."""
+        expr = value.written.expr if isinstance(value, Display) else None
+        if not isinstance(expr, (List, Tuple)) or not isinstance(key, int) or not isinstance(value, Display):
+            return None
+        site = value.written.site
+        plain = not any(isinstance(one, Starred) for one in expr.elements) and key < len(expr.elements)
+        if not plain or key < 0 or self.world.mappings.owned_changes(site.file, value.owner):
+            return None
+        return Step(expr.elements[key], site, Here(site.file, line_at(site.at)))
+
+    def _in_mapping(self, value: Mapping, key: object, seen: tuple[str, int, str] | None) -> Steps:
         expr, site = value.written.expr, value.written.site
         if value.owner is not None and (site.file.path, *value.owner) != seen:
-            scope, text = value.owner
-            anywhere = site.file.scopes[scope].kind in ("class", "module")
-            for change in self.world.mappings.changes(site.file, text):
-                if change.scope == scope or anywhere:
-                    frame = site.frame if change.scope == site.scope else None
-                    yield from self._changed(change, site.file, frame, key, left - 1)
-        if expr[0] == "dict":
-            for name, entry in expr[1]:
+            for file, change in self.world.mappings.owned_changes(site.file, value.owner):
+                where = self.world.mappings.changed_at(file, change, site)
+                yield from self._changed(change, file, where.frame, key)
+        here = Here(site.file, line_at(site.at))
+        if isinstance(expr, Dict):
+            for name, entry in reversed(expr.items):
                 if name is None:
-                    yield from self.key(entry, site, key, Here(site.file, line_at(site.at)), left - 1)
+                    yield Step(entry, site, here, key)
+                    found = self.world.mappings.lookup(entry, site, key)
+                    if found is not None and not found.absent:
+                        return
                 elif self._names(name, site, key):
-                    yield from self._origins.follow(entry, site, Here(site.file, line_at(site.at)), left - 1)
-        elif expr[0] == "call":
-            actuals = self.world.actuals(site.file, expr[1], site.frame)
-            yield from self.in_actuals(
-                Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key, left
-            )
+                    yield Step(entry, site, here)
+                    if isinstance(name, Constant):
+                        return
+        elif isinstance(expr, CallRef):
+            yield from self._given_to(self.world.actuals(site.file, expr.index, site.frame), key)
 
-    def _in_keywords(self, value: Keywords, key: object, here: Here, left: int) -> Iterator[Source]:
+    def _in_keywords(self, value: Keywords, key: object, here: Here) -> Steps:
         function = value.function
         frames = [value.frame] if value.frame is not None else []
         frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
         if not frames:
-            name = function.file.qualified_name(function.scope)
-            why = f"no call of {name} is known, which takes it by `**`"
-            yield Source(why, "", function.file.path, function.file.scopes[function.scope].header, known=False)
+            header = Here(function.file, function.file.scopes[function.scope].header)
+            yield unknown(header, "no keywords", function.file.qualified_name(function.scope))
         for frame in frames:
             if frame.actuals is not None:
-                yield from self.in_actuals(frame.actuals, key, left)
+                yield from self.in_actuals(frame.actuals, key)
             else:
-                yield unknown(here, f"what fills `**` of {function.name} is not known")
+                yield unknown(here, "keywords", function.name)
 
-    def in_actuals(self, actuals: Actuals, key: object, left: int) -> Iterator[Source]:
+    def _given_to(self, actuals: Actuals, key: object) -> Steps:
+        """An entry of what is made like a dict: by keyword arguments, or of another."""
+        return self.in_actuals(Actuals([], actuals.keywords, [], actuals.mappings + actuals.positional), key)
+
+    def in_actuals(self, actuals: Actuals, key: object) -> Steps:
+        """A keyword argument, or an entry of an unpacked mapping."""
         if isinstance(key, str) and key in actuals.keywords:
-            yield from self._origins.actual(actuals.keywords[key], left - 1)
+            yield from written(actuals.keywords[key])
             return
         for mapping in actuals.mappings:
-            if mapping.expr is not None and mapping.site is not None:
-                here = Here(mapping.site.file, mapping.span or line_at(mapping.site.at))
-                yield from self.key(mapping.expr, mapping.site, key, here, left - 1)
+            yield from written(mapping, key)
         if actuals.under is not None:
-            yield from self.in_actuals(actuals.under, key, left)
+            yield from self.in_actuals(actuals.under, key)
 
-    def _option(self, value: Parsed, name: str, here: Here, left: int) -> Iterator[Source]:
+    def _option(self, value: Parsed, name: str, here: Here) -> Steps:
         options = self.world.knowledge.options(value, name)
         if not options:
-            yield unknown(here, f"no command line option that is known fills `{name}`")
+            yield unknown(here, "undeclared", name)
         for file, index in options:
             call = file.calls[index]
             given = {argument.keyword: argument.value for argument in call.args if argument.keyword}
-            flags = [one.value[1] for one in call.args if one.keyword is None and one.value[0] == "const"]
-            flag = next((one for one in flags if str(one).startswith("--")), flags[0] if flags else name)
-            action = given.get("action", Constant("store"))[-1]
+            flags = [
+                str(one.value.value) for one in call.args if one.keyword is None and isinstance(one.value, Constant)
+            ]
+            flag = next((one for one in flags if one.startswith("--")), flags[0] if flags else name)
+            there, site = Here(file, call.span), self.world.call_site(file, index, None)
+            told, default = given.get("action"), given.get("default")
+            action = told.value if isinstance(told, Constant) else ""
             if action in ("store_true", "store_false"):
-                yield Source(repr(action == "store_false"), f"without {flag}", file.path, call.span)
-                yield Source(repr(action == "store_true"), f"with {flag}", file.path, call.span)
-                continue
-            there = Here(file, call.span, f"default of {flag}", "the command line may change it")
-            yield from self._origins.follow(
-                given.get("default", Constant(None)), self.world.call_site(file, index, None), there, left
-            )
+                yield known(const(action == "store_true"), there.by("with", flag))
+                if default is None:
+                    yield known(const(action == "store_false"), there.by("without", flag))
+                    continue
+            elif action == "store_const" and "const" in given:
+                yield Step(given["const"], site, there.by("with", flag))
+            how = "without" if action in ("store_true", "store_false") else "option"
+            yield Step(default or Constant(None), site, there.by(how, flag))
+
+
+def written(actual: Actual, key: object = None) -> Iterator[Step]:
+    """An argument as it is written, or what it holds under a key."""
+    if actual.expr is not None and actual.site is not None:
+        yield Step(actual.expr, actual.site, Here(actual.site.file, actual.span or line_at(actual.site.at)), key)

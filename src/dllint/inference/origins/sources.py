@@ -1,4 +1,4 @@
-"""Sources of values, and values in words."""
+"""Sources of values, and the steps that lead to them, as plain data."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dllint.facts.schema import Expr
-from dllint.inference.values import (
-    Class,
-    Const,
-    Data,
-    Display,
-    External,
-    Function,
-    Instance,
-    Keywords,
-    Mapping,
-    Module,
-    Parsed,
-    Partial,
-    Pattern,
-    Super,
-    Unknown,
-    Value,
-)
-from dllint.linking.conditions import render
+from dllint.inference.origins import words
+from dllint.inference.values import UNKNOWN, Class, Function, Instance, Partial, Site, Unknown, Value
 from dllint.linking.source import SourceFile
 from dllint.span import Span
+
+
+class Given(NamedTuple):
+    """What gives a value where no statement assigns it.
+
+    Attributes:
+        kind: "parameter" and "option" (the default of one), "with" and "without" (a switch of the command line),
+            "class" (an attribute of one), "entry" (of a configuration file).
+        names: a parameter's name and its function; the flag; the class; the dotted path of the entry.
+        path, span: where it is declared.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    path: str
+    span: Span
 
 
 @dataclass(frozen=True)
@@ -34,75 +33,66 @@ class Source:
     """One value that an expression can have, with what gives it.
 
     Attributes:
-        text: the value, or why it is not known.
-        how: "default of --workers"; empty where the place says enough.
+        value: Unknown where it is not known.
         path, span: the place that gives it.
-        caveat: what may still change it.
-        known: false where `text` is a reason.
+        given: the default, switch, class attribute or entry that it is.
+        reason: why it is not known: a kind of `words.REASONS` with its names; empty where it is known.
     """
 
-    text: str
-    how: str
+    value: Value
     path: str
     span: Span
-    caveat: str = ""
-    known: bool = True
+    given: Given | None = None
+    reason: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        return not self.reason
+
+    @property
+    def text(self) -> str:
+        """The value, or why it is not known."""
+        return words.REASONS[self.reason[0]].format(*self.reason[1:]) if self.reason else words.described(self.value)
+
+    @property
+    def how(self) -> str:
+        """ "default of --workers"; empty where the place says enough."""
+        if self.given is not None and not self.reason:
+            return words.GIVEN[self.given.kind].format(*self.given.names)
+        made = isinstance(self.value, Instance) and self.known and defined_at(self.value) is not None
+        return "made" if made else ""
+
+    @property
+    def caveat(self) -> str:
+        """What may still change it."""
+        return words.CAVEAT if self.known and self.given is not None and self.given.kind == "option" else ""
 
 
 class Here(NamedTuple):
-    """The step that is being followed."""
+    """The place of a step, with what gives the value there."""
 
     file: SourceFile
     span: Span
-    how: str = ""
-    caveat: str = ""
+    given: Given | None = None
+
+    def moved(self, file: SourceFile, span: Span) -> Here:
+        """Another place of the same value."""
+        return Here(file, span, self.given)
+
+    def by(self, kind: str, *names: str) -> Here:
+        """The same place, where something declared there gives the value. What the command line may change stays so."""
+        if self.given is not None and self.given.kind == "option" and kind != "option":
+            return self
+        return self._replace(given=Given(kind, names, self.file.path, self.span))
 
 
-def described(value: Value) -> str:
-    """A value in a few words, without its place."""
-    if isinstance(value, Const):
-        return repr(value.value)
-    if isinstance(value, Pattern):
-        return f"{value.prefix!r}…{value.suffix!r}"
-    if isinstance(value, Function):
-        return _function(value)
-    if isinstance(value, Class):
-        return f"class {value.name}"
-    if isinstance(value, External):
-        return value.name
-    if isinstance(value, Instance):
-        if isinstance(value.of, Class):
-            return value.of.name
-        return _outside(value.of.name)
-    if isinstance(value, Partial):
-        return f"partial of {described(value.function)}"
-    if isinstance(value, Display):
-        return {"comp": "list", "generator": "generator"}.get(value.kind, value.kind)
-    words = {Mapping: "dict", Keywords: "keyword arguments", Parsed: "command line options", Super: "super()"}
-    if isinstance(value, Module):
-        return "module"
-    if isinstance(value, Data):
-        return ".".join(map(str, value.pointer)) or "configuration file"
-    return words.get(type(value), "not known")
+class Step(NamedTuple):
+    """An expression that another one gets its value from: `expr` itself, or, with a `key`, what it holds under that."""
 
-
-def _outside(name: str) -> str:
-    """An object that something from outside the project gave, by the name of what was called."""
-    called, bracket, _ = name.partition("[")
-    if bracket and called[:1]:
-        return f"an item of what {called}(…) gives"
-    last = name.rsplit(".", 1)[-1]
-    return last if last[:1].isupper() and not last.endswith(")") else f"what {name}(…) gives"
-
-
-def _function(value: Function) -> str:
-    file = value.file
-    if file.scopes[value.scope].kind == "lambda":
-        return "lambda"
-    parent = file.scopes[file.scopes[value.scope].parent]
-    if parent.kind == "class":
-        return f"method {parent.name}.{value.name}"
-    return f"local function {value.name}" if parent.kind in ("function", "lambda") else f"function {value.name}"
+    expr: Expr
+    site: Site
+    here: Here
+    key: object = None
 
 
 def defined_at(value: Value) -> tuple[str, Span] | None:
@@ -118,28 +108,22 @@ def defined_at(value: Value) -> tuple[str, Span] | None:
 
 def known(value: Value, here: Here) -> Source:
     """The source of a value: where it is made or defined, else the step that is followed."""
-    made = defined_at(value)
-    if isinstance(value, Instance) and made is not None:
-        return Source(described(value), here.how or "made", *made, here.caveat)
-    if made is not None:
-        return Source(described(value), here.how, *made, here.caveat)
-    return Source(described(value), here.how, here.file.path, here.span, here.caveat)
+    return Source(value, *(defined_at(value) or (here.file.path, here.span)), here.given)
 
 
-def unknown(here: Here, why: str) -> Source:
+def unknown(here: Here, kind: str, *names: str) -> Source:
     """A reason in the place of a value."""
-    return Source(why, "", here.file.path, here.span, known=False)
+    return Source(UNKNOWN, here.file.path, here.span, here.given, (kind, *names))
 
 
-def either(value: Value, here: Here, why: str) -> Source:
+def either(value: Value, here: Here, kind: str, *names: str) -> Source:
     """The source of a value, or the reason where it is not known."""
-    return unknown(here, why) if isinstance(value, Unknown) else known(value, here)
+    return unknown(here, kind, *names) if isinstance(value, Unknown) else known(value, here)
 
 
-def at_run_time(expr: Expr | None, file: SourceFile) -> str:
+def computed(expr: Expr | None, here: Here, file: SourceFile) -> Source:
     """The reason for an expression that depends on what the program meets."""
-    text = render(expr, file)
-    return f"{'what is computed here' if text.startswith('…') else f'`{text}`'} is known only when the program runs"
+    return unknown(here, "computed", words.computed(expr, file))
 
 
 def line_at(at: tuple[int, int]) -> Span:

@@ -17,6 +17,8 @@ _SOURCES = {
     "inherited": "inherited from a launcher",
     "program": "set for the whole program",
 }
+_METHODS = {"default": "the start method in force", "fresh": "a new interpreter's default start method"}
+"""What a launch says of its start method where it is no method's name."""
 MOST_SOURCES = 6
 """Sources of one argument that the text shows."""
 MOST_DATASETS = 3
@@ -117,7 +119,7 @@ class _Text:
 
     def _launch(self, launch: LaunchTrace) -> Iterator[str]:
         where = f"{self._path(launch.place.path)}:{launch.place.span.line}"
-        methods = " or ".join("the start method in force" if one == "default" else one for one in launch.methods)
+        methods = " or ".join(_METHODS.get(one, one) for one in launch.methods)
         text = (
             f"{launch.call} runs {', '.join(launch.runs)} under {methods}"
             if methods

@@ -9,15 +9,18 @@ from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpressi
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
+from dllint.rules.data.draws_verdict import concerns, judge
 from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, always_starts, conditional
 
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL603"
 FROM_TORCH = "torch.initial_seed() % 2**32"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     seeds = WorkerSeeds(project)
-    found: dict[tuple[str, int], tuple[list[Seeding], list[Loader]]] = {}
+    causes: Causes[tuple[list[Seeding], Loader]] = Causes()
     for loader in project.loaders:
         if not loader.workers().possible:
             continue
@@ -27,10 +30,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
             if repeated:
-                key = (repeated[0].file.path, repeated[0].call)
-                found.setdefault(key, (repeated, []))[1].append(loader)
-    for seedings, loaders in found.values():
-        yield _finding(project, seedings, loaders)
+                causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
+    for found in causes:
+        yield _finding(project, found[0][0], [loader for _, loader in found])
 
 
 def _repeated(seedings: list[Seeding]) -> list[Seeding]:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.rules.data.dataset_changes import Change, DatasetChanges
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL606"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     changes = DatasetChanges(project)
-    found: dict[tuple[str, Any], tuple[Change, list[Loader]]] = {}
+    causes: Causes[tuple[Change, Loader]] = Causes()
     for loader in project.loaders:
         if loader.workers().possible and changes.persists(loader):
             for change in changes.of_loader(loader):
-                loaders = found.setdefault((change.file.path, change.span), (change, []))[1]
-                if loader not in loaders:
-                    loaders.append(loader)
-    for change, loaders in found.values():
+                causes.add((change, loader), (change.file.path, change.span))
+    for found in causes:
+        change, loader = found[0]
         yield Finding(
             CODE,
             change.file.path,
@@ -31,8 +34,19 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             {
                 "what": change.what,
                 "attr": change.attr,
-                "loader": project.where(loaders[0].file, loaders[0].span),
+                "loader": project.where(loader.file, loader.span),
             },
-            related=(change.read, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+            related=(change.read, *dict.fromkeys(project.loader_place(other) for _, other in found)),
             statement=change.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Do workers live on while the dataset changes?"""
+    lasting = [run for run in case.runs if any(one.persistent for one in run.iterations)]
+    if not lasting:
+        return case.refuted("its workers start anew in each epoch, with the dataset as it is then")
+    again = [run for run in lasting if any(not one.fresh for one in run.iterations)]
+    if again:
+        return case.inconclusive("its workers lived through several epochs; whether they missed a change was not seen")
+    return case.inconclusive("one epoch was run")

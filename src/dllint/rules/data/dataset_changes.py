@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Compare, IfExp, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.edges import Target
@@ -55,7 +55,7 @@ class DatasetChanges:
         if loader.flag("persistent_workers"):
             return True
         option, count = written(loader, "persistent_workers"), written(loader, "num_workers")
-        if option is None or count is None or option[0] not in ("compare", "call", "ifexp"):
+        if option is None or count is None or not isinstance(option, (Compare, CallRef, IfExp)):
             return False
         words = leaves(option, loader.file)
         return bool(words) and words == leaves(count, loader.file)
@@ -80,8 +80,8 @@ class DatasetChanges:
             receiver = Name(params[0].name) if params and run.file.method_of(run.scope) is not None else None
             for expr, span in _read(run.file, run.scope):
                 for part in walk(expr, run.file):
-                    if part[0] == "attr" and part[1] == receiver:
-                        found.setdefault(part[2], Place(run.file.path, span, f"workers read `{part[2]}` here"))
+                    if isinstance(part, Attribute) and part.value == receiver:
+                        found.setdefault(part.attr, Place(run.file.path, span, f"workers read `{part.attr}` here"))
         return found
 
     def _setters(self, cls: Class, attrs: set[str]) -> Iterator[tuple[str, str]]:
@@ -106,22 +106,22 @@ class DatasetChanges:
     def _called(self, loader: Loader, value: Instance, name: str, attr: str, read: Place) -> Iterator[Change]:
         for file, index in self.world.called(name):
             call = file.calls[index]
-            if call.func[0] != "attr":
+            if not isinstance(call.func, Attribute):
                 continue
             site = self.world.call_site(file, index, None)
-            if self._is_dataset(call.func[1], site, loader, value) and self._each_epoch(loader, site):
+            if self._is_dataset(call.func.value, site, loader, value) and self._each_epoch(loader, site):
                 yield Change(file, call.span, call.statement, render(CallRef(index), file), attr, read)
 
     def _is_dataset(self, expr: Expr, site: Site, loader: Loader, value: Instance) -> bool:
         """Whether an expression is the loader's dataset: the object itself, or `loader.dataset`."""
-        if expr[0] == "attr" and expr[2] == "dataset" and self._is_loader(expr[1], site, loader):
+        if isinstance(expr, Attribute) and expr.attr == "dataset" and self._is_loader(expr.value, site, loader):
             return True
-        if expr[0] not in ("name", "attr"):
+        if not isinstance(expr, (Name, Attribute)):
             return False
         return any(_same(one, value.file, value.call) for one in self.world.values.evaluate(expr, site))
 
     def _is_loader(self, expr: Expr, site: Site, loader: Loader) -> bool:
-        if expr[0] not in ("name", "attr"):
+        if not isinstance(expr, (Name, Attribute)):
             return False
         return any(_same(one, loader.file, loader.call) for one in self.world.values.evaluate(expr, site))
 
@@ -188,7 +188,7 @@ def _read(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span]]:
     for event in file.scopes[scope].events:
         if event.value is not None:
             yield event.value, event.span
-        if event.target is not None and event.target[0] == "item":
+        if isinstance(event.target, Subscript):
             yield event.target, event.span
     for index in file.calls_of(scope):
         yield CallRef(index), file.calls[index].span

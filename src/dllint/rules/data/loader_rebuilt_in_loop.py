@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import counted
 from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
-from dllint.rules.data.loops import Loops
+from dllint.rules.data.loader_restarts import Restarts
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL604"
+REBUILT = 3
+"""Iterations of a batch or less from which on a loader is rebuilt in a loop."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    for restart in Loops(project).restarts():
+    for restart in Restarts(project).restarts():
         call = restart.file.calls[restart.call]
         loader = restart.loader
         lasting = bool(loader.flag("persistent_workers"))
@@ -37,3 +44,24 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             related=tuple(related),
             statement=call.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Were iterators, or the loader itself, made again and again for a batch each?"""
+    iterations = sum(len(run.iterations) for run in case.runs)
+    # An epoch that the run itself cut says nothing of the program: later ones are cut to a batch.
+    epochs = [epoch for run in case.runs for epoch in run.epochs if not epoch.cut and epoch.total != 1]
+    short = sum(epoch.batches <= 1 for epoch in epochs)
+    if short >= REBUILT:
+        starts = [one.first or 0.0 for run in case.runs for one in run.epochs if one.batches]
+        each = f", {sum(starts) / len(starts) * 1000:.0f} ms each" if starts and sum(starts) else ""
+        return case.confirmed(f"{short} iterators gave one batch at most{each}")
+    if len(case.runs) >= REBUILT:
+        return case.confirmed(f"the loader was built {len(case.runs)} times")
+    if iterations > 1:
+        return case.refuted(f"{counted(iterations, 'iterator')} gave {sum(run.batches for run in case.runs)} batches")
+    return case.inconclusive(f"{counted(iterations, 'iteration')} of this loader")
+
+
+def concerns(run: LoaderRun) -> bool:
+    return len(run.iterations) > 1

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import said
+from dllint.facts.nodes import Constant
 from dllint.finding import AddImport, Finding, Fix, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project import Project
-from dllint.rules.data.misuse import Misuse, Misuses
+from dllint.rules.data.missing_members import Misuse, Misuses
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL608"
 
@@ -32,7 +37,7 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
     if misuse.kind == "array":
         code = f"[0] * {render(misuse.what, file)}"
         edit = ReplaceExpression(file.path, misuse.span, code)
-        return (Fix("Give a sequence of that length", "unsafe", (edit,)),) if misuse.what[0] == "const" else ()
+        return (Fix("Give a sequence of that length", "unsafe", (edit,)),) if isinstance(misuse.what, Constant) else ()
     if misuse.kind != "exception" or not misuse.exact:
         return ()
     # Programs with queues like to call one `queue`, which would hide the module.
@@ -49,3 +54,10 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
 
 def _bound(file: SourceFile, scope: int, name: str) -> list[Any]:
     return list(file.bindings(scope).get(name, []))
+
+
+def judge(case: Case) -> Judgement:
+    """Did the program die at this line?"""
+    for end in case.seen.died_at(case.finding):
+        return case.confirmed(said(end.exception, end.text))
+    return case.inconclusive("the run did not fail there")

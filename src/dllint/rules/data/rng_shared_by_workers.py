@@ -10,8 +10,11 @@ from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
-from dllint.rules.data.generators import Generators, SharedGenerator
+from dllint.rules.causes import Causes
+from dllint.rules.data.draws_verdict import concerns, judge
+from dllint.rules.data.shared_generators import Generators, SharedGenerator
 
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL602"
 MOST_PLACES = 4
 """Draws and loaders that one finding names."""
@@ -19,8 +22,8 @@ MOST_PLACES = 4
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     generators = Generators(project)
-    kept: dict[tuple[str, Any], tuple[SharedGenerator, list[Loader]]] = {}
-    drawn: dict[tuple[str, int], tuple[WorkerRun, int, list[Loader]]] = {}
+    kept: Causes[tuple[SharedGenerator, Loader]] = Causes()
+    drawn: Causes[tuple[WorkerRun, int, Loader]] = Causes()
     old = generators.old_torch()
     for loader in project.loaders:
         regimes = project.regimes(loader)
@@ -32,14 +35,15 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for shared in generators.shared(loader):
             # A torch.Generator that is pickled to workers is DLL206's: it does not arrive at all.
             if forks or shared.api.family != "torch":
-                kept.setdefault((shared.kept.file.path, shared.kept.span), (shared, []))[1].append(loader)
+                kept.add((shared, loader), (shared.kept.file.path, shared.kept.span))
         if old is not None and workers.count != 1:
             for run, index in generators.global_draws(loader)[:1]:
-                drawn.setdefault((run.file.path, index), (run, index, []))[2].append(loader)
-    for shared, loaders in kept.values():
-        yield _of_object(project, shared, loaders)
-    for run, index, loaders in drawn.values():
-        yield _of_numpy(project, run, index, loaders, old or "")
+                drawn.add((run, index, loader), (run.file.path, index))
+    for held in kept:
+        yield _of_object(project, held[0][0], [loader for _, loader in held])
+    for draws in drawn:
+        run, index, _ = draws[0]
+        yield _of_numpy(project, run, index, [loader for *_, loader in draws], old or "")
 
 
 def _of_object(project: Project, shared: SharedGenerator, loaders: list[Loader]) -> Finding:

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import counted
 from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
-from dllint.rules.data.exhaustion import BareNext, Exhaustion
+from dllint.rules.causes import Causes
+from dllint.rules.data.exhausted_iterators import BareNext, Exhaustion
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL607"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     exhaustion = Exhaustion(project)
-    found: dict[tuple[str, int], tuple[BareNext, list[Loader]]] = {}
+    causes: Causes[tuple[BareNext, Loader]] = Causes()
     for loader in project.loaders:
         for bare in exhaustion.bare(loader):
-            found.setdefault((bare.run.file.path, bare.call), (bare, []))[1].append(loader)
-    for bare, loaders in found.values():
+            causes.add((bare, loader), (bare.run.file.path, bare.call))
+    for found in causes:
+        bare = found[0][0]
         call = bare.run.file.calls[bare.call]
         file, span = bare.made
         yield Finding(
@@ -33,7 +40,25 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             trace=project.trace(bare.run.hops),
             related=(
                 Place(file.path, span, "this iterator comes to an end"),
-                *dict.fromkeys(Place(one.file.path, one.span, "reads the dataset") for one in loaders),
+                *dict.fromkeys(Place(one.file.path, one.span, "reads the dataset") for _, one in found),
             ),
             statement=call.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Did an epoch end before its data?"""
+    ended = [(run, epoch) for run in case.runs for epoch in run.epochs if not epoch.cut]
+    for _, epoch in ended:
+        if epoch.natural and epoch.total is not None and epoch.batches < epoch.total:
+            return case.confirmed(f"epoch {epoch.number} ended silently after {epoch.batches} of {epoch.total} batches")
+    whole = [epoch for _, epoch in ended if epoch.natural and epoch.total is not None]
+    if whole:
+        return case.refuted(f"{counted(len(whole), 'epoch')} came to the end of the data")
+    if not case.runs:
+        return case.not_reached("this loader was never built")
+    return case.inconclusive("no epoch was run to the end of its data")
+
+
+def concerns(run: LoaderRun) -> bool:
+    return not run.loader.iterable

@@ -2,45 +2,101 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import counted
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.project.loaders import Loader
-from dllint.rules.data.splitting import Splitting, Unsplit
+from dllint.rules.causes import Causes
+from dllint.rules.data.sharding import Sharding, Unsharded
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL601"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    splitting = Splitting(project)
-    found: dict[tuple[str, int], tuple[Unsplit, list[Loader]]] = {}
+    sharding = Sharding(project)
+    causes: Causes[tuple[Unsharded, Loader]] = Causes()
     for loader in project.loaders:
         workers = loader.workers()
         if workers.possible and workers.count != 1:
-            for unsplit in splitting.unsplit(loader):
-                found.setdefault(unsplit.iter.key, (unsplit, []))[1].append(loader)
-    for unsplit, loaders in found.values():
-        yield _finding(project, unsplit, loaders)
+            for unsharded in sharding.unsharded(loader):
+                causes.add((unsharded, loader), unsharded.iter.key)
+    for found in causes:
+        yield _finding(project, found[0][0], [loader for _, loader in found])
 
 
-def _finding(project: Project, unsplit: Unsplit, loaders: list[Loader]) -> Finding:
+def _finding(project: Project, unsharded: Unsharded, loaders: list[Loader]) -> Finding:
     counts = [count for loader in loaders if (count := loader.workers().count) is not None]
-    values = {"name": unsplit.name, "source": unsplit.source, "loader": project.where(loaders[0].file, loaders[0].span)}
+    values = {
+        "name": unsharded.name,
+        "source": unsharded.source,
+        "loader": project.where(loaders[0].file, loaders[0].span),
+    }
     message = "main"
     if counts:
         values["times"] = str(max(counts))
         message = "times"
-    if unsplit.asked is not None:
+    if unsharded.asked is not None:
         values["remedy"] = "asked"
-    asked = (unsplit.asked,) if unsplit.asked is not None else ()
+    asked = (unsharded.asked,) if unsharded.asked is not None else ()
     return Finding(
         CODE,
-        unsplit.iter.file.path,
-        unsplit.iter.file.header(unsplit.iter.scope),
+        unsharded.iter.file.path,
+        unsharded.iter.file.header(unsharded.iter.scope),
         message,
         values,
         severity="error" if counts else "warning",
         related=(*asked, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did workers deliver the same items?"""
+    alike = False
+    for run in case.runs:
+        by_epoch: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for item in run.items:
+            by_epoch[item.epoch][item.worker].append(item.digest)
+        for epoch, by_worker in by_epoch.items():
+            # Where a worker's own items are much the same, as labels are, equal ones of two workers tell nothing.
+            told = {worker: digests for worker, digests in by_worker.items() if len(set(digests)) * 2 > len(digests)}
+            alike = alike or bool(len(told) < len(by_worker) and _common([set(one) for one in by_worker.values()]))
+            common = _common([set(digests) for digests in told.values()])
+            if common:
+                items = sum(map(len, told.values()))
+                distinct = len(set().union(*told.values()))
+                return case.confirmed(
+                    f"{common} of {counted(distinct, 'item')} came from more than one of "
+                    f"{counted(run.count, 'worker')} in epoch {epoch}: {items} for {distinct}"
+                )
+    if all(run.count < 2 for run in case.runs):
+        return case.not_reached("its loader ran with one worker, which has no one to share with")
+    if alike:
+        return case.inconclusive("the items of a worker are too much alike to tell those of another from them")
+    delivering = max((len({item.worker for item in run.items}) for run in case.runs), default=0)
+    if delivering > 1:
+        return case.refuted(f"{delivering} workers delivered items, and not the same ones")
+    return case.inconclusive("items of more than one worker were not seen")
+
+
+def _common(workers: list[set[str]]) -> int:
+    """How many items two workers delivered both, if they are most of what one of them did; a few may be equal by
+    chance."""
+    most = 0
+    for index, one in enumerate(workers):
+        for other in workers[:index]:
+            both = len(one & other)
+            if both * 2 > min(len(one), len(other)):
+                most = max(most, both)
+    return most
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.loader.iterable

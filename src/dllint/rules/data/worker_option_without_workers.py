@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import counted, said
+from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
 from dllint.libraries.torch import WORKER_OPTIONS
@@ -13,16 +15,19 @@ from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.data.worker_options import Clash, WorkerOptions
 
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
 CODE = "DLL605"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    judge = WorkerOptions(project)
+    given = WorkerOptions(project)
     for loader in project.loaders:
-        clash = judge.clash(loader)
+        clash = given.clash(loader)
         if clash is not None:
             yield _finding(loader, clash)
-        elif judge.ignored(loader):
+        elif given.ignored(loader):
             yield _ignored(loader)
 
 
@@ -81,10 +86,10 @@ def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, .
     edits: list[Edit] = []
     for option, name in zip(clash.options, names, strict=True):
         value = written[name]
-        if value[0] != "const":
+        if not isinstance(value, Constant):
             return ()
         off = "0" if option == "timeout" else "None"
-        code = f"{workers} > 0" if value[1] is True else f"{value[1]!r} if {workers} > 0 else {off}"
+        code = f"{workers} > 0" if value.value is True else f"{value.value!r} if {workers} > 0 else {off}"
         edits.append(SetArgument(loader.file.path, loader.span, name, code))
     return (Fix("Make it depend on the number of workers", "unsafe", tuple(edits)),)
 
@@ -96,4 +101,21 @@ def _written(loader: Loader) -> dict[str, Expr]:
 
 def _plain(expr: Expr) -> bool:
     """Whether an expression is a name or an attribute, so that it may be written twice."""
-    return bool(expr[0] == "name" or (expr[0] == "attr" and _plain(expr[1])))
+    return bool(isinstance(expr, Name) or (isinstance(expr, Attribute) and _plain(expr.value)))
+
+
+def judge(case: Case) -> Judgement:
+    """Did the constructor, or iter(), refuse the option?"""
+    for run in case.runs:
+        if run.loader.error:
+            return case.confirmed(f"the constructor raised {run.loader.error}")
+        for one in run.iterations:
+            if one.error and not run.count:
+                return case.confirmed(f"iter() raised {said(one.error, one.text)}")
+    if case.died is not None and case.died[0] in case.seen.died_at(case.finding):
+        return case.confirmed(said(case.died[0].exception, case.died[0].text))
+    if not case.runs:
+        return case.not_reached("this loader was never built")
+    if any(run.count for run in case.runs):
+        return case.not_reached(f"its loader ran with {counted(case.count, 'worker')} here")
+    return case.refuted("it was built with no workers, and nothing was refused")

@@ -6,22 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import BinOp, Name
 from dllint.facts.schema import Argument, Call, Expr
+from dllint.inference import limits
 from dllint.inference.edges import Given, Target
 from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Site, Value
-from dllint.libraries.random import SEEDERS, Seeder
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import Seeder
+from dllint.libraries.index import SEEDERS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
-from dllint.rules.data.constancy import Constancy, Constants
+from dllint.rules.data.worker_dependence import Constancy, Constants
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-DEEPEST = 3
-"""Calls that lead from a `worker_init_fn` to a call that seeds."""
 
 
 @dataclass(frozen=True)
@@ -98,18 +97,18 @@ class WorkerSeeds:
                 constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
                 plain = given is not None and self._plain(given.value, site)
                 yield Seeding(file, index, given, seeder, constancy, root, hops, plain)
-            elif len(hops) < DEEPEST:
+            elif not limits.SEEDING_DEPTH.reached(len(hops)):
                 for target in self.world.calls.targets(file, index, frame):
                     if target.function.key not in seen:
                         hop = Hop(file, call.span, f"calls {target.function.name}")
                         yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
 
     def _plain(self, expr: Expr, site: Site) -> bool:
-        if expr[0] == "binop":
-            return self._plain(expr[2], site) and self._plain(expr[3], site)
+        if isinstance(expr, BinOp):
+            return self._plain(expr.left, site) and self._plain(expr.right, site)
         if (
-            expr[0] == "name"
-            and any(binding.kind == "param" for binding, _ in self.world.symbols.lookup(expr[1], site))
+            isinstance(expr, Name)
+            and any(binding.kind == "param" for binding, _ in self.world.symbols.lookup(expr.id, site))
             and self.constants.of(expr, site) == "worker"
         ):
             return True

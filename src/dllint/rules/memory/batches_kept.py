@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
-from dllint.finding import Finding, Fix, Place, ReplaceExpression
+from dllint.finding import Finding, Fix, ReplaceExpression
 from dllint.inference.values import Const
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.project.loaders import Loader
-from dllint.rules.memory.batches import Batches, KeptBatch
+from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.memory.kept_batches import Batches, KeptBatch
 from dllint.rules.memory.prefetched_batches import ahead
-from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
+    from dllint.observation import Kept
 
 CODE = "DLL306"
+PER_BATCH = 0.5
+"""Descriptors gained per batch from which on batches are being kept."""
 _SHOWN = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Use] = Causes()
     for kept in project.ask(Batches).kept():
         if not project.regimes(kept.loader) or kept.loader.flag("pin_memory") is not False:
             continue
         if _shares_by_file(project, kept.loader):
             continue
-        place = project.loader_place(kept.loader)
-        key = (kept.file.path, kept.span)
-        if key in found:
-            earlier = found[key]
-            found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
-        else:
-            found[key] = _finding(kept, place, ahead(project, kept.loader))
-    yield from found.values()
+        finding = _finding(kept, ahead(project, kept.loader))
+        causes.add(Use(finding, project.loader_place(kept.loader)), (kept.file.path, kept.span))
+    yield from map(worst, causes)
 
 
 def _shares_by_file(project: Project, loader: Loader) -> bool:
@@ -53,7 +55,7 @@ def _shares_by_file(project: Project, loader: Loader) -> bool:
     return False
 
 
-def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
+def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
     shown = waiting is not None and waiting >= _SHOWN
@@ -66,7 +68,6 @@ def _finding(kept: KeptBatch, loader: Place, waiting: int | None) -> Finding:
         kept.span,
         message,
         values,
-        related=(loader,),
         fixes=_fixes(kept),
         statement=kept.statement,
     )
@@ -84,15 +85,51 @@ def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
 
 def _plain(expr: Expr, file: SourceFile) -> bool:
     """Whether the source of an expression is a name with attributes and calls without arguments, or a call of `to`."""
-    if expr[0] == "name":
+    if isinstance(expr, Name):
         return True
-    if expr[0] == "attr":
-        return _plain(expr[1], file)
-    if expr[0] == "call":
-        call = file.calls[expr[1]]
-        return call.func[0] == "attr" and not call.args and _plain(call.func[1], file)
+    if isinstance(expr, Attribute):
+        return _plain(expr.value, file)
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        return isinstance(call.func, Attribute) and not call.args and _plain(call.func.value, file)
     return False
 
 
 def _is_array(expr: Expr, file: SourceFile) -> bool:
-    return bool(expr[0] == "call" and last_name(file.calls[expr[1]].func) == "numpy")
+    return bool(isinstance(expr, CallRef) and last_name(file.calls[expr.index].func) == "numpy")
+
+
+def judge(case: Case) -> Judgement:
+    """Does the loop gain tensors in shared memory with every batch, and their descriptors?"""
+    kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
+    if not kept:
+        return case.inconclusive("too few batches came to see a slope")
+    kept = [(run, one) for run, one in kept if _more_than_prefetched(run, one)] or kept
+    run, most = max(kept, key=lambda pair: pair[1].maps_a_batch)
+    if most.maps_a_batch < PER_BATCH:
+        return case.refuted(
+            f"{most.maps_a_batch:.1f} tensors in shared memory more a batch, over {most.batches} batches"
+        )
+    if not _more_than_prefetched(run, most):
+        return case.inconclusive(f"over {most.batches} batches, those made ahead may be all that the loop gained")
+    if most.fds_a_batch >= PER_BATCH:
+        nofile = run.limits.values.get("nofile") if run.limits is not None else None
+        end = (
+            f": {nofile:,} are allowed, so that it fails after about {int(nofile / most.fds_a_batch):,} batches"
+            if isinstance(nofile, int)
+            else ""
+        )
+        return case.confirmed(
+            f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}"
+        )
+    return case.confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
+
+
+def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:
+    """Whether more was gained than the batches can hold that were made ahead, and came before their turn."""
+    storages = max(1, run.first_batch.storages if run.first_batch is not None else 1)
+    return kept.maps_a_batch * (kept.batches - 2) > run.prefetch_factor * run.count * storages
+
+
+def concerns(run: LoaderRun) -> bool:
+    return bool(run.kept)

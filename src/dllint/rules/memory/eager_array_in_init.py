@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
+from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
 from dllint.inference.values import Class
 from dllint.linking.conditions import render
+from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.arrays import Array, mib
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes, Use, worst
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL301"
+COPIES = 256 << 20
+"""Bytes of copies in all workers together that are worth reporting."""
 MIB = 1 << 20
 
 
-@dataclass
-class _Group:
-    """Findings that one change mends; the worst is told, with the places of all."""
-
-    rank: int
-    finding: Finding
-    made: list[Place] = field(default_factory=list)
-    loaders: list[Place] = field(default_factory=list)
-    methods: list[str] = field(default_factory=list)
-
-    def told(self) -> Finding:
-        methods = [*self.finding.start_methods, *self.methods] if self.finding.start_methods else []
-        related = tuple(dict.fromkeys((*self.made, *self.loaders)))
-        return replace(self.finding, related=related, start_methods=tuple(dict.fromkeys(methods)))
-
-
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    groups: dict[tuple[Any, ...], _Group] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -48,22 +41,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
                 if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr)):
                     continue
-                judged = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
-                if judged is None:
-                    continue
-                rank, finding = judged
-                # One array that several statements keep is one thing to mend, and so is one statement for several.
-                attribute = (kept.file.path, kept.owner, kept.attr)
-                keys = (attribute, kept.span), (attribute, array.file.path, array.call)
-                group = next((groups[key] for key in keys if key in groups), None) or _Group(rank, finding)
-                groups.update(dict.fromkeys(keys, group))
-                group.made += finding.related
-                group.loaders.append(project.loader_place(loader))
-                group.methods += finding.start_methods
-                if group.rank < rank:
-                    group.rank, group.finding = rank, finding
-    for group in {id(group): group for group in groups.values()}.values():
-        yield group.told()
+                use = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
+                if use is not None:
+                    # One array that several statements keep is one thing to mend, and so is one statement for several.
+                    attribute = (kept.file.path, kept.owner, kept.attr)
+                    causes.add(use, (attribute, kept.span), (attribute, array.file.path, array.call))
+    yield from map(worst, causes)
 
 
 def _judge(
@@ -75,8 +58,8 @@ def _judge(
     kept: Kept,
     array: Array,
     dropped: bool,
-) -> tuple[int, Finding] | None:
-    """The worst that a loader makes of an array, with a rank to compare it by."""
+) -> Use | None:
+    """The worst that a loader makes of an array."""
     judged = [
         verdict
         for regime in regimes
@@ -87,18 +70,17 @@ def _judge(
         return None
     rank, message, severity, regime = max(judged, key=lambda verdict: verdict[0])
     methods = [other.method for *_, other in judged if other.method not in ("fork", regime.method)]
-    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    method = regime.described
     opener = render(array.file.calls[array.call].func, array.file)
     values = {"kept": f"{name}.{kept.attr}", "method": method, "opener": opener}
     if array.size is not None:
         values["size"] = mib(array.size)
         if regime.workers.count:
             values["total"] = mib(array.size * regime.workers.count)
-            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+            values["workers"] = regime.workers.described
     values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
-    related = []
-    if array.span.line != kept.span.line or array.file is not kept.file:
-        related.append(Place(array.file.path, array.span, "made here"))
+    apart = array.span.line != kept.span.line or array.file is not kept.file
+    made = (Place(array.file.path, array.span, "made here"),) if apart else ()
     finding = Finding(
         CODE,
         kept.file.path,
@@ -107,12 +89,11 @@ def _judge(
         values,
         severity=severity,
         start_methods=() if regime.method == "fork" else (regime.method, *methods),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
-        related=tuple(related),
+        trace=project.chain(regime.arrival, kept.hops),
         fixes=_fixes(array, message, kept),
         statement=kept.store.event.span,
     )
-    return rank, finding
+    return Use(finding, project.loader_place(loader), rank, made)
 
 
 def _under(
@@ -141,7 +122,46 @@ def _under(
 
 def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:
     call = array.file.calls[array.call]
-    if message != "whole_file_fork" or call.func[-1] != "load" or array.library != "numpy" or call.span != kept.span:
+    if (
+        message != "whole_file_fork"
+        or last_name(call.func) != "load"
+        or array.library != "numpy"
+        or call.span != kept.span
+    ):
         return ()
     edit = SetArgument(array.file.path, array.span, "mmap_mode", '"r"')
     return (Fix('Map the file: `mmap_mode="r"`', "unsafe", (edit,)),)
+
+
+def judge(case: Case) -> Judgement:
+    """Is the array copied into each worker?"""
+    with_arrays = [run for run in case.runs if run.storages is not None]
+    if not with_arrays:
+        return case.inconclusive("what the workers are given was not counted")
+    run = max(with_arrays, key=lambda one: one.array_bytes * one.count)
+    size, total = run.array_bytes, run.array_bytes * run.count
+    if size < NOTICEABLE:
+        shared = run.storages.storage_bytes if run.storages else 0
+        if shared >= NOTICEABLE and not run.forked:
+            return case.confirmed(f"the workers share one copy of {mebibytes(shared)} in /dev/shm")
+        return case.refuted(f"pickling for a worker copies {mebibytes(size)} of arrays")
+    if not run.forked:
+        each = f"each of {counted(run.count, 'worker')} started by {run.method}"
+        return case.confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in all")
+    others = [method for method in run.others if method != "fork"]
+    if others and total >= NEAR * COPIES:
+        where = case.where(others[0])
+        return case.latent(
+            f"under {where}, each of {counted(run.count, 'worker')} gets a copy of {mebibytes(size)}, "
+            f"{mebibytes(total)} in all",
+            "shared by the forked workers of this run",
+        )
+    if not others or total < FAR * COPIES:
+        return case.refuted(f"the forked workers share it; copies for all would be {mebibytes(total)}")
+    return case.inconclusive(
+        f"the forked workers share it; copies for all would be {mebibytes(total)} of {mebibytes(COPIES)}"
+    )
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.array_bytes * run.count >= NEAR * COPIES

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.arrays import mib
 from dllint.project.process_starts import Starting
+from dllint.rules.causes import Causes
 from dllint.rules.memory.process_arguments import LargeArgument, ProcessArguments
-from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL305"
 MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Finding] = Causes()
     for launch in project.launches.all():
         methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork" and one.shown]
         for argument in project.ask(ProcessArguments).large(launch) if methods else ():
@@ -31,20 +34,18 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             related = [Place(launch.file.path, launching, f"starts the process by {methods[0].name}")]
             if argument.made is not None and argument.made.span != argument.span:
                 related.append(Place(argument.made.file.path, argument.made.span, "made here"))
-            found.setdefault(
-                (argument.file.path, argument.span),
-                Finding(
-                    CODE,
-                    argument.file.path,
-                    argument.span,
-                    message,
-                    values,
-                    start_methods=tuple(dict.fromkeys(one.name for one in methods)),
-                    related=tuple(related),
-                    statement=argument.statement,
-                ),
+            finding = Finding(
+                CODE,
+                argument.file.path,
+                argument.span,
+                message,
+                values,
+                start_methods=tuple(dict.fromkeys(one.name for one in methods)),
+                related=tuple(related),
+                statement=argument.statement,
             )
-    yield from found.values()
+            causes.add(finding, (argument.file.path, argument.span))
+    yield from (found[0] for found in causes)
 
 
 def _message(options: Mapping[str, Any], argument: LargeArgument) -> str | None:
@@ -59,3 +60,15 @@ def _message(options: Mapping[str, Any], argument: LargeArgument) -> str | None:
     if argument.size * (argument.processes or 1) < options["copies-mib"] * MIB:
         return None
     return argument.kind
+
+
+def judge(case: Case) -> Judgement:
+    """How was the process started, and how long did that take?"""
+    launched = case.seen.launched_at(case.finding)
+    if not launched:
+        return case.inconclusive("no process was started from there")
+    if all(one.method == "fork" for one in launched):
+        return case.refuted("the process was forked, and is sent nothing")
+    slowest = max(launched, key=lambda one: one.seconds or 0.0)
+    took = f"; sending it all took {slowest.seconds:.2f} s" if slowest.seconds else ""
+    return case.inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")

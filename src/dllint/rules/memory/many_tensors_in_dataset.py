@@ -4,24 +4,31 @@ forked."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
+from dllint.evidence.thresholds import FAR, NEAR
+from dllint.evidence.wording import counted
 from dllint.finding import Finding, Severity
 from dllint.inference.values import Class
-from dllint.libraries.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
+from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
 from dllint.project import Project, Regime
-from dllint.project.loaders import Loader
 from dllint.project.tensors import ManyTensors
-from dllint.span import Span
+from dllint.rules.causes import Causes, Use, worst
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL303"
+BOUNDING = ("nofile", "fds", "max_map_count", "maps")
+"""What bounds storages, by its name in the records."""
 _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 """Messages from the mildest to the worst."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], tuple[tuple[int, bool], Finding]] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -33,19 +40,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
                 rank = (_RANKS.index(message), regime.shown)
-                key = (many.kept.file.path, many.kept.store.event.span)
-                place = project.loader_place(loader)
-                finding = _finding(project, value.of.name, many, message, regime, loader)
-                methods = [other.method for _, other in judged]
-                if key in found:
-                    related = (*found[key][1].related, *finding.related, place)
-                    methods += found[key][1].start_methods
-                    rank, finding = max((found[key], (rank, finding)), key=lambda pair: pair[0])
-                    finding = replace(finding, related=tuple(dict.fromkeys(related)))
-                methods = [*finding.start_methods, *methods]
-                finding = replace(finding, start_methods=tuple(dict.fromkeys(methods)))
-                found[key] = rank, finding
-    yield from (finding for _, finding in found.values())
+                finding = _finding(project, value.of.name, many, message, regime)
+                methods = tuple(other.method for _, other in judged)
+                use = Use(finding, project.loader_place(loader), rank, methods=methods)
+                causes.add(use, (many.kept.file.path, many.kept.store.event.span))
+    yield from map(worst, causes)
 
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
@@ -62,12 +61,12 @@ def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> s
     return "descriptors" if many.count > OPEN_FILES - reserved else "counted"
 
 
-def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime, loader: Loader) -> Finding:
+def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime) -> Finding:
     severity: Severity = "error" if message == "forkserver" else "warning"
     kept = many.kept
     values: dict[str, str | int] = {
         "kept": f"{name}.{kept.attr}",
-        "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+        "method": regime.described,
     }
     if many.count is not None:
         values["count"] = many.count
@@ -79,7 +78,47 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         values,
         severity=severity,
         start_methods=(regime.method,),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
-        related=(project.loader_place(loader),),
+        trace=project.chain(regime.arrival, kept.hops),
         statement=kept.store.event.span,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """How near is the count of storages to the tightest limit of the targets?"""
+    failed = case.raised
+    counted_runs = [run for run in case.runs if run.storages is not None and not run.storages.exception]
+    bounds = [(*bound, run) for run in counted_runs for bound in _bounds(case, run)]
+    if failed and not bounds:
+        return case.confirmed(failed[0])
+    if not bounds:
+        if not counted_runs:
+            return case.inconclusive("the storages were not counted")
+        return case.refuted("forked workers are sent no storages, and no target starts workers in another way")
+    have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
+    both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
+    if failed:
+        return case.confirmed(f"{both}: {failed[0]}")
+    if have >= NEAR * most:
+        trial = next((one for one in run.trials if one.outcome == "failed"), None)
+        tried = (f"a trial under {trial.method} failed",) if trial is not None else ()
+        return case.confirmed(both, *tried)
+    return case.refuted(both) if have < FAR * most else case.inconclusive(both)
+
+
+def _bounds(case: Case, run: LoaderRun) -> list[tuple[int, int, str]]:
+    """What a loader sends, how much it can, and under what: for the method of this run and those of the targets."""
+    storages = run.storages
+    if storages is None:
+        return []
+    values = run.limits.values if run.limits is not None else {}
+    known = {name: value if isinstance(value := values.get(name), int) else None for name in BOUNDING}
+    strategy = storages.strategy or STRATEGIES[0]
+    return [
+        (storages_sent(storages, strategy, wall.limit), wall.most, f"{case.where(method)}: {wall.limit}")
+        for method in [*([run.method] if run.method else []), *run.others]
+        for wall in walls(storages, method, strategy, workers=run.count, **known)
+    ]
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.storages is not None and run.storages.storages > 0

@@ -5,17 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Optional
 
-from dllint.facts.nodes import Constant, Name, Subscript
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Compare,
+    Constant,
+    Dict,
+    FString,
+    LambdaRef,
+    List,
+    Name,
+    Set,
+    Starred,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Event, Expr
+from dllint.inference import limits
 from dllint.inference.values import Instance
-from dllint.libraries.records import OF_STRING, PATH_CONSUMERS, PATH_FUNCTIONS, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.index import PATH_CONSUMERS
+from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
 
-DEEPEST = 4
 _NUMBERS = frozenset({"int", "float"})
 _NEUTRAL = frozenset({"len", "print", "isinstance", "debug", "info", "warning", "error"})
 _PATH, _NUMBER, _OTHER = "path", "number", "other"
@@ -68,41 +85,41 @@ class _Function:
                 # What comes of a field that is gone through is used like the field.
                 at = (event.span.line, event.span.column)
                 part = self._part(event.value, at)
-                if part and event.target[0] == "name":
-                    self.bound.setdefault(event.target[1], []).append((at, part))
+                if part and isinstance(event.target, Name):
+                    self.bound.setdefault(event.target.id, []).append((at, part))
 
     def _bind(self, event: Event, target: Expr, value: Expr) -> None:
         """What the names of an assignment stand for behind it."""
         at = (event.span.line, event.span.column)
         after = (event.span.end_line, event.span.end_column)
-        if target[0] == "name":
+        if isinstance(target, Name):
             part = self._part(value, at)
-            if part is not None or target[1] in self.bound:
-                self.bound.setdefault(target[1], []).append((after, part))
-        elif target[0] in ("tuple", "list"):
-            same = value[0] in ("tuple", "list") and len(value[1]) == len(target[1])
-            for position, one in enumerate(target[1]):
-                if one[0] != "star":
-                    self._bind(event, one, value[1][position] if same else Subscript(value, Constant(position)))
+            if part is not None or target.id in self.bound:
+                self.bound.setdefault(target.id, []).append((after, part))
+        elif isinstance(target, (Tuple, List)):
+            values = value.elements if isinstance(value, (Tuple, List)) else ()
+            same = len(values) == len(target.elements)
+            for position, one in enumerate(target.elements):
+                if not isinstance(one, Starred):
+                    self._bind(event, one, values[position] if same else Subscript(value, Constant(position)))
 
     def _part(self, expr: Expr, at: tuple[int, int]) -> Optional[_Part]:
         """The part of a row that an expression stands for, cleaned or cut as a string at most."""
-        tag = expr[0]
         if expr in self.rows:
             return ()
-        if tag == "name":
+        if isinstance(expr, Name):
             found: Optional[_Part] = None
-            for since, part in self.bound.get(expr[1], ()):
+            for since, part in self.bound.get(expr.id, ()):
                 if since <= at:
                     found = part
             return found
-        if tag == "item":
-            base = self._part(expr[1], at)
-            return (expr[2][1],) if base == () and expr[2][0] == "const" else base
-        if tag == "call":
-            call = self.file.calls[expr[1]]
-            if call.func[0] == "attr" and call.func[2] in OF_STRING | SPLITTING:
-                return self._part(call.func[1], at)
+        if isinstance(expr, Subscript):
+            base = self._part(expr.value, at)
+            return (expr.index.value,) if base == () and isinstance(expr.index, Constant) else base
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
+            if isinstance(call.func, Attribute) and call.func.attr in OF_STRING | SPLITTING:
+                return self._part(call.func.value, at)
             if call.func == Name("str") and len(call.args) == 1:
                 return self._part(call.args[0].value, at)
         return None
@@ -117,7 +134,7 @@ class _Function:
                 part = self._part(argument.value, at)
                 if part is not None:
                     _merge(found, self._given_to(index, argument.keyword, argument.value, part))
-                elif argument.value[0] != "call":
+                elif not isinstance(argument.value, CallRef):
                     self._inside(argument.value, at, found)
         for event in self.file.scopes[self.scope].events:
             if event.kind == "for" and event.value is not None:
@@ -135,14 +152,16 @@ class _Function:
 
     def _inside(self, expr: Expr, at: tuple[int, int], found: _Uses) -> None:
         """The parts inside an expression, but for those in calls."""
-        if expr[0] in ("call", "const", "lambda", "compare", "name"):
+        if isinstance(expr, (CallRef, Constant, LambdaRef, Compare, Name)):
             return
-        joins = (expr[0] == "binop" and expr[1] in ("/", "+", "%")) or (expr[0] == "fstring" and len(expr[1]) > 1)
+        joins = (isinstance(expr, BinOp) and expr.op in ("/", "+", "%")) or (
+            isinstance(expr, FString) and len(expr.values) > 1
+        )
         for one in _inner(expr):
             part = self._part(one, at)
             if part is None:
                 self._inside(one, at, found)
-            elif joins or expr[0] in ("list", "tuple", "set", "dict"):
+            elif joins or isinstance(expr, (List, Tuple, Set, Dict)):
                 found.setdefault(part, set()).add(_PATH if joins else _OTHER)
 
     def _given_to(self, index: int, keyword: Optional[str], value: Expr, part: _Part) -> _Uses:
@@ -154,7 +173,7 @@ class _Function:
             return {part: {_NUMBER}}
         if last in _NEUTRAL or (last == "str" and len(call.args) == 1):
             return {}
-        targets = self.world.calls.targets(self.file, index) if self.depth < DEEPEST else ()
+        targets = self.world.calls.targets(self.file, index) if not limits.PATH_USE_DEPTH.reached(self.depth) else ()
         found: _Uses = {}
         for target in targets:
             function = target.function

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import List, Tuple
 from dllint.inference.values import Class, Const, Display, External, Instance, Value
 from dllint.project.loaders import Loader
 
@@ -53,8 +54,8 @@ def _returned(project: Project, dataset: Value) -> int:
 def _size(project: Project, value: Value) -> int:
     """The bytes of the arrays that an item is or is made of: of those that are returned as they were made, since a row
     of an array, or what is made of one, is smaller."""
-    if isinstance(value, Display) and value.written.expr[0] in ("list", "tuple"):
-        parts = (project.world.values.evaluate(part, value.written.site) for part in value.written.expr[1])
+    if isinstance(value, Display) and isinstance(value.written.expr, (List, Tuple)):
+        parts = (project.world.values.evaluate(part, value.written.site) for part in value.written.expr.elements)
         return sum(max((_size(project, one) for one in part), default=0) for part in parts)
     array = project.arrays.array(value)
     if array is None or array.size is None or array.source != "shape" or not isinstance(value, Instance):

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, CallRef, Dict, List, Name, Tuple
 from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Step
 from dllint.inference.values import Class, Const, Display, Instance, Mapping, Site
-from dllint.libraries.torch import LAUNCHERS
+from dllint.libraries.index import LAUNCHERS, POOLS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.arrays import Array
@@ -17,8 +20,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-_POOLS = ("multiprocessing.Pool()", "concurrent.futures.ProcessPoolExecutor()")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class ProcessArguments:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.origins = Origins(project.world)
 
     def large(self, launch: Launch) -> Iterator[LargeArgument]:
         """The lists, arrays and datasets among the arguments of a launch."""
@@ -73,32 +75,30 @@ class ProcessArguments:
             if actual is None or actual.expr is None or actual.site is None:
                 continue
             for value in self.world.values.evaluate(actual.expr, actual.site):
-                if isinstance(value, (Display, Mapping)) and value.written.expr[0] in ("tuple", "list", "dict"):
-                    written = value.written
-                    for part in written.expr[1]:
-                        expr = part[1] if written.expr[0] == "dict" else part
-                        yield from self._judged(launch, expr, written.site, actual.span, processes)
+                if isinstance(value, (Display, Mapping)) and isinstance(value.written.expr, (Tuple, List, Dict)):
+                    made, site = value.written.expr, value.written.site
+                    for expr in [part for _, part in made.items] if isinstance(made, Dict) else made.elements:
+                        yield from self._judged(launch, expr, site, actual.span, processes)
 
     def _initial(self, launch: Launch) -> Iterator[LargeArgument]:
         """Among the `initargs` of the pool that a task is given to: each of its processes gets them."""
         func = launch.file.calls[launch.call].func
-        if func[0] != "attr" or not launch.api.startswith(_POOLS):
+        if not isinstance(func, Attribute) or (made_by := POOLS.get(launch.api.partition("()")[0])) is None:
             return
         site = self.world.call_site(launch.file, launch.call, launch.frame)
-        for pool in self.world.values.evaluate(func[1], site):
+        for pool in self.world.values.evaluate(func.value, site):
             if not isinstance(pool, Instance) or pool.file is None or pool.call < 0:
                 continue
-            position = 3 if "Executor" in launch.api else 2
             actuals = self.world.actuals(pool.file, pool.call, pool.frame)
             given = actuals.keywords.get("initargs")
-            if given is None and position < len(actuals.positional):
-                given = actuals.positional[position]
+            if given is None and made_by.initargs_at < len(actuals.positional):
+                given = actuals.positional[made_by.initargs_at]
             if given is None or given.expr is None or given.site is None:
                 continue
             made = replace(launch, file=pool.file, call=pool.call)
             for value in self.world.values.evaluate(given.expr, given.site):
-                if isinstance(value, Display) and value.written.expr[0] in ("tuple", "list"):
-                    for expr in value.written.expr[1]:
+                if isinstance(value, Display) and isinstance(value.written.expr, (Tuple, List)):
+                    for expr in value.written.expr.elements:
                         yield from self._judged(made, expr, value.written.site, given.span, None)
 
     def _processes(self, launch: Launch) -> int | None:
@@ -114,7 +114,7 @@ class ProcessArguments:
         self, launch: Launch, expr: Expr, site: Site, span: Span | None, processes: int | None
     ) -> Iterator[LargeArgument]:
         call = launch.file.calls[launch.call]
-        own = site.file.calls[expr[1]].span if expr[0] == "call" else None
+        own = site.file.calls[expr.index].span if isinstance(expr, CallRef) else None
         file = site.file if own is not None else launch.file
         place = own or span or call.span
         text = render(expr, site.file, 40)
@@ -150,19 +150,16 @@ class ProcessArguments:
     def _listed(self, expr: Expr, site: Site, depth: int) -> tuple[Array | None] | None:
         """The array behind a list that `tolist` makes, as far as it is known; None where an expression is no such
         list."""
-        if depth > 3:
+        if limits.COUNTING_DEPTH.reached(depth):
             return None
-        if expr[0] == "call":
-            func = site.file.calls[expr[1]].func
-            if func[0] != "attr" or func[2] != "tolist":
+        if isinstance(expr, CallRef):
+            func = site.file.calls[expr.index].func
+            if not isinstance(func, Attribute) or func.attr != "tolist":
                 return None
-            arrays = [self.project.arrays.array(value) for value in self.world.values.evaluate(func[1], site)]
+            arrays = [self.project.arrays.array(value) for value in self.world.values.evaluate(func.value, site)]
             return (arrays[0] if len(arrays) == 1 else None,)
-        if expr[0] == "name":
-            found = [
-                self._listed(binding.expr, where, depth + 1)
-                for binding, where in self.world.symbols.lookup(expr[1], site)
-                if binding.expr is not None
-            ]
-            return found[0] if len(found) == 1 else None
+        if isinstance(expr, Name):
+            given = list(self.origins.gives(expr, site))
+            one = given[0] if len(given) == 1 else None
+            return self._listed(one.expr, one.site, depth + 1) if isinstance(one, Step) else None
         return None

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.worker_memory import grew
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Instance
 from dllint.libraries.records import LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
 from dllint.project.arrays import mib
 from dllint.project.datasets import Kept
+from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.memory.growth_verdict import judge
+from dllint.rules.memory.objects_from_files import Held, Records
 from dllint.rules.memory.path_lists import lists_paths
-from dllint.rules.memory.records import Held, Records
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL302"
 MIB = 1 << 20
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Class | None, str], tuple[int, Finding]] = {}
-    methods: dict[tuple[str, Class | None, str], list[str]] = {}
+    causes: Causes[Use] = Causes()
     known: dict[Instance, list[tuple[Kept, Held]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
@@ -41,19 +46,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if not judged:
                     continue
                 rank, regime = max(judged, key=lambda pair: pair[0])
-                key = (kept.file.path, kept.owner, kept.attr)
-                place = project.loader_place(loader)
-                methods.setdefault(key, []).extend(other.method for _, other in judged if other.method != "fork")
-                if key in found and found[key][0] >= rank:
-                    rank, finding = found[key]
-                    found[key] = rank, replace(finding, related=tuple(dict.fromkeys((*finding.related, place))))
-                else:
-                    finding = _finding(project, value, kept, held, regime, place)
-                    earlier = found[key][1].related if key in found else ()
-                    found[key] = rank, replace(finding, related=tuple(dict.fromkeys((*earlier, *finding.related))))
-    for key, (_, finding) in found.items():
-        names = [*finding.start_methods, *methods[key]] if finding.start_methods else []
-        yield replace(finding, start_methods=tuple(dict.fromkeys(names)))
+                finding = _finding(project, value, kept, held, regime)
+                methods = tuple(other.method for _, other in judged if other.method != "fork")
+                use = Use(finding, project.loader_place(loader), rank, methods=methods)
+                causes.add(use, (kept.file.path, kept.owner, kept.attr))
+    yield from map(worst, causes)
 
 
 def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
@@ -95,12 +92,12 @@ def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
     return 3 + regime.shown if held.size * (regime.workers.count or 1) >= options["copies-mib"] * MIB else None
 
 
-def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: Regime, loader: Place) -> Finding:
+def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: Regime) -> Finding:
     assert isinstance(value.of, Class)
-    method = regime.method if regime.shown else f"{regime.method} (the default on {regime.where})"
+    method = regime.described
     values = {"kept": f"{value.of.name}.{kept.attr}", "method": method}
     severity: Severity = "info"
-    related = [loader]
+    related: tuple[Place, ...] = ()
     forked = regime.method == "fork"
     if held.size is not None:
         severity = "warning"
@@ -108,14 +105,14 @@ def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: 
         message = "made_fork" if forked else "made"
         if regime.workers.count:
             values["total"] = mib(held.size * regime.workers.count)
-            values["workers"] = f"{regime.workers.count} workers" if regime.workers.count > 1 else "1 worker"
+            values["workers"] = regime.workers.described
             message = "made_fork_total" if forked else "made_total"
     else:
         assert held.reading is not None
         values["source"] = held.reading.opener
         message = "read_fork" if forked else "read"
         if held.reading.span.line != kept.span.line or held.reading.file is not kept.file:
-            related.insert(0, Place(held.reading.file.path, held.reading.span, "read here"))
+            related = (Place(held.reading.file.path, held.reading.span, "read here"),)
     return Finding(
         CODE,
         kept.file.path,
@@ -124,7 +121,11 @@ def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: 
         values,
         severity=severity,
         start_methods=() if forked else (regime.method,),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(kept.hops)),
-        related=tuple(related),
+        trace=project.chain(regime.arrival, kept.hops),
+        related=related,
         statement=kept.store.event.span,
     )
+
+
+def concerns(run: LoaderRun) -> bool:
+    return run.forked and grew(run, "copied")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import NONE, Class, External, Function, Instance, Partial, Value
-from dllint.libraries.tensors import ATTRIBUTES, HOLDS, METHODS
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import ATTRIBUTES, METHODS, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Array
@@ -101,20 +101,20 @@ class Shipping:
         named: dict[str, Expr] = {}
         counters: set[str] = set()
         for event in run.events:
-            if event.kind == "assign" and event.target is not None and event.target[0] == "name":
-                named.pop(event.target[1], None)
+            if event.kind == "assign" and isinstance(event.target, Name):
+                named.pop(event.target.id, None)
                 if event.value is not None and event.detail is None:
-                    named[event.target[1]] = event.value
-            elif event.kind == "for" and event.target is not None and event.target[0] == "name":
+                    named[event.target.id] = event.value
+            elif event.kind == "for" and isinstance(event.target, Name):
                 iterable = event.value or Constant(None)
-                if iterable[0] == "call" and last_name(run.file.calls[iterable[1]].func) == "range":
-                    counters.add(event.target[1])
+                if isinstance(iterable, CallRef) and last_name(run.file.calls[iterable.index].func) == "range":
+                    counters.add(event.target.id)
             elif event.kind in ("return", "yield") and event.value is not None:
-                parts = event.value[1] if event.value[0] in ("tuple", "list") else [event.value]
-                if event.value[0] == "dict":
-                    parts = [part for _, part in event.value[1]]
+                parts = event.value.elements if isinstance(event.value, (Tuple, List)) else (event.value,)
+                if isinstance(event.value, Dict):
+                    parts = tuple(part for _, part in event.value.items)
                 for part in parts:
-                    shown = named.get(part[1], part) if part[0] == "name" else part
+                    shown = named.get(part.id, part) if isinstance(part, Name) else part
                     attr = self._viewed(run, shown, counters)
                     if attr in tensors:
                         yield View(str(attr), tensors[attr], run.file, event, part, part is event.value)
@@ -122,21 +122,28 @@ class Shipping:
 
     def _viewed(self, run: ItemRun, expr: Expr, counters: set[str]) -> str | None:
         """The attribute of which an expression is a view that a single index or a slice gives."""
-        if expr[0] == "call":
-            func = run.file.calls[expr[1]].func
-            operation = METHODS.get(func[2]) if func[0] == "attr" else None
-            if operation is None or operation.effect != HOLDS or operation.unless or func[2] == "numpy":
+        if isinstance(expr, CallRef):
+            func = run.file.calls[expr.index].func
+            if not isinstance(func, Attribute):
                 return None
-            return self._viewed(run, func[1], counters)
-        if expr[0] == "attr" and expr[2] in ATTRIBUTES:
-            return self._viewed(run, expr[1], counters)
-        if expr[0] != "item" or expr[1][0] != "attr" or expr[1][1] != Name(run.receiver):
+            operation = METHODS.get(func.attr)
+            if operation is None or operation.effect != HOLDS or operation.unless or func.attr == "numpy":
+                return None
+            return self._viewed(run, func.value, counters)
+        if isinstance(expr, Attribute) and expr.attr in ATTRIBUTES:
+            return self._viewed(run, expr.value, counters)
+        if (
+            not isinstance(expr, Subscript)
+            or not isinstance(expr.value, Attribute)
+            or expr.value.value != Name(run.receiver)
+        ):
             return None
-        keys = expr[2][1] if expr[2][0] == "tuple" else [expr[2]]
+        keys = expr.index.elements if isinstance(expr.index, Tuple) else [expr.index]
         single = all(
-            key[0] in ("slice", "const") or run.direct(key) or (key[0] == "name" and key[1] in counters) for key in keys
+            isinstance(key, (Slice, Constant)) or run.direct(key) or (isinstance(key, Name) and key.id in counters)
+            for key in keys
         )
-        return str(expr[1][2]) if single else None
+        return str(expr.value.attr) if single else None
 
     def _tensors(self, value: Instance) -> dict[str, int | None]:
         """The attributes of a dataset that are one tensor each, with their sizes."""
@@ -165,10 +172,10 @@ class Shipping:
                 for event in cls.file.scopes[method].events:
                     for part in walk(event.value, cls.file) if event.value is not None else ():
                         if (
-                            part[0] == "attr"
-                            and part[2] in _TENSOR_ATTRIBUTES
-                            and part[1][0] == "attr"
-                            and part[1][2] == attr
+                            isinstance(part, Attribute)
+                            and part.attr in _TENSOR_ATTRIBUTES
+                            and isinstance(part.value, Attribute)
+                            and part.value.attr == attr
                         ):
                             return True
         return False

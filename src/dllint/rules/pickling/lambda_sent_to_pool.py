@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.failures import is_pickling
+from dllint.evidence.wording import said
 from dllint.finding import Finding, Place, Severity
 from dllint.linking.conditions import render
 from dllint.project import Project
-from dllint.rules.pickling.functions import Unpicklable
-from dllint.rules.pickling.sent_functions import SentFunction, sent_functions
-from dllint.rules.pickling.unpicklable_functions import hoisting, statement_of
+from dllint.rules.causes import Causes
+from dllint.rules.pickling.hoisting import hoisting
+from dllint.rules.pickling.local_objects import unpicklable_function
+from dllint.rules.pickling.pool_functions import SentFunction, sent_functions
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL207"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    uses: dict[tuple[str, int], list[SentFunction]] = {}
+    causes: Causes[SentFunction] = Causes()
     for sent in sent_functions(project):
-        uses.setdefault(sent.function.key, []).append(sent)
-    for found in uses.values():
+        causes.add(sent, sent.function.key)
+    for found in causes:
         found.sort(key=lambda sent: sent.method is not None and not sent.method.shown)
         yield _finding(project, found)
 
 
 def _finding(project: Project, uses: list[SentFunction]) -> Finding:
     sent = uses[0]
-    file, scope = sent.function.file, sent.function.scope
-    one = Unpicklable(CODE, file, scope, "task", None)
+    one = unpicklable_function(CODE, sent.function, "task")
     call = sent.launch.file.calls[sent.launch.call]
     defaults = project.targets.default_start_methods()
     method = sent.method
@@ -49,14 +54,25 @@ def _finding(project: Project, uses: list[SentFunction]) -> Finding:
     ]
     return Finding(
         CODE,
-        file.path,
-        file.scopes[scope].header,
+        one.file.path,
+        one.span,
         message,
         values,
         severity=severity,
         start_methods=() if method is None else (method.name,),
-        trace=project.chain(method.arrival) if method is not None and method.arrival is not None else (),
+        trace=project.chain(method.arrival) if method is not None else (),
         related=tuple(place for place in dict.fromkeys(places) if not place.span.covers(one.span)),
         fixes=(fix,) if fix is not None else (),
-        statement=statement_of(one),
+        statement=one.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did a pool fail to pickle the function?"""
+    for end in case.seen.died_at(case.finding):
+        if is_pickling(f"{end.exception}: {end.text}"):
+            return case.confirmed(said(end.exception, end.text))
+    for launch in case.seen.launched_at(case.finding):
+        if launch.error and is_pickling(launch.error):
+            return case.confirmed(launch.error)
+    return case.inconclusive("the run did not see this function being sent")

@@ -3,27 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, CallRef
 from dllint.facts.schema import Expr
+from dllint.finding import Place
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
-from dllint.libraries.pickling import NAMED_AS_WRAPPED
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import NAMED_AS_WRAPPED, canonical
+from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, declared_names, last_name
 from dllint.project.dataset_and_workers import goes_with_workers
+from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.functions import Unpicklable, functions_in, is_lambda, is_local
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
+from dllint.rules.pickling.sent_to_workers import Sent
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.model import Project
 
-HOOKS = (
-    *("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"),
-    *("register_full_backward_pre_hook", "register_backward_hook"),
-)
-"""Methods of torch.nn.Module that keep the function they are given (torch 2.13, `torch/nn/modules/module.py`)."""
+
+@dataclass(frozen=True)
+class UnpicklableFunction(Sent):
+    """A lambda, or a local function or class. `role` is "dataset" where it is the class of the dataset itself."""
+
+    scope: int
+    role: str = ""
+
+    @property
+    def is_lambda(self) -> bool:
+        return self.file.scopes[self.scope].kind == "lambda"
+
+    @property
+    def place(self) -> Place:
+        kind = self.file.scopes[self.scope].kind
+        what = "the lambda" if self.is_lambda else f"the {kind}"
+        return Place(self.file.path, self.span, f"{what} that cannot be pickled")
+
+    @property
+    def words(self) -> str:
+        """ "This lambda", "The local class `Squares`"."""
+        entry = self.file.scopes[self.scope]
+        return "This lambda" if self.is_lambda else f"The local {entry.kind} `{entry.name}`"
+
+
+def unpicklable_function(
+    code: str, one: Function | Class, holder: str, kept: Kept | None = None, role: str = "", sure: bool = True
+) -> UnpicklableFunction:
+    """A function or class as what workers are sent, with the statement that holds it."""
+    entry = one.file.scopes[one.scope]
+    around = one.file.scopes[entry.parent].events if entry.parent >= 0 else ()
+    statement = next((event.span for event in around if event.span.covers(entry.header)), None)
+    return UnpicklableFunction(code, one.file, entry.header, statement, holder, kept, one.scope, role, sure=sure)
 
 
 class LocalObjects:
@@ -31,9 +64,9 @@ class LocalObjects:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._of: dict[tuple[str, int], list[Unpicklable]] = {}
+        self._of: dict[tuple[str, int], list[UnpicklableFunction]] = {}
 
-    def of(self, loader: Loader) -> list[Unpicklable]:
+    def of(self, loader: Loader) -> list[UnpicklableFunction]:
         """Those that the loader's datasets hold, or that it is given as its callables."""
         key = (loader.file.path, loader.call)
         found = self._of.get(key)
@@ -42,11 +75,11 @@ class LocalObjects:
         return found
 
 
-def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
+def _local_objects(project: Project, loader: Loader) -> Iterator[UnpicklableFunction]:
     """Lambdas that the loader's datasets hold, then functions and classes that no module names, then those that it is
     given as its callables."""
     seen: set[tuple[str, int]] = set()
-    local: list[Unpicklable] = []
+    local: list[UnpicklableFunction] = []
     held: dict[tuple[str, int], str] = {}
     for name, piece in project.dataset_pieces(loader):
         holder = f"{name}.{piece.path}" if piece.path else name
@@ -57,9 +90,9 @@ def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
             if one.key not in seen:
                 seen.add(one.key)
                 if isinstance(one, Function) and is_lambda(one):
-                    yield Unpicklable("DLL201", one.file, one.scope, holder, piece.kept)
+                    yield unpicklable_function("DLL201", one, holder, piece.kept)
                 elif piece.initial:
-                    local.append(Unpicklable("DLL202", one.file, one.scope, holder, piece.kept))
+                    local.append(unpicklable_function("DLL202", one, holder, piece.kept))
     yield from _hooks(project.world, held, seen)
     for value in project.dataset_objects(loader):
         if (
@@ -70,18 +103,18 @@ def _local_objects(project: Project, loader: Loader) -> Iterator[Unpicklable]:
         ):
             seen.add(value.of.key)
             sure = paired is True
-            lost = Unpicklable("DLL202", value.of.file, value.of.scope, value.of.name, None, "dataset", sure)
+            lost = unpicklable_function("DLL202", value.of, value.of.name, None, "dataset", sure)
             local.append(lost)
     yield from local
     for argument in ("collate_fn", "worker_init_fn"):
         for given in project.callables(loader, argument):
             for function in functions_in(project.world, given):
                 if function.receiver is None and (is_lambda(function) or is_local(function)):
-                    yield Unpicklable("DLL204", function.file, function.scope, argument, None)
+                    yield unpicklable_function("DLL204", function, argument)
             for one in _by_name(project.world, given):
                 if one.key not in seen and (isinstance(one, Class) or is_guarded(one.file, one.scope)):
                     seen.add(one.key)
-                    yield Unpicklable("DLL202", one.file, one.scope, argument, None)
+                    yield unpicklable_function("DLL202", one, argument)
 
 
 def is_guarded(file: SourceFile, scope: int) -> bool:
@@ -116,7 +149,7 @@ def _is_lost(world: World, one: Function | Class) -> bool:
     if isinstance(one, Function) and not all(_keeps_name(world, one, decorator.expr) for decorator in entry.decorators):
         return False
     return is_local(one) and not any(
-        event.kind == "global" and entry.name in event.detail for event in file.scopes[entry.parent].events
+        entry.name in declared_names(event) for event in file.scopes[entry.parent].events_of("global")
     )
 
 
@@ -124,7 +157,7 @@ def _keeps_name(world: World, function: Function, decorator: Expr) -> bool:
     """Whether what a decorator makes of a function is pickled by the function's own qualified name."""
     file, entry = function.file, function.file.scopes[function.scope]
     site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
-    expr = file.calls[decorator[1]].func if decorator[0] == "call" else decorator
+    expr = file.calls[decorator.index].func if isinstance(decorator, CallRef) else decorator
     values = world.values.evaluate(expr, site)
     return bool(values) and all(isinstance(one, External) and canonical(one.name) in NAMED_AS_WRAPPED for one in values)
 
@@ -137,7 +170,7 @@ def _wrappers(world: World, function: Function) -> Iterator[Function]:
     site = Site(file, max(entry.parent, 0), entry.region, (entry.header.line, entry.header.column), None)
     for decorator in world.values.evaluate(entry.decorators[0].expr, site):
         if not isinstance(decorator, Function) or any(
-            call.func[-1] == "update_wrapper"
+            last_name(call.func) == "update_wrapper"
             for call in map(decorator.file.calls.__getitem__, decorator.file.calls_of(decorator.scope))
         ):
             return
@@ -148,18 +181,18 @@ def _wrappers(world: World, function: Function) -> Iterator[Function]:
                 yield inner
 
 
-def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[Unpicklable]:
+def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, int]]) -> Iterator[UnpicklableFunction]:
     """Lambdas and local functions that are registered as hooks of modules which the datasets hold."""
-    for name in HOOKS:
+    for name in MODULE_HOOKS:
         for file, index in world.called(name):
             call = file.calls[index]
-            if call.func[0] != "attr" or not call.args:
+            if not isinstance(call.func, Attribute) or not call.args:
                 continue
             site = world.call_site(file, index, None)
             holder = next(
                 (
                     held[base.file.path, base.call]
-                    for base in world.values.evaluate(call.func[1], site)
+                    for base in world.values.evaluate(call.func.value, site)
                     if isinstance(base, Instance) and base.file is not None and (base.file.path, base.call) in held
                 ),
                 None,
@@ -171,4 +204,4 @@ def _hooks(world: World, held: dict[tuple[str, int], str], seen: set[tuple[str, 
                     if one.key not in seen:
                         seen.add(one.key)
                         code = "DLL201" if isinstance(one, Function) and is_lambda(one) else "DLL202"
-                        yield Unpicklable(code, one.file, one.scope, holder, None)
+                        yield unpicklable_function(code, one, holder)

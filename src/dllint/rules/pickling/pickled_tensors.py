@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import BinOp, Comprehension, Dict, List, Set, Starred, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Function, Instance, Site
-from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
+from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, sent_pieces
 from dllint.span import Span
 
@@ -22,15 +22,10 @@ GENERATOR = "torch.Generator"
 
 
 @dataclass(frozen=True)
-class MadeTensor:
-    """A tensor that pickling makes. `method` is "__getstate__" or its like, "" for a generator that is kept."""
+class MadeTensor(Sent):
+    """A tensor that pickling makes. `method` is "__getstate__" or another of pickle's, "" for a generator."""
 
-    file: SourceFile
-    span: Span
-    statement: Span | None
-    holder: str
     method: str
-    kept: Kept | None
 
 
 def shares_by_descriptor(project: Project, loader: Loader) -> bool:
@@ -68,14 +63,14 @@ def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor
             file, span, statement = place_of(piece)
             if file is not None and span is not None and (file.path, span) not in seen:
                 seen.add((file.path, span))
-                yield MadeTensor(file, span, statement, holder, "", piece.kept)
+                yield MadeTensor("DLL206", file, span, statement, holder, piece.kept, "")
     for cls, name in classes.items():
         method = next(
             (found for one in PICKLING_METHODS if (found := project.world.hierarchy.method(cls, one)) is not None), None
         )
         if method is not None:
             for span, statement in _made_in(project, cls, method):
-                yield MadeTensor(method.file, span, statement, name, method.name, None)
+                yield MadeTensor("DLL206", method.file, span, statement, name, None, method.name)
 
 
 def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[Span, Span]]:
@@ -84,8 +79,7 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
     seen: set[Span] = set()
     for event in file.scopes[scope].events:
         if event.value is None or not (
-            event.kind == "return"
-            or (event.kind == "assign" and event.target is not None and event.target[0] == "item")
+            event.kind == "return" or (event.kind == "assign" and isinstance(event.target, Subscript))
         ):
             continue
         at = (event.span.line, event.span.column)
@@ -104,16 +98,16 @@ def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[S
 
 def _leaves(expr: Expr) -> Iterator[Expr]:
     """An expression, or what a display, a dict, a comprehension or a union of dicts is made of."""
-    if expr[0] in ("list", "tuple", "set"):
-        for element in expr[1]:
-            yield from _leaves(element[1] if element[0] == "star" else element)
-    elif expr[0] == "dict":
-        for _, value in expr[1]:
+    if isinstance(expr, (List, Tuple, Set)):
+        for element in expr.elements:
+            yield from _leaves(element.value if isinstance(element, Starred) else element)
+    elif isinstance(expr, Dict):
+        for _, value in expr.items:
             yield from _leaves(value)
-    elif expr[0] == "comp":
-        yield from _leaves(expr[2][-1])
-    elif expr[0] == "binop" and expr[1] == "|":
-        yield from _leaves(expr[2])
-        yield from _leaves(expr[3])
+    elif isinstance(expr, Comprehension):
+        yield from _leaves(expr.element)
+    elif isinstance(expr, BinOp) and expr.op == "|":
+        yield from _leaves(expr.left)
+        yield from _leaves(expr.right)
     else:
         yield expr

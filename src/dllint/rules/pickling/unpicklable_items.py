@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Name, Set, Starred, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import NONE, Class, Display, Frame, Function, Instance, Partial, Site, Value
-from dllint.libraries.pickling import NON_LEAF, Refusal
+from dllint.libraries.pickling import Refusal
+from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.functions import is_lambda, is_local
+from dllint.rules.pickling.local_functions import is_lambda, is_local
 from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
 from dllint.span import Span
 
@@ -90,17 +92,17 @@ def _regroups(function: Function) -> bool:
 
 
 def _regrouped(expr: Expr, names: set[str], file: SourceFile) -> bool:
-    if expr[0] == "name":
-        return expr[1] in names
-    if expr[0] == "star":
-        return _regrouped(expr[1], names, file)
-    if expr[0] == "item":
-        return _regrouped(expr[1], names, file) and expr[2][0] == "const"
-    if expr[0] == "call":
-        call = file.calls[expr[1]]
+    if isinstance(expr, Name):
+        return expr.id in names
+    if isinstance(expr, Starred):
+        return _regrouped(expr.value, names, file)
+    if isinstance(expr, Subscript):
+        return _regrouped(expr.value, names, file) and isinstance(expr.index, Constant)
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
         return (
-            call.func[0] == "name"
-            and call.func[1] in _PASSING
+            isinstance(call.func, Name)
+            and call.func.id in _PASSING
             and all(
                 argument.keyword in (None, "*") and _regrouped(argument.value, names, file) for argument in call.args
             )
@@ -195,14 +197,14 @@ def _local_error(value: Function | Class | Instance, python: tuple[int, int]) ->
 
 def _leaves(expr: Expr) -> Iterator[Expr]:
     """An expression, or what a display or dict of it is made of; a generator is one."""
-    if expr[0] in ("list", "tuple", "set"):
-        for element in expr[1]:
-            if element[0] != "star":
+    if isinstance(expr, (List, Tuple, Set)):
+        for element in expr.elements:
+            if not isinstance(element, Starred):
                 yield from _leaves(element)
-    elif expr[0] == "dict":
-        for _, value in expr[1]:
+    elif isinstance(expr, Dict):
+        for _, value in expr.items:
             yield from _leaves(value)
-    elif expr[0] == "comp" and expr[1] != "generator":
-        yield from _leaves(expr[2][-1])
+    elif isinstance(expr, Comprehension) and expr.kind != "generator":
+        yield from _leaves(expr.element)
     else:
         yield expr

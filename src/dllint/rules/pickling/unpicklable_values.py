@@ -6,9 +6,10 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name
-from dllint.facts.schema import Expr
+from dllint.facts.nodes import BinOp, CallRef, Constant, Name
+from dllint.facts.schema import Expr, ImportedName
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.values import (
     Class,
     Const,
@@ -22,34 +23,30 @@ from dllint.inference.values import (
     Site,
     Value,
 )
+from dllint.libraries import contexts
+from dllint.libraries.builtin_functions import CLASS_MAKERS
 from dllint.libraries.contents import bound_by
+from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, canonical
+from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import (
     CACHED,
-    CACHES,
-    CLASS_MAKERS,
     GENERATOR,
     MODULE,
-    NON_LEAF,
-    NPZ,
-    OPENERS,
-    REFUSALS,
     RUN_TIME_CLASS,
-    RUN_TIME_CLASSES,
-    SCRIPT_FUNCTION,
-    SCRIPTING,
     WRAPPED_BY_CLASS,
     Refusal,
     named,
     opened,
 )
-from dllint.libraries.torch import canonical
-from dllint.linking.source import SourceFile
+from dllint.libraries.standard_library import CACHES
+from dllint.libraries.torch import NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
-from dllint.project.launches import context_of
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop
+from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -59,22 +56,15 @@ PICKLING_METHODS = ("__getstate__", "__reduce__", "__reduce_ex__")
 
 
 @dataclass(frozen=True)
-class Refused:
-    """An object that would have to be pickled and cannot. `holder` says where it is: "Rows.file"."""
+class Refused(Sent):
+    """An object that pickle refuses. `touch` leads to what opens it in the parent, where a method does so late."""
 
-    code: str
-    file: SourceFile
-    span: Span
-    statement: Span | None
     refusal: Refusal
-    holder: str
-    kept: Kept | None
-    hops: tuple[Hop, ...]
+    touch: Hop | None = None
 
     @property
-    def files(self) -> set[str]:
-        """The files in which it is made and kept."""
-        return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
+    def hops(self) -> tuple[Hop, ...]:
+        return (self.touch,) if self.touch is not None else super().hops
 
     @property
     def place(self) -> Place:
@@ -95,8 +85,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
             continue
         if not _made_by_worker(project, loader, piece):
             seen.add((file.path, span))
-            hops = piece.kept.hops if piece.kept is not None else ()
-            yield Refused("DLL203", file, span, statement, refusal, holder, piece.kept, hops)
+            yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal)
     for one in _opened_lazily(project, loader, regime):
         if (one.file.path, one.span) not in seen:
             seen.add((one.file.path, one.span))
@@ -112,7 +101,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                 seen.add((kept.file.path, kept.span))
                 holder = f"{value.of.name}.{kept.attr}"
                 statement = kept.store.event.span
-                yield Refused("DLL203", kept.file, kept.span, statement, refusal, holder, kept, kept.hops)
+                yield Refused("DLL203", kept.file, kept.span, statement, holder, kept, refusal)
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
@@ -127,7 +116,7 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
             for attr, stores in project.world.stores.own_stores(owner).items():
                 for store in stores:
                     method = owner.file.path, store.scope
-                    if method in initial or store.value is None or store.value[0] == "const":
+                    if method in initial or store.value is None or isinstance(store.value, Constant):
                         continue
                     site = project.world.stores.store_site(value, owner, store)
                     values = project.world.values.evaluate(store.value, site)
@@ -138,7 +127,7 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
                     event = store.event
                     span = event.value_span or event.span
                     holder = f"{value.of.name}.{attr}"
-                    yield Refused("DLL203", owner.file, span, event.span, refusal, holder, None, (hop,))
+                    yield Refused("DLL203", owner.file, span, event.span, holder, None, refusal, hop)
 
 
 def sent_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Piece]]:
@@ -156,7 +145,7 @@ def callable_pieces(project: Project, loader: Loader) -> Iterator[tuple[str, Pie
             value, depth = todo.pop()
             if isinstance(value, Function) and value.receiver is not None:
                 value = value.receiver
-            if isinstance(value, Partial) and depth < 3:
+            if isinstance(value, Partial) and not limits.COUNTING_DEPTH.reached(depth + 1):
                 todo.append((value.function, depth + 1))
                 for bound in bound_by(project.world, value):
                     yield argument, Piece("", bound, None)
@@ -209,11 +198,11 @@ def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None
             return None
         rows = (REFUSALS.get(canonical(name)) for name in project.world.hierarchy.externals(value.of))
         return next((row for row in rows if row is not None and not row.forked_context), None)
-    plain, context = context_of(value.of.name)
-    name = canonical(plain)
+    context = contexts.method_of(value.of.name)
+    name = canonical(value.of.name)
     if name in project.settings.unpicklable or value.of.name in project.settings.unpicklable:
         return named(name)
-    if name in OPENERS:
+    if name in FILE_MODES:
         return _opened(project, name, value)
     if name in CACHES:
         given = project.evaluate_argument(value.file, value.call, 0, "user_function", value.frame)
@@ -236,7 +225,7 @@ def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None
 
 def _opened(project: Project, name: str, value: Instance) -> Refusal:
     assert value.file is not None
-    opener = OPENERS[name]
+    opener = FILE_MODES[name]
     given = project.evaluate_argument(value.file, value.call, opener.position, "mode", value.frame) or ()
     modes = [one.value for one in given if isinstance(one, Const) and isinstance(one.value, str)]
     buffering = project.evaluate_argument(value.file, value.call, opener.position + 1, "buffering", value.frame)
@@ -271,7 +260,7 @@ def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
     for value in values:
         if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):
             way = value.file.path, value.call, value.frame
-            made.setdefault(way, {})[value] = context_of(value.of.name)[1]
+            made.setdefault(way, {})[value] = contexts.method_of(value.of.name)
     return {value for one in made.values() if len(set(one.values())) > 1 for value in one}
 
 
@@ -294,7 +283,7 @@ def _registers(file: SourceFile, index: int) -> bool:
     call = file.calls[index]
     if call.func == Name("globals") or call.func == Name("vars"):
         return True
-    return call.func == Name("setattr") and bool(call.args) and call.args[0].value[0] != "name"
+    return call.func == Name("setattr") and bool(call.args) and not isinstance(call.args[0].value, Name)
 
 
 def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
@@ -327,10 +316,12 @@ def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
     expr = kept.store.value
     if expr is None or kept.store.key != kept.attr:
         return None
-    if expr[0] == "name" and any(isinstance(value, External) for value in kept.values):
-        found = project.world.symbols.lookup(expr[1], kept.site)
+    if isinstance(expr, Name) and any(isinstance(value, External) for value in kept.values):
+        found = project.world.symbols.lookup(expr.id, kept.site)
         if found and all(
-            binding.kind == "import" and binding.event is not None and binding.event.detail[1] is None
+            binding.event is not None
+            and isinstance(binding.event.detail, ImportedName)
+            and binding.event.detail.name is None
             for binding, _ in found
         ):
             return MODULE
@@ -339,11 +330,11 @@ def _written_refusal(project: Project, kept: Kept) -> Refusal | None:
 
 def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
     """`torch.zeros(3, requires_grad=True) * 2`: an operation on a tensor that was made with gradients."""
-    if expr[0] != "binop" or _without_gradients(site):
+    if not isinstance(expr, BinOp) or _without_gradients(site):
         return False
     sides = expr.children()
     for side in sides:
-        if side[0] == "binop" and needs_gradient(project, side, site):
+        if isinstance(side, BinOp) and needs_gradient(project, side, site):
             return True
         for value in project.world.values.evaluate(side, site):
             if isinstance(value, Instance) and isinstance(value.of, External) and value.file is not None:
@@ -364,5 +355,6 @@ def _without_gradients(site: Site) -> bool:
     entries = (site.file.facts.regions[index] for index in site.file.regions(site.region))
     contexts = (entry.expr for entry in entries if entry.kind == "with" and entry.expr is not None)
     return any(
-        expr[0] == "call" and site.file.calls[expr[1]].func[-1] in ("no_grad", "inference_mode") for expr in contexts
+        isinstance(expr, CallRef) and last_name(site.file.calls[expr.index].func) in ("no_grad", "inference_mode")
+        for expr in contexts
     )

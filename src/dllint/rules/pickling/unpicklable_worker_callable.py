@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding
 from dllint.project import Project
+from dllint.rules.pickling.pickling_verdict import judge, stopped
 from dllint.rules.pickling.unpicklable_functions import unpicklable_functions
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL204"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    yield from unpicklable_functions(project, CODE)
+    return unpicklable_functions(project, CODE)
+
+
+def concerns(run: LoaderRun) -> bool:
+    return stopped(run, CODE)

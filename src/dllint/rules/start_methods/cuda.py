@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Name
+from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name, Tuple
 from dllint.facts.schema import Argument, Expr
+from dllint.inference import limits
 from dllint.inference.values import (
     NONE,
     Class,
@@ -20,17 +21,9 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.cuda import (
-    CUDA_CALLS,
-    CUDA_DEVICE_ARGUMENTS,
-    CUDA_TENSORS,
-    LAYERS,
-    NOTHING,
-    TENSOR_MAKERS,
-    USES,
-    CudaApi,
-)
-from dllint.libraries.torch import canonical
+from dllint.libraries.facets import CudaApi
+from dllint.libraries.index import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, TENSOR_MAKERS, canonical
+from dllint.libraries.torch.cuda import CUDA_TENSORS, LAYERS, NOTHING, USES
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
 
@@ -158,7 +151,11 @@ class Cuda:
                 yield "none"
             elif _is_index(value) or (isinstance(value, Pattern) and value.prefix.startswith("cuda")):
                 yield "cuda"
-            elif isinstance(value, Instance) and value.of == External("torch.device") and depth < 4:
+            elif (
+                isinstance(value, Instance)
+                and value.of == External("torch.device")
+                and not limits.DEVICE_DEPTH.reached(depth)
+            ):
                 yield from self._named_by(value, depth)
             else:
                 yield "unknown"
@@ -194,8 +191,8 @@ class Cuda:
     def _made(self, test: Expr, site: Site) -> bool:
         """Whether what a test asks for (`if stream is not None`) can be there: streams and the like are made only
         where the device is CUDA."""
-        asked = test[1] if test[0] == "compare" and test[2] == (("is not", Constant(None)),) else test
-        if asked[0] not in ("name", "attr"):
+        asked = test.left if isinstance(test, Compare) and test.comparisons == (("is not", Constant(None)),) else test
+        if not isinstance(asked, (Name, Attribute)):
             return True
         values = self.world.values.evaluate(asked, site)
         made = [value for value in values if isinstance(value, Instance) and _of_cuda(value)]
@@ -227,8 +224,8 @@ def _forgiven(file: SourceFile, region: int, index: int) -> bool:
             continue
         if other.kind != "handler":
             return False
-        kinds = [] if other.expr is None else other.expr[1] if other.expr[0] == "tuple" else [other.expr]
-        if not kinds or any(kind[-1] in _CATCHING for kind in kinds):
+        kinds = () if other.expr is None else other.expr.elements if isinstance(other.expr, Tuple) else (other.expr,)
+        if not kinds or any(last_name(kind) in _CATCHING for kind in kinds):
             return not any(event.kind == "raise" and event.region == number for event in events)
     return False
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.edges import Caller
-from dllint.inference.values import Actual, Frame, Function, Instance, Site
+from dllint.inference.origins import Origins, Step
+from dllint.inference.values import Frame, Function, Instance, Site
 from dllint.linking.conditions import Atom, contradict, render
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
@@ -24,8 +26,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-MOST_ANCESTORS = 60
-_DEEPEST = 5
 _END = (1 << 30, 0)
 
 
@@ -68,6 +68,7 @@ class CudaForks:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.world = project.world
+        self.origins = Origins(project.world)
         self.cuda = project.ask(Cuda)
         self._read: dict[str, dict[int, set[str]]] = {}
         self._used: dict[tuple[str, int, Frame | None], list[tuple[Reached, int]]] = {}
@@ -140,35 +141,17 @@ class CudaForks:
     def _on_gpu(self, expr: Expr, site: Site, depth: int) -> bool:
         """Whether a call that gives an expression its value puts it on the GPU. What it is does not matter: a model
         whose class is not known is moved there as well as any other."""
-        if depth > _DEEPEST:
+        if limits.DEVICE_DEPTH.exceeded(depth):
             return False
         if isinstance(expr, CallRef):
             func = site.file.calls[expr.index].func
             asks = isinstance(func, Attribute) and func.value == _TORCH_CUDA and not func.attr.endswith("Tensor")
             judged = self.cuda.judge(site.file, expr.index, site.frame)
             return judged.fails and not asks and self.cuda.wanted(site.file, expr.index, site.frame)
-        if expr[0] == "ifexp":
-            return any(self._on_gpu(part, site, depth + 1) for part in expr[2:4])
-        if expr[0] != "name":
+        if not isinstance(expr, (Name, IfExp)):
             return False
-        for binding, where in self.world.symbols.lookup(expr[1], site):
-            if binding.kind == "value" and binding.expr is not None:
-                if self._on_gpu(binding.expr, where, depth + 1):
-                    return True
-            elif binding.kind == "param":
-                given = self._given(Function(where.file, where.scope), expr[1], where.frame)
-                if any(
-                    self._on_gpu(actual.expr, actual.site, depth + 1) for actual in given if actual.expr and actual.site
-                ):
-                    return True
-        return False
-
-    def _given(self, function: Function, name: str, frame: Frame | None) -> list[Actual]:
-        """The arguments that fill a parameter, in one activation or in all calls."""
-        frames = [frame] if frame is not None and frame.actuals is not None else []
-        frames = frames or [caller.frame for caller in self.world.calls.callers(function)]
-        bound = [self.world.parameters.bound(function, name, one) for one in frames if one.actuals is not None]
-        return [one.actual for one in bound if one.actual is not None and one.case == "actual"]
+        given = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
+        return any(self._on_gpu(one.expr, one.site, depth + 1) for one in given)
 
     # The parent
 
@@ -220,9 +203,9 @@ class CudaForks:
         if launch.api.endswith("Process") and started:
             return max(started)
         func = launch.file.calls[launch.call].func
-        if func[0] == "attr":
+        if isinstance(func, Attribute):
             site = self.world.call_site(launch.file, launch.call, launch.frame)
-            for value in self.world.values.evaluate(func[1], site):
+            for value in self.world.values.evaluate(func.value, site):
                 if isinstance(value, Instance) and value.file is launch.file and value.call >= 0:
                     return value.call
         return launch.call
@@ -242,7 +225,7 @@ class CudaForks:
         todo.append((file, scope, index, conditions, len(through)))
         seen: set[tuple[str, int]] = set()
         iterated = loader is None
-        while todo and len(seen) < MOST_ANCESTORS:
+        while todo and not limits.ANCESTORS.reached(len(seen)):
             where, inner, at, below, left = todo.pop(0)
             if (where.path, inner) in seen:
                 continue

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, Poison
+from dllint.rules.start_methods.cuda_verdict import judge
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL103"
-MOST_PLACES = 4
-"""Loaders that one finding names."""
+MOST_PLACES = 5
+"""Places that one finding names."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Any], Finding] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         if not project.ask(CudaForks).forks(loader):
             continue
@@ -26,7 +33,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         kept = list(project.ask(CudaForks).kept_on_gpu(loader))
         poison = project.ask(CudaForks).poison_of_loader(loader) if uses or kept else None
         for finding in _of_loader(project, loader, uses, kept, poison):
-            _add(found, finding, project.loader_place(loader))
+            causes.add(Use(finding, project.loader_place(loader)), (finding.path, finding.span))
     for launch in project.launches.all():
         if project.ask(CudaForks).launch_forks(launch):
             place = Place(launch.file.path, launch.file.calls[launch.call].span, "this launches the forked process")
@@ -35,16 +42,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             poison = project.ask(CudaForks).poison_of_launch(launch) if uses else None
             if poison is not None:
                 for use in uses:
-                    _add(found, _use(project, use, process, poison, ()), place)
-    yield from found.values()
-
-
-def _add(found: dict[tuple[str, Any], Finding], finding: Finding, place: Place) -> None:
-    """One finding for one call, which names the loaders and launches that lead to it."""
-    key = (finding.path, finding.span)
-    known = found.setdefault(key, finding)
-    if place not in known.related and len(known.related) < MOST_PLACES + 1:
-        found[key] = Finding(**{**known.__dict__, "related": (*known.related, place)})
+                    finding = _use(project, use, process, poison, ())
+                    causes.add(Use(finding, place), (finding.path, finding.span))
+    for finding in map(worst, causes):
+        yield replace(finding, related=finding.related[:MOST_PLACES])
 
 
 def _of_loader(
@@ -87,3 +88,7 @@ def _use(project: Project, use: CudaUse, process: str, poison: Poison, held: tup
         related=(Place(poison.file.path, poison.span, poison.text), *held),
         statement=call.statement,
     )
+
+
+def concerns(run: LoaderRun) -> bool:
+    return bool(run.cuda)

@@ -14,8 +14,10 @@ from dllint.project.same_process import runs_when_imported
 from dllint.project.start_methods import Arrival
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse
+from dllint.rules.start_methods.cuda_verdict import judge
 from dllint.span import Span
 
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL106"
 PRELOADS = (3, 14)
 """The first Python whose forkserver really imports the main module (CPython, `multiprocessing/forkserver.py`)."""
@@ -91,7 +93,7 @@ def _finding(
             "where": f"{project.shown(origin.path)}:{origin.span.line}",
         },
         start_methods=("forkserver",),
-        trace=(*(project.chain(arrival) if arrival is not None else ()), origin, *project.trace(use.reached.hops())),
+        trace=(*project.chain(arrival), origin, *project.trace(use.reached.hops())),
         related=(used,),
         statement=call.statement,
     )

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import counted, describe, listed
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.start_methods.cuda_forks import CudaForks
 from dllint.rules.start_methods.live_threads import carried, raised_threads
-from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL107"
 _ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while workers start"}
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    found: dict[tuple[str, Span], Finding] = {}
+    causes: Causes[Use] = Causes()
     for loader in project.loaders:
         if not project.ask(CudaForks).forks(loader):
             continue
-        place = project.loader_place(loader)
         for one in _of_loader(project, loader):
-            key = (one.path, one.span)
-            earlier = found.setdefault(key, one)
-            found[key] = replace(earlier, related=tuple(dict.fromkeys((*earlier.related, place))))
-    yield from found.values()
+            causes.add(Use(one, project.loader_place(loader)), (one.path, one.span))
+    yield from map(worst, causes)
 
 
 def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
@@ -57,3 +57,15 @@ def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
             trace=project.trace(run.hops),
             statement=call.statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Did forked workers wait for ever?"""
+    forked = [run for run in case.runs if run.forked]
+    stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
+    if stuck:
+        where = describe(stuck[0].loader.site)
+        return case.confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
+    if not forked:
+        return case.refuted(f"its workers started by {listed(case.methods)}, which carries no threads or locks over")
+    return case.inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import said
 from dllint.finding import Finding, Place
 from dllint.project import Project
 from dllint.project.start_methods import SetCall
 from dllint.rules.start_methods.method_settings import MethodSettings
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL105"
 
@@ -66,3 +70,11 @@ def _finding(
         related=() if trace else (origin,),
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did set_start_method fail, or change nothing?"""
+    for end in case.seen.died_at(case.finding):
+        if "context has already been set" in end.text:
+            return case.confirmed(said(end.exception, end.text))
+    return case.inconclusive("a call that changes nothing leaves no trace in a run")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Const, External, Instance, Site
-from dllint.libraries.torch import canonical
+from dllint.libraries.index import LOCKS, THREAD_EXECUTORS, THREAD_POOLS, canonical
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
@@ -17,10 +18,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-_EXECUTORS = frozenset({"concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"})
-_POOLS = frozenset({"multiprocessing.Pool", "multiprocessing.pool.ThreadPool"})
-_LOCKS = frozenset({"threading.Lock", "threading.RLock", "multiprocessing.Lock", "multiprocessing.RLock"})
 
 
 class Carried(NamedTuple):
@@ -58,7 +55,7 @@ def _kind(kept: Kept) -> str:
     for value in kept.values:
         if isinstance(value, Instance) and isinstance(value.of, External):
             name = canonical(value.of.name)
-            for kind, names in (("executor", _EXECUTORS), ("pool", _POOLS), ("lock", _LOCKS)):
+            for kind, names in (("executor", THREAD_EXECUTORS), ("pool", THREAD_POOLS), ("lock", LOCKS)):
                 if name in names:
                     return kind
     return ""
@@ -68,7 +65,7 @@ def _uses(run: WorkerRun, attr: str) -> bool:
     """Whether a function calls a method of the attribute, or enters it."""
     for index in run.file.calls_of(run.scope):
         func = run.file.calls[index].func
-        if func[0] == "attr" and _is_attribute(func[1], attr):
+        if isinstance(func, Attribute) and _is_attribute(func.value, attr):
             return True
     return any(
         event.kind == "with" and event.value is not None and _is_attribute(event.value, attr)
@@ -77,7 +74,7 @@ def _uses(run: WorkerRun, attr: str) -> bool:
 
 
 def _is_attribute(expr: Expr, attr: str) -> bool:
-    return bool(expr[0] == "attr" and expr[2] == attr and expr[1][0] == "name")
+    return bool(isinstance(expr, Attribute) and expr.attr == attr and isinstance(expr.value, Name))
 
 
 def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile, Span] | None:
@@ -86,7 +83,7 @@ def _used_in_parent(project: Project, cls: Class, attr: str) -> tuple[SourceFile
         file = project.world.files[path]
         for index in file.calls_of(scope):
             func = file.calls[index].func
-            if func[0] == "attr" and func[2] in ("submit", "map") and _is_attribute(func[1], attr):
+            if isinstance(func, Attribute) and func.attr in ("submit", "map") and _is_attribute(func.value, attr):
                 return file, file.calls[index].span
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
@@ -12,6 +12,10 @@ from dllint.project.launches import Launch
 from dllint.project.loaders import Loader, Workers
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL104"
 
@@ -58,3 +62,18 @@ def _finding(project: Project, launch: Launch, reached: Reached, loader: Loader,
         trace=(origin, *project.trace(reached.hops())),
         statement=loader.file.calls[loader.call].statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Was the loader refused its workers?"""
+    if case.failure is not None:
+        return case.confirmed(case.failure)
+    inside = next((run for run in case.runs if run.workers), None)
+    if inside is None:
+        return case.inconclusive("no worker was started")
+    main = inside.process is None or inside.process.role == "main"
+    return case.refuted(f"its workers started, in {'the main process' if main else 'a process that is not daemonic'}")
+
+
+def concerns(run: LoaderRun) -> bool:
+    return bool(run.failures)

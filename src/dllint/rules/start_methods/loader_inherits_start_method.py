@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import counted, listed
+from dllint.facts.nodes import IfExp
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.rules.data.worker_options import written
-from dllint.rules.start_methods.consequences import consequences
 from dllint.rules.start_methods.cuda import Cuda
+from dllint.rules.start_methods.dataset_consequences import consequences
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL101"
 
@@ -95,7 +101,7 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
         count = render(expr, loader.file, 200)
         if "…" in count:
             return ()
-        count = f"({count})" if expr[0] == "ifexp" else count
+        count = f"({count})" if isinstance(expr, IfExp) else count
 
     def context(name: str, why: str) -> Fix:
         value = f'"{name}"' if count is None else f'"{name}" if {count} > 0 else None'
@@ -106,3 +112,26 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
     if remedy in ("cuda", "nccl", "threads", "platform"):
         return (meant,)
     return (context("fork", "workers share the dataset as it is"), meant)
+
+
+def judge(case: Case) -> Judgement:
+    """Did the workers start in the way that the finding says?"""
+    hazardous = case.finding.start_methods or ("spawn", "forkserver")
+    bad = [run for run in case.runs if run.method in hazardous]
+    if bad:
+        run = max(bad, key=lambda one: one.start_seconds)
+        took = f", ready {run.start_seconds:.1f} s later" if run.start_seconds else ""
+        fresh = sum(one.fresh for one in run.iterations)
+        again = f", {fresh} times in this run" if fresh > 1 else ""
+        return case.confirmed(f"{counted(run.count, 'worker')} started by {run.method}{took}{again}")
+    launched = [run for run in case.runs if run.process is not None and run.process.role in ("child", "worker")]
+    under = listed(case.methods)
+    if case.finding.trace and not launched:
+        return case.not_reached(f"the loader ran in the main process, by {under}, and not by way of the launcher")
+    return case.refuted(f"its workers started by {under or 'no one'}")
+
+
+def concerns(run: LoaderRun) -> bool:
+    process = run.process
+    nonfork = run.method in ("spawn", "forkserver")
+    return nonfork and run.loader.method is None and process is not None and process.start_method == run.method

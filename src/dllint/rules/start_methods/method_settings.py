@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Constant
+from dllint.facts.nodes import Attribute, Constant, Name
+from dllint.inference import limits
 from dllint.inference.values import External, Function
-from dllint.libraries.torch import FIXES_DEFAULT, canonical
+from dllint.libraries.index import canonical
+from dllint.libraries.multiprocessing import FIXES_DEFAULT
 from dllint.linking.conditions import path_atoms, render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch
@@ -19,8 +21,6 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-MOST_CALLERS = 4
 
 
 class Place(NamedTuple):
@@ -78,7 +78,7 @@ class MethodSettings:
     def fixed_before(self, setting: SetCall) -> Place | None:
         """What surely runs before the call and fixes the default: in its function, or in the only one that calls it."""
         file, index = setting.file, setting.call
-        for _ in range(MOST_CALLERS):
+        for _ in range(limits.SETTING_CALLERS.most):
             call = file.calls[index]
             found = next(self._fixing(file, index), None)
             if found is not None or call.scope == 0:
@@ -115,7 +115,7 @@ class MethodSettings:
 
     def _fixes(self, file: SourceFile, index: int) -> bool:
         call = file.calls[index]
-        if call.func[0] not in ("name", "attr"):
+        if not isinstance(call.func, (Name, Attribute)):
             return False
         launches = self.project.ask(Starting).launching.get((file.path, index), ())
         if any("default" in launch.methods and launch.api.endswith("Process") for launch in launches):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dllint.evidence.wording import listed
 from dllint.finding import Finding
 from dllint.inference.values import Const
 from dllint.linking.conditions import contradict
@@ -12,6 +13,10 @@ from dllint.linking.source import SourceFile
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
 from dllint.project.same_process import in_one_run, runs_when_imported, ways_to
+from dllint.rules.causes import Causes
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL108"
 MOST_PLACES = 4
@@ -27,7 +32,7 @@ class Setting(NamedTuple):
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     settings = list(_settings(project))
-    missed: dict[Setting, list[tuple[Loader, Regime]]] = {}
+    missed: Causes[tuple[Setting, Loader, Regime]] = Causes()
     in_workers: set[Setting] = set()
     for loader in project.loaders if settings else ():
         regimes = [regime for regime in project.regimes(loader) if regime.method != "fork"]
@@ -49,10 +54,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 and not _in_other_runs(project, setting, regimes)
                 and in_one_run(project.world, (setting.file, setting.call), (loader.file, loader.call))
             ):
-                missed.setdefault(setting, []).append((loader, met[0]))
-    for setting, loaders in missed.items():
-        if setting not in in_workers:
-            yield _finding(project, setting, loaders)
+                missed.add((setting, loader, met[0]), setting)
+    for found in missed:
+        if found[0][0] not in in_workers:
+            yield _finding(project, found[0][0], [(loader, regime) for _, loader, regime in found])
 
 
 def _settings(project: Project) -> Iterator[Setting]:
@@ -101,7 +106,14 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
         "main" if regime.shown else "latent",
         {"loader": project.where(loader.file, loader.span), "method": regime.method, "where": regime.where},
         start_methods=tuple(dict.fromkeys(other.method for _, other in loaders)),
-        trace=project.chain(regime.arrival) if regime.arrival is not None else (),
+        trace=project.chain(regime.arrival),
         related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Would the workers have taken over the strategy?"""
+    if case.methods == ["fork"]:
+        return case.refuted("its workers were forked and have the strategy of their parent")
+    return case.inconclusive(f"its workers started by {listed(case.methods)}; their strategy was not seen")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.failures import meaning
+from dllint.evidence.wording import listed, said
+from dllint.facts.nodes import CallRef
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
 from dllint.project import Project
-from dllint.rules.start_methods.unguarded import TopLevelStart, runs_on_until, top_level_starts
+from dllint.rules.start_methods.top_level_starts import TopLevelStart, runs_on_until, top_level_starts
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL102"
 MOST_PLACES = 8
@@ -40,7 +46,7 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
         values,
         severity="error" if first.method.shown else "warning",
         start_methods=tuple(dict.fromkeys(start.method.name for start in starts)),
-        trace=(*(project.chain(arrival) if arrival is not None else ()), *project.trace(first.hops)),
+        trace=project.chain(arrival, first.hops),
         related=tuple(dict.fromkeys(places))[:MOST_PLACES],
         fixes=_fixes(project, starts),
         statement=first.statement,
@@ -64,7 +70,28 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     if any(event.kind in ("def", "class", "import", "global") for event in moved):
         return ()
     imported = any(file.path in project.import_graph.imports(other.path) for other in project.files)
-    calls = all(event.kind == "expr" and event.value is not None and event.value[0] == "call" for event in moved)
+    calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
     edit = GuardStatements(file.path, first, last)
     kind: Applicability = "safe" if calls and not imported else "unsafe"
     return (Fix('Put it under `if __name__ == "__main__":`', kind, (edit,)),)
+
+
+def judge(case: Case) -> Judgement:
+    """Did a child start processes while it imported the main module?"""
+    if case.died is not None:
+        end, sign = case.died
+        return case.confirmed(f"process {end.pid} died of {said(end.exception, end.text)}: {sign.cause}")
+    if case.raised:
+        return case.confirmed(case.raised[0])
+    for trial in case.failed_trials:
+        meant = meaning(f"{trial.text}\n{trial.stderr}")
+        if meant is not None and CODE in meant.codes:
+            return case.latent(f"fails under {case.where(trial.method)}: {meant.cause}")
+    launched = case.seen.launched_at(case.finding)
+    under = list(dict.fromkeys([*case.methods, *(one.method for one in launched if one.method)]))
+    if not under:
+        return case.not_reached("nothing was started from there")
+    if set(under) == {"fork"}:
+        late = [f"a trial under {one.method} gave no answer" for one in case.failed_trials if one.stage == "timeout"]
+        return case.inconclusive("it ran by fork here, which needs no main guard", *dict.fromkeys(late))
+    return case.refuted(f"it started by {listed(under)} and no process died of it")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance, Site
-from dllint.libraries.handles import OPENERS, Opener
-from dllint.linking.source import SourceFile, last_name
+from dllint.libraries.facets import Opener
+from dllint.libraries.index import OPENERS
+from dllint.linking.source import SourceFile, declared_names, last_name
 from dllint.project.handles import Handles
 from dllint.project.worker_code import WorkerRun
 
@@ -66,7 +67,7 @@ def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
         if any(binding.kind == "value" and binding.expr == opened for binding in bindings)
     ]
     events = file.scopes[scope].events
-    shared = {name for event in events if event.kind == "global" for name in event.detail}
+    shared = {name for event in events if event.kind == "global" for name in declared_names(event)}
     for event in events:
         if event.value not in held:
             continue
@@ -75,10 +76,10 @@ def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
         if (
             event.kind == "assign"
             and event.target is not None
-            and event.target[0] == "name"
-            and event.target[1] in shared
+            and isinstance(event.target, Name)
+            and event.target.id in shared
         ):
-            return f"`{event.target[1]}`"
+            return f"`{event.target.id}`"
     for store in file.stores(scope):
         if store.value not in held:
             continue
@@ -91,7 +92,7 @@ def _keeper(project: Project, run: WorkerRun, index: int) -> str | None:
 
 def _is_cached(file: SourceFile, scope: int) -> bool:
     for decorator in file.scopes[scope].decorators:
-        name = file.calls[decorator.expr[1]].func if decorator.expr[0] == "call" else decorator.expr
+        name = file.calls[decorator.expr.index].func if isinstance(decorator.expr, CallRef) else decorator.expr
         if last_name(name) in _CACHES:
             return True
     return False
@@ -100,20 +101,20 @@ def _is_cached(file: SourceFile, scope: int) -> bool:
 def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
     """A name for a variable of a module, or for an attribute of a class that its objects share."""
     file, scope = run.file, run.scope
-    if expr[0] == "name":
-        local = file.bindings(scope).get(expr[1])
+    if isinstance(expr, Name):
+        local = file.bindings(scope).get(expr.id)
         if local is None:
-            return str(expr[1]) if expr[1] in file.bindings(0) else None
-        same = [one.expr for one in local if one.kind == "value" and one.expr is not None and one.expr[0] == "attr"]
+            return str(expr.id) if expr.id in file.bindings(0) else None
+        same = [one.expr for one in local if one.kind == "value" and isinstance(one.expr, Attribute)]
         return _lasting(project, run, same[0]) if len(local) == len(same) == 1 else None
-    if expr[0] != "attr":
+    if not isinstance(expr, Attribute):
         return None
-    for cls, of_object in _classes(project, run, expr[1]):
+    for cls, of_object in _classes(project, run, expr.value):
         line = [one for one in project.world.hierarchy.line(cls) if isinstance(one, Class)]
-        if of_object and any(expr[2] in project.world.stores.own_stores(one) for one in line):
+        if of_object and any(expr.attr in project.world.stores.own_stores(one) for one in line):
             continue
-        if any(expr[2] in one.file.bindings(one.scope) for one in line):
-            return f"{cls.name}.{expr[2]}"
+        if any(expr.attr in one.file.bindings(one.scope) for one in line):
+            return f"{cls.name}.{expr.attr}"
     return None
 
 
@@ -124,7 +125,7 @@ def _classes(project: Project, run: WorkerRun, expr: Expr) -> Iterator[tuple[Cla
     if owner is not None and params and expr == Name(params[0].name):
         yield Class(run.file, owner), params[0].name != "cls"
         return
-    if expr[0] == "name":
+    if isinstance(expr, Name):
         site = Site(run.file, run.scope, 0, (0, 0), run.frame)
         for value in project.world.values.evaluate(expr, site):
             if isinstance(value, Class):
@@ -135,6 +136,6 @@ def _let_go(file: SourceFile, label: str) -> bool:
     """Whether the file takes handles out of a container again."""
     name = label.rpartition(".")[2]
     return any(
-        call.func[0] == "attr" and call.func[2] in _LETTING_GO and last_name(call.func[1]) == name
+        isinstance(call.func, Attribute) and call.func.attr in _LETTING_GO and last_name(call.func.value) == name
         for call in file.calls
     )

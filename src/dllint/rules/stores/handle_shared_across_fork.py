@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
+from dllint.rules.causes import Causes
 from dllint.rules.stores.lazy_opening import lazy_opening
 from dllint.rules.stores.shared_handles import Shared, shared_handles
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL402"
 MOST_PLACES = 4
@@ -16,14 +23,14 @@ MOST_PLACES = 4
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int], list[Shared]] = {}
+    causes: Causes[Shared] = Causes()
     for loader in project.loaders:
         regimes = project.regimes(loader)
         decisive = [regime for regime in regimes if regime.shown] or regimes
         if any(regime.method == "fork" for regime in decisive):
             for shared in shared_handles(project, loader):
-                places.setdefault((shared.file.path, shared.call), []).append(shared)
-    for found in places.values():
+                causes.add(shared, (shared.file.path, shared.call))
+    for found in causes:
         yield _finding(project, found)
 
 
@@ -54,3 +61,40 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         fixes=lazy_opening(project, shared) if shared.touch is None else (),
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Did workers move the position of a file that their parent opened?
+
+    The race itself shows in 0.02 to 0.5 % of reads, so that right results prove nothing. What is exact is whether
+    parent and worker hold the same open file (kcmp) and whether its offset moved while the worker fetched.
+    """
+    forked = [run for run in case.runs if run.forked]
+    if not forked:
+        return case.refuted("its workers were not forked, so that each has handles of its own")
+    if case.raised or case.died is not None:
+        return case.confirmed(
+            f"a worker failed: {case.raised[0] if case.raised else case.died[1].cause if case.died else ''}"
+        )
+    handles = [one for run in forked for one in run.handles]
+    moved = [one for one in handles if one.shared and one.moved and one.used is not False]
+    if moved:
+        one = moved[0]
+        name = f"{one.attribute} " if one.attribute else ""
+        workers = counted(len({each.worker for each in moved}), "worker")
+        return case.confirmed(
+            f"{workers} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened"
+        )
+    if any(not run.batches and (case.seen.hung or run.gave_up) for run in forked):
+        return case.confirmed("the program hung: no batch came from the forked workers")
+    # What a library holds for itself, as LMDB its map, is not read by an offset at all.
+    shared = [one for one in handles if one.shared and one.attribute]
+    if any(one.used for one in shared) and all(one.moved is False for one in shared):
+        return case.refuted(
+            f"workers share {os.path.basename(shared[0].path)} with the parent, and its offset stayed: read by position"
+        )
+    return case.inconclusive("no offset moved; a clean short run proves nothing of a race")
+
+
+def concerns(run: LoaderRun) -> bool:
+    return any(one.shared and one.moved and one.used for one in run.handles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Call, Event, Expr
 from dllint.finding import AddImport, Fix, InsertStatement, ReplaceExpression
 from dllint.inference.values import Class
@@ -60,7 +60,7 @@ def _only_read_in(project: Project, step: Step, getitem: int) -> bool:
         if isinstance(cls, Class)
     ]
     elsewhere = any(
-        part[0] == "attr" and part[2] == step.attr
+        isinstance(part, Attribute) and part.attr == step.attr
         for file in {cls.file for cls in classes}
         for scope in range(len(file.scopes))
         if (file, scope) != (step.owner.file, getitem)
@@ -72,9 +72,7 @@ def _only_read_in(project: Project, step: Step, getitem: int) -> bool:
 def _first_statement(file: SourceFile, scope: int) -> Event | None:
     """The first simple statement of a function behind its docstring, where it stands under no condition."""
     events = [
-        event
-        for event in file.scopes[scope].events
-        if not (event.kind == "expr" and event.value is not None and event.value[0] == "const")
+        event for event in file.scopes[scope].events if not (event.kind == "expr" and isinstance(event.value, Constant))
     ]
     return events[0] if events and events[0].region == 0 and events[0].kind in ("assign", "expr", "return") else None
 
@@ -91,10 +89,10 @@ def _written(call: Call, file: SourceFile, initial: str, receiver: str) -> str |
 
 
 def _literal(expr: Expr, initial: str, receiver: str) -> str | None:
-    if expr[0] == "const":
-        value = expr[1]
+    if isinstance(expr, Constant):
+        value = expr.value
         plain = isinstance(value, str) and value.isprintable() and not set(value) & {'"', "\\"}
         return f'"{value}"' if plain else repr(value)
-    if expr[0] == "attr" and expr[1] == Name(initial):
-        return f"{receiver}.{expr[2]}"
+    if isinstance(expr, Attribute) and expr.value == Name(initial):
+        return f"{receiver}.{expr.attr}"
     return None

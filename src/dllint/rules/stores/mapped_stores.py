@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name, Subscript
 from dllint.inference.values import Class, External, Instance
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handles
 from dllint.project.loaders import Loader
 from dllint.span import Span
@@ -64,9 +64,9 @@ class Stores:
                 continue
             for stores in self.world.stores.own_stores(owner).values():
                 for store in stores:
-                    if store.value is not None and store.value[0] == "call":
-                        func = owner.file.calls[store.value[1]].func
-                        if func[-1] in ("__iter__", "_get_iterator"):
+                    if isinstance(store.value, CallRef):
+                        func = owner.file.calls[store.value.index].func
+                        if last_name(func) in ("__iter__", "_get_iterator"):
                             return True
         return False
 
@@ -100,9 +100,9 @@ class Stores:
         for other in file.calls_of(scope):
             call = file.calls[other]
             if (
-                call.func[0] == "attr"
-                and call.func[2] in ("append", "add")
-                and call.func[1][0] == "attr"
+                isinstance(call.func, Attribute)
+                and call.func.attr in ("append", "add")
+                and isinstance(call.func.value, Attribute)
                 and any(argument.value == wanted for argument in call.args)
             ):
                 return True
@@ -117,9 +117,9 @@ class Stores:
                 return f"submitit in {self.project.shown(file.path)}"
             for index in file.facts.called.get("get", []) + file.facts.called.get("getenv", []):
                 call = file.calls[index]
-                name = call.args[0].value if call.args else [""]
-                if name[0] == "const" and str(name[1]).startswith("SLURM_"):
-                    return f"`{name[1]}` at {self.project.where(file, call.span)}"
+                name = call.args[0].value if call.args else None
+                if isinstance(name, Constant) and str(name.value).startswith("SLURM_"):
+                    return f"`{name.value}` at {self.project.where(file, call.span)}"
         return self._slurm_item()
 
     def _slurm_item(self) -> str | None:
@@ -130,7 +130,9 @@ class Stores:
             tested = [(region.expr, region.span) for region in file.facts.regions]
             for expr, span in (*read, *tested):
                 for part in walk(expr, file) if expr is not None else ():
-                    key = part[2] if part[0] == "item" else part[1] if part[0] == "compare" else [""]
-                    if key[0] == "const" and str(key[1]).startswith("SLURM_"):
-                        return f"`{key[1]}` at {self.project.where(file, span)}"
+                    key = (
+                        part.index if isinstance(part, Subscript) else part.left if isinstance(part, Compare) else None
+                    )
+                    if isinstance(key, Constant) and str(key.value).startswith("SLURM_"):
+                        return f"`{key.value}` at {self.project.where(file, span)}"
         return None

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.thresholds import MIB
+from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place
 from dllint.linking.conditions import render
 from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL404"
+PAGE = 4096
+"""Bytes below which an array is no data."""
 MOST_PLACES = 4
 """Loaders and further maps that one finding names of each."""
 _FIXES = (Fix("Keep the path, map it in each process on first use, and drop the map in `__getstate__`", "suggestion"),)
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int], list[tuple[Loader, Regime, Copied]]] = {}
+    causes: Causes[tuple[Loader, Regime, Copied]] = Causes()
     for loader in project.loaders:
         for copied in project.ask(Handles).copied(loader) if project.regimes(loader) else ():
             beside = {copied.kept.file.path} if copied.kept is not None else ()
@@ -27,14 +35,14 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             decisive = [regime for regime in regimes if regime.shown] or regimes
             for regime in decisive:
                 if regime.method != "fork":
-                    places.setdefault(_cause(copied), []).append((loader, regime, copied))
-    for found in places.values():
+                    causes.add((loader, regime, copied), _cause(copied))
+    for found in causes:
         yield _kept(project, found)
-    sent: dict[tuple[str, int], list[tuple[Launch, str, Copied]]] = {}
+    sent: Causes[tuple[Launch, str, Copied]] = Causes()
     for launch, method, copied in project.ask(Handles).sent():
         assert copied.value.file is not None
-        sent.setdefault((copied.value.file.path, copied.value.call), []).append((launch, method, copied))
-    for uses in sent.values():
+        sent.add((launch, method, copied), (copied.value.file.path, copied.value.call))
+    for uses in sent:
         yield _sent(project, uses)
 
 
@@ -69,13 +77,10 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
             "what": copied.opener.what,
             "opener": render(call.func, file),
             "loader": project.where(loader.file, loader.span),
-            "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+            "method": regime.described,
         },
         start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
-        trace=(
-            *(project.chain(regime.arrival) if regime.arrival is not None else ()),
-            *project.trace(kept.hops if kept is not None else ()),
-        ),
+        trace=project.chain(regime.arrival, kept.hops if kept is not None else ()),
         related=(
             *store,
             *touch,
@@ -108,3 +113,27 @@ def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
         fixes=(Fix("Hand over the path, and map it in the process", "suggestion"),),
         statement=call.statement,
     )
+
+
+def judge(case: Case) -> Judgement:
+    """Is a mapped array read whole into the pickle?"""
+    with_arrays = [run for run in case.runs if run.storages is not None]
+    if not with_arrays:
+        return case.inconclusive("what the workers are given was not counted")
+    run = max(with_arrays, key=lambda one: one.array_bytes * (2 - one.forked))
+    size = run.array_bytes
+    if size < PAGE:
+        return case.refuted("pickling for a worker copies no array")
+    if size < MIB:
+        return case.inconclusive(
+            f"pickling for a worker copies {mebibytes(size)}: little here, and as much as the file holds"
+        )
+    if not run.forked:
+        return case.confirmed(f"{mebibytes(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
+    others = [method for method in run.others if method != "fork"]
+    if others:
+        return case.latent(
+            f"under {case.where(others[0])}, {mebibytes(size)} are read into the pickle for each worker",
+            "the forked workers of this run share the mapping",
+        )
+    return case.refuted("the workers are forked, under every target, and share the mapping")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.thresholds import MIB, NOTICEABLE
+from dllint.evidence.wording import counted, mebibytes
+from dllint.evidence.worker_memory import growth
 from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.project import Project
 from dllint.rules.stores.mapped_stores import Stores
 
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
+
 CODE = "DLL401"
+MANY_MAPPED = 64 * MIB
+"""Growth of the sum of RSS from which on a loader that no finding speaks of is looked at."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -43,3 +52,24 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             fixes=fixes,
             statement=loader.file.calls[loader.call].statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """Do mapped pages count in every worker, while nothing is used up?"""
+    grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.rss_last - one.rss_first, default=None)
+    if grown is None:
+        return case.inconclusive("no worker lived long enough to be measured twice")
+    rss = grown.rss_last - grown.rss_first
+    series = f"RSS of {counted(grown.workers, 'worker')} {mebibytes(grown.rss_first)} → {mebibytes(grown.rss_last)}"
+    own = f"their own memory +{mebibytes(max(grown.own, 0))}"
+    if rss >= NOTICEABLE and grown.own < max(NOTICEABLE, rss / 4):
+        pss = f"PSS {mebibytes(grown.pss_first)} → {mebibytes(grown.pss_last)}"
+        return case.confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
+    if rss >= NOTICEABLE:
+        return case.inconclusive(f"{series}, but {own}: that is no matter of mapped pages")
+    return case.inconclusive(f"{series} in {case.lasted}: too little to be seen in a short run")
+
+
+def concerns(run: LoaderRun) -> bool:
+    grown = growth(run)
+    return grown is not None and grown.workers > 1 and grown.rss_last - grown.rss_first >= MANY_MAPPED

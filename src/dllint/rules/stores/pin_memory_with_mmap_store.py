@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.wording import listed
 from dllint.finding import Finding, Fix, Place
 from dllint.project import Project
 from dllint.rules.stores.mapped_stores import Stores
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL403"
 _FIXES = (Fix("Compare RSS with PSS, and with `pin_memory=False`, before blaming either", "suggestion"),)
@@ -32,3 +36,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             fixes=_FIXES,
             statement=loader.file.calls[loader.call].statement,
         )
+
+
+def judge(case: Case) -> Judgement:
+    """A run does not measure what pinning costs."""
+    return case.inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; its cost was not measured")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Constant, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Instance
-from dllint.libraries.handles import Opener
+from dllint.libraries.facets import Opener
 from dllint.linking.conditions import Atom, path_atoms
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handle, Handles, Step, expressions
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
@@ -132,7 +132,7 @@ class _Case:
     def _used(self) -> bool:
         """Whether worker code reads the attribute, other than to see whether it is set."""
         return any(
-            part[0] == "attr" and part[2] == self.last.attr and self._may_be(run, part[1])
+            isinstance(part, Attribute) and part.attr == self.last.attr and self._may_be(run, part.value)
             for run in self.runs
             if run.entry != "worker_init_fn"
             and self.last.attr in self.project.ask(Handles).names_read(run.file, run.scope)
@@ -144,7 +144,7 @@ class _Case:
         which another object keeps it."""
         if self._is_own(run.file, run.scope, base):
             return True
-        return len(self.handle.steps) > 1 and base[0] == "attr" and base[2] == self.handle.steps[-2].attr
+        return len(self.handle.steps) > 1 and isinstance(base, Attribute) and base.attr == self.handle.steps[-2].attr
 
     def _reopened(self) -> bool:
         """Whether workers set the attribute anew on any other condition than that nothing has set it."""
@@ -170,7 +170,7 @@ class _Case:
             atom
             for caller in self.runs
             for index in caller.file.calls_of(caller.scope)
-            if caller.file.calls[index].func[-1] == name
+            if last_name(caller.file.calls[index].func) == name
             for atom in path_atoms(caller.file, caller.scope, caller.file.calls[index].region)
         ]
 
@@ -198,16 +198,20 @@ class _Case:
             file = self.project.world.files[path]
             for index in file.calls_of(scope):
                 func = file.calls[index].func
-                if func[0] != "attr" or func[2] not in self.handle.opener.ends:
+                if not isinstance(func, Attribute) or func.attr not in self.handle.opener.ends:
                     continue
-                base = func[1]
-                if base[0] == "attr" and base[2] == self.last.attr and self._is_own(file, scope, base[1]):
+                base = func.value
+                if (
+                    isinstance(base, Attribute)
+                    and base.attr == self.last.attr
+                    and self._is_own(file, scope, base.value)
+                ):
                     return True
                 if local is not None and (file, scope, base) == local:
                     return True
             for event in file.scopes[scope].events:
                 value = event.value
-                if event.kind == "with" and value is not None and value[0] == "attr" and value[2] == self.last.attr:
+                if event.kind == "with" and isinstance(value, Attribute) and value.attr == self.last.attr:
                     return True
         return False
 
@@ -230,10 +234,10 @@ def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterato
         names = opened.get(run.file.path)
         if names is None:
             names = opened[run.file.path] = {
-                name: binding.expr[1]
+                name: binding.expr.index
                 for name, bindings in run.file.bindings(0).items()
                 for binding in bindings
-                if binding.kind == "value" and binding.expr is not None and binding.expr[0] == "call"
+                if binding.kind == "value" and isinstance(binding.expr, CallRef)
             }
         read = project.ask(Handles).names_read(run.file, run.scope) if names else frozenset()
         for name in sorted(read & names.keys() - run.file.bindings(run.scope).keys()):
@@ -251,6 +255,6 @@ def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterato
 
 def _closed(file: SourceFile, name: str, opener: Opener) -> bool:
     return any(
-        call.func[0] == "attr" and call.func[1] == Name(name) and call.func[2] in opener.ends
+        isinstance(call.func, Attribute) and call.func.value == Name(name) and call.func.attr in opener.ends
         for call in (file.calls[index] for index in file.calls_of(0))
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.facts.nodes import Attribute
 from dllint.finding import Finding, Fix, Place, ReplaceString
 from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.programs import EnvironmentSetting
 from dllint.rules.threads.opencv import FICTIONAL, VARIABLE
+from dllint.rules.threads.thread_pool_verdict import judge
 
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL502"
 
 
@@ -49,7 +52,7 @@ def _used_before(project: Project, setting: EnvironmentSetting) -> tuple[SourceF
     file = setting.file
     for index in file.calls_of(setting.scope):
         call = file.calls[index]
-        if call.span < setting.span and file.encloses(call.region, setting.region) and call.func[0] == "attr":
+        if call.span < setting.span and file.encloses(call.region, setting.region) and isinstance(call.func, Attribute):
             name = project.external_name(file, index)
             if name is not None and name.startswith("cv2.") and name != "cv2.setNumThreads":
                 return file, index

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.schema import Call
+from dllint.facts.schema import Call, ImportedName
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, Function, Instance
-from dllint.libraries.arrays import CV2_CAPITALIZED_FUNCTIONS, CV2_WITHOUT_POOL
+from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
@@ -124,8 +125,8 @@ class OpenCV:
         if "()" in name:
             return False
         parts = name.split(".")
-        named_like_class = parts[-1][:1].isupper() and parts[-1] not in CV2_CAPITALIZED_FUNCTIONS
-        return len(parts) > 1 and parts[1] not in CV2_WITHOUT_POOL and not named_like_class
+        named_like_class = parts[-1][:1].isupper() and parts[-1] not in CAPITALIZED_FUNCTIONS
+        return len(parts) > 1 and parts[1] not in WITHOUT_POOL and not named_like_class
 
     @cached_property
     def caps(self) -> list[Cap]:
@@ -151,7 +152,7 @@ class OpenCV:
         call = file.calls[index]
         keys: set[tuple[str, int]] = set()
         todo = [(file, call.scope)]
-        while todo and len(keys) < 60:
+        while todo and not limits.CAP_CALLERS.reached(len(keys)):
             where, scope = todo.pop()
             if (where.path, scope) in keys:
                 continue
@@ -200,7 +201,7 @@ class OpenCV:
         in that of the call."""
         for file in (run.hops[0].file if run.hops else run.file, run.file):
             for event in file.scopes[0].events:
-                if event.kind == "import" and event.region == 0 and event.detail[:3] == ["cv2", None, None]:
+                if event.region == 0 and event.detail == ImportedName("cv2", None, None, 0):
                     return file, event.span
         return None
 

@@ -8,19 +8,22 @@ from typing import Any
 from dllint.finding import Finding, Fix, InsertStatement, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
+from dllint.rules.causes import Causes
 from dllint.rules.threads.opencv import Cap, OpenCV, Uncapped
+from dllint.rules.threads.thread_pool_verdict import judge
 
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL503"
 MOST_PLACES = 4
 """Loaders and beginnings that one finding names of each."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int], list[tuple[Uncapped, Cap]]] = {}
+    causes: Causes[tuple[Uncapped, Cap]] = Causes()
     for one in project.ask(OpenCV).uncapped:
         if one.cap is not None:
-            places.setdefault((one.run.file.path, one.index), []).append((one, one.cap))
-    for found in places.values():
+            causes.add((one, one.cap), (one.run.file.path, one.index))
+    for found in causes:
         yield _finding(project, found)
 
 
@@ -39,10 +42,10 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
             "call": render(call.func, one.run.file),
             "cap": project.where(cap.file, capping.span),
             "loader": project.where(loader.file, loader.span),
-            "method": regime.method if regime.shown else f"{regime.method} (the default on {regime.where})",
+            "method": regime.described,
         },
         start_methods=tuple(dict.fromkeys((regime.method, *(name for other, _ in found for name in other.methods)))),
-        trace=(*(project.chain(regime.arrival) if regime.arrival is not None else ()), *project.trace(one.run.hops)),
+        trace=project.chain(regime.arrival, one.run.hops),
         related=(
             Place(cap.file.path, capping.span, "this cap stays in its process"),
             *tuple(loaders)[:MOST_PLACES],

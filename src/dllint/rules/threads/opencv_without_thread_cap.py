@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Fix, InsertStatement, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
+from dllint.rules.causes import Causes
 from dllint.rules.threads.opencv import OpenCV, Uncapped
+from dllint.rules.threads.thread_pool_verdict import judge, starts_pool
 
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+
+__all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL501"
 MOST_PLACES = 4
 """Loaders, other ways in, and beginnings that one finding names of each."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    places: dict[tuple[str, int, bool], list[Uncapped]] = {}
+    causes: Causes[Uncapped] = Causes()
     lost = {(one.run.file.path, one.index) for one in project.ask(OpenCV).uncapped if one.cap is not None}
     for one in project.ask(OpenCV).uncapped:
         if (one.run.file.path, one.index) not in lost:
             where = (one.loader.file.path, one.loader.call) if one.elsewhere else (one.run.file.path, one.index)
-            places.setdefault((*where, one.elsewhere), []).append(one)
-    for found in places.values():
+            causes.add(one, (*where, one.elsewhere))
+    for found in causes:
         yield _other_program(project, found[0]) if found[0].elsewhere else _everywhere(project, found)
 
 
@@ -77,3 +83,7 @@ def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
         return ()
     edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
     return (Fix("Cap OpenCV's threads where the module is imported", "safe", (edit,)),)
+
+
+def concerns(run: LoaderRun) -> bool:
+    return starts_pool(run, "cv2")

@@ -1,0 +1,71 @@
+"""What a failure means: the exceptions that data loading hazards end in, by their text.
+
+The texts, here and in the pages of the rules, are those of CPython 3.10 to 3.14 and torch 2; which rule's hazard each
+comes from is measured. Patterns are compiled when a run is judged, which a static check never does.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from dllint.catalog import pages
+
+
+class Signature(NamedTuple):
+    """A text that a failure shows, the rules whose hazard ends so (likeliest first), and what happened, in a clause."""
+
+    pattern: re.Pattern[str]
+    codes: tuple[str, ...]
+    cause: str
+
+
+@lru_cache(maxsize=1)
+def signatures() -> tuple[Signature, ...]:
+    """What the pages of rules say of the failures that their hazards end in, by code."""
+    return tuple(
+        Signature(re.compile(one.text, re.DOTALL), (page.code, *one.also), one.cause)
+        for page in pages()
+        for one in page.run.errors
+    )
+
+
+_PICKLING = (
+    r"[Cc]an'?(?:t|not) (?:pickle|get local object)|cannot be pickled|no default __reduce__|not picklable"
+    r"|SemLock created in a fork context|Pool objects cannot be passed|should only be shared between processes"
+    r"|Can't pickle|PicklingError|pickling environments|ctypes objects containing pointers cannot be pickled"
+    r"|does not support deepcopy|requires_grad, as autograd does not support crossing process boundaries"
+)
+_WORKER_DIED = r"DataLoader worker \(pid(?:\(s\))? [\d, ]+\) (?:exited unexpectedly|is killed by signal)"
+
+_TIMED_OUT = r"DataLoader timed out after [\d.]+ seconds"
+_PASSED_ON = r"^(?:\w+\.)*(?:ProcessRaisedException|ProcessExitedException|ChildFailedError|CalledProcessError)\b"
+
+
+def timed_out(text: str) -> bool:
+    """Whether a loader gave up waiting, which without its `timeout` would have been a hang."""
+    return bool(re.search(_TIMED_OUT, text))
+
+
+def is_pickling(text: str) -> bool:
+    """Whether a failure is one of pickling."""
+    return bool(re.search(_PICKLING, text))
+
+
+def worker_died(text: str) -> bool:
+    """Whether all that is known is that a worker is gone."""
+    return bool(re.search(_WORKER_DIED, text))
+
+
+def passed_on(text: str) -> bool:
+    """Whether a process died only because one that it had launched did: `text` starts with the exception's name.
+
+    Those of `torch.multiprocessing.spawn`, of torchrun, and of `subprocess`.
+    """
+    return bool(re.search(_PASSED_ON, text))
+
+
+def meaning(text: str) -> Signature | None:
+    """What a failure comes from, by the text of its exception and traceback; `None` where it is nothing of ours."""
+    return next((one for one in signatures() if one.pattern.search(text)), None)

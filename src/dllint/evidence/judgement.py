@@ -1,0 +1,109 @@
+"""What the judge of a rule is given, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dllint.evidence.failures import Signature, meaning
+from dllint.evidence.wording import counted, said
+from dllint.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun, Seen
+    from dllint.observation import End, Trial
+
+
+@dataclass(frozen=True)
+class Judgement:
+    verdict: Verdict
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A finding with what the run saw of it.
+
+    Judges build their answer by its methods, `case.confirmed("…")`, so that a rule's module imports none of this.
+
+    Attributes:
+        runs: its loaders that ran with workers; all of its loaders where the rule's page says that the hazard needs no
+            workers.
+        allowed: the start methods that are a default somewhere in the targets, with the words for where.
+    """
+
+    finding: Finding
+    runs: tuple[LoaderRun, ...]
+    seen: Seen
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        return max((run.count for run in self.runs), default=0)
+
+    @property
+    def methods(self) -> list[str]:
+        """The start methods that the loaders ran under, each once."""
+        return list(dict.fromkeys(run.method for run in self.runs if run.method))
+
+    @property
+    def lasted(self) -> str:
+        """How long the loaders ran: "2 epochs"."""
+        epochs = max((len(run.epochs) for run in self.runs), default=0)
+        return counted(epochs, "epoch") if epochs else "this run"
+
+    def where(self, method: str) -> str:
+        """The start method with the words for where it is the default."""
+        return f"{method}, the default on {self.allowed[method]}" if method in self.allowed else method
+
+    @property
+    def died(self) -> tuple[End, Signature] | None:
+        """A process that died in the way in which the hazard ends."""
+        for end in self.seen.ends:
+            sign = meaning(f"{end.exception}: {end.text}\n{end.traceback}") if end.exception else None
+            if sign is not None and self.finding.code in sign.codes:
+                return end, sign
+        return None
+
+    @property
+    def raised(self) -> list[str]:
+        """What iter() raised, or an epoch ended with, where it is how the hazard ends."""
+        found = []
+        for run in self.runs:
+            for error, text in run.failures:
+                sign = meaning(f"{error}: {text}")
+                if sign is not None and self.finding.code in sign.codes:
+                    found.append(said(error, text))
+        return found
+
+    @property
+    def failure(self) -> str | None:
+        """What a loader of the finding, else any process, failed with where it is how the hazard ends."""
+        if self.raised:
+            return self.raised[0]
+        return said(self.died[0].exception, self.died[0].text) if self.died is not None else None
+
+    @property
+    def failed_trials(self) -> list[Trial]:
+        return [trial for run in self.runs for trial in run.trials if trial.outcome == "failed"]
+
+    @staticmethod
+    def confirmed(*evidence: str) -> Judgement:
+        return Judgement("confirmed", evidence)
+
+    @staticmethod
+    def latent(*evidence: str) -> Judgement:
+        return Judgement("latent", evidence)
+
+    @staticmethod
+    def refuted(*evidence: str) -> Judgement:
+        return Judgement("refuted", evidence)
+
+    @staticmethod
+    def inconclusive(*evidence: str) -> Judgement:
+        return Judgement("inconclusive", evidence)
+
+    @staticmethod
+    def not_reached(*evidence: str) -> Judgement:
+        return Judgement("not reached", evidence)

@@ -1,0 +1,378 @@
+"""What a run saw, joined by loader and by the place in the user's code.
+
+A *loader run* is all that the records say of one DataLoader object: where it was built, how it was iterated, what its
+workers did. A finding is matched to the loader runs whose call site is its place, or one of its related places, or
+whose dataset's class holds one of its places.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dllint.evidence.failures import timed_out
+from dllint.finding import Finding
+from dllint.observation import (
+    Batch,
+    Cuda,
+    Draw,
+    End,
+    Epoch,
+    Feeder,
+    Handle,
+    Item,
+    Iteration,
+    Kept,
+    Launch,
+    Limits,
+    Loader,
+    Observation,
+    Process,
+    Record,
+    Sample,
+    Site,
+    Storages,
+    Threads,
+    Trial,
+    Worker,
+)
+from dllint.span import Span
+
+PREFETCH = 2
+"""DataLoader's prefetch_factor where none is given."""
+
+
+@dataclass
+class LoaderRun:
+    """All that the records say of one DataLoader object.
+
+    `process` is the one that iterated it; `others` are the start methods that its workers may have elsewhere, by the
+    defaults of the targets: none where the loader or a launcher says which one it is.
+    """
+
+    loader: Loader
+    process: Process | None = None
+    others: tuple[str, ...] = ()
+    iterations: list[Iteration] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    epochs: list[Epoch] = field(default_factory=list)
+    storages: Storages | None = None
+    limits: Limits | None = None
+    first_batch: Batch | None = None
+    trials: list[Trial] = field(default_factory=list)
+    handles: list[Handle] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    threads: list[Threads] = field(default_factory=list)
+    cuda: list[Cuda] = field(default_factory=list)
+    feeders: list[Feeder] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+
+    @property
+    def iterated(self) -> bool:
+        return bool(self.iterations)
+
+    @property
+    def count(self) -> int:
+        """Workers that it runs with."""
+        return max((one.workers for one in self.iterations), default=self.loader.workers)
+
+    @property
+    def prefetch_factor(self) -> int:
+        """Batches that each worker makes ahead."""
+        given = self.loader.arguments.get("prefetch_factor")
+        return given if isinstance(given, int) and given > 0 else PREFETCH
+
+    @property
+    def method(self) -> str | None:
+        """The start method that its workers were started by, or would have been."""
+        return next((one.method for one in self.iterations if one.method), self.loader.method)
+
+    @property
+    def forked(self) -> bool:
+        return self.method == "fork"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether its start method is given, by its own argument or by the launcher of its process."""
+        launched = self.process.start_method if self.process is not None else None
+        return self.loader.method is not None or launched in ("spawn", "forkserver")
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """What iter() raised and what epochs ended with: exception and text."""
+        raised = [(one.error, one.text) for one in self.iterations if one.error]
+        return raised + [(one.error, one.text) for one in self.epochs if one.error]
+
+    @property
+    def batches(self) -> int:
+        return sum(epoch.batches for epoch in self.epochs)
+
+    @property
+    def array_bytes(self) -> int:
+        """Bytes of arrays that pickling for a worker copies; 0 where that was not counted."""
+        return self.storages.array_bytes if self.storages is not None else 0
+
+    @property
+    def start_seconds(self) -> float:
+        """The longest that a worker took to come to its loop."""
+        return max((one.seconds for one in self.workers if one.seconds is not None), default=0.0)
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether the loader waited for as long as its `timeout` says."""
+        return any(timed_out(text) for _, text in self.failures)
+
+
+class Seen:
+    """The records of a run, joined.
+
+    Attributes:
+        runs: every loader that was built, oldest first.
+        main: the user's program itself, `None` where nothing was recorded.
+        hung: the run was ended at the time limit while no batch came any more.
+
+    Trials of a loader with a fixed start method count where they were asked for, and not where they were made only
+    because the start method is a default in the targets, which are `allowed`.
+    """
+
+    def __init__(self, observation: Observation, hung: bool = False, allowed: Iterable[str] = ()) -> None:
+        self.observation = observation
+        self.hung = hung
+        self.processes: Mapping[int, Process] = observation.processes
+        self.launches = list(observation.of(Launch))
+        self.ends = list(observation.of(End))
+        self.cuda = list(observation.of(Cuda))
+        self.main = next((one for one in self.processes.values() if one.role == "main"), None)
+        by_name: dict[str, LoaderRun] = {}
+        for loader in observation.of(Loader):
+            by_name.setdefault(loader.loader, LoaderRun(loader))
+        self._join(by_name)
+        self.runs = list(by_name.values())
+        defaults = tuple(allowed)
+        for run in self.runs:
+            if run.fixed:
+                run.trials = [trial for trial in run.trials if trial.method not in defaults]
+            else:
+                run.others = tuple(method for method in defaults if method != run.method)
+
+    def _join(self, runs: dict[str, LoaderRun]) -> None:
+        of_worker: dict[int, LoaderRun] = {}
+        for record in self.observation.records:
+            run = runs.get(getattr(record, "loader", None) or "")
+            if run is None and record.pid in of_worker and isinstance(record, (Feeder, End)):
+                run = of_worker[record.pid]
+            if run is None:
+                continue
+            if isinstance(record, Worker):
+                of_worker[record.pid] = run
+            _put(run, record)
+        for run in runs.values():
+            pid = run.iterations[0].pid if run.iterations else run.loader.pid
+            run.process = self.processes.get(pid)
+
+    def matching(self, finding: Finding) -> list[LoaderRun]:
+        """The loader runs that a finding is about: by call site, else by the dataset's class."""
+        places = [
+            (finding.path, finding.span),
+            *((place.path, place.span) for place in (*finding.related, *finding.trace)),
+        ]
+        found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
+        if found:
+            return [run for run in found if not _of_another_class(run, finding)]
+        classes = [(path, name) for path, span in places for name in _classes_around(path, span)]
+        return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
+
+    def _is_class(self, run: LoaderRun, path: str, name: str) -> bool:
+        """Whether the loader's dataset is of a class with this name that a file defines."""
+        qualified = run.loader.dataset
+        if qualified.rpartition(".")[2] != name:
+            return False
+        if qualified.startswith(("__main__.", "__mp_main__.")):
+            return any(same_file(script, path) for script in self._scripts) or _is_module(path, self._modules)
+        return _is_module(path, [qualified.rpartition(".")[0], qualified.partition(".<locals>.")[0].rpartition(".")[0]])
+
+    @functools.cached_property
+    def _scripts(self) -> list[str]:
+        """The files that ran as `__main__`, by the command lines of the processes."""
+        return [
+            os.path.join(one.cwd, word) for one in self.processes.values() for word in one.argv if word.endswith(".py")
+        ]
+
+    @functools.cached_property
+    def _modules(self) -> list[str]:
+        """The modules that ran as `__main__`, with `-m`."""
+        return [
+            name
+            for one in self.processes.values()
+            for option, name in zip(one.argv, one.argv[1:], strict=False)
+            if option == "-m"
+        ]
+
+    def at(self, path: str, span: Span) -> list[LoaderRun]:
+        """The loader runs that were built by the call at a place."""
+        return [run for run in self.runs if is_at(run.loader.site, path, span)]
+
+    def launched_at(self, finding: Finding) -> list[Launch]:
+        """What the call at the finding's place launched, or a start() further down in the same function."""
+        here = [one for one in self.launches if touches(one.site, finding)]
+        return here or [one for one in self.launches if one.api == "Process" and _follows(one.site, finding)]
+
+    def died_at(self, finding: Finding) -> list[End]:
+        """The processes whose failure passed through the finding's place."""
+        return [
+            end
+            for end in self.ends
+            if end.exception and any(touches(site, finding) for site in (end.site, *end.frames))
+        ]
+
+    @staticmethod
+    def owner(path: str, line: int) -> str:
+        """The qualified name of what holds a line: "Records.__init__", "main.<locals>.build", "" at the top level."""
+        around = sorted(
+            [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
+            + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
+        )
+        return "".join(f"{name}{joint}" for _, name, joint in around).removesuffix(".<locals>.").removesuffix(".")
+
+
+_LISTS = {
+    "iteration": "iterations",
+    "worker": "workers",
+    "sample": "samples",
+    "epoch": "epochs",
+    "trial": "trials",
+    "handle": "handles",
+    "draw": "draws",
+    "item": "items",
+    "kept": "kept",
+    "threads": "threads",
+    "cuda": "cuda",
+    "feeder": "feeders",
+    "end": "ends",
+}
+"""For the kinds of records that a loader run has many of, the attribute that lists them."""
+
+
+def _put(run: LoaderRun, record: Record) -> None:
+    if isinstance(record, Storages):
+        run.storages = record
+    elif isinstance(record, Limits):
+        run.limits = record
+    elif isinstance(record, Batch):
+        run.first_batch = record
+    elif record.kind in _LISTS:
+        getattr(run, _LISTS[record.kind]).append(record)
+
+
+def is_at(site: Site | None, path: str, span: Span) -> bool:
+    """Whether a recorded call is the one at a place: by its columns, or by its line where there are none."""
+    if site is None or not same_file(site.path, path):
+        return False
+    return site.span == span if site.span is not None else site.line == span.line
+
+
+def touches(site: Site | None, finding: Finding) -> bool:
+    """Whether a recorded place lies on the lines of the finding."""
+    if site is None or not same_file(site.path, finding.path):
+        return False
+    whole = finding.statement or finding.span
+    return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
+
+
+def _is_module(path: str, names: Iterable[str]) -> bool:
+    """Whether a file can be one of the modules, by the end of its path: "…/pkg/data.py" is `data` and `pkg.data`."""
+    words = os.path.splitext(path)[0].split(os.sep)
+    if words[-1] in ("__init__", "__main__"):
+        words.pop()
+    whole = "." + ".".join(words)
+    return any(name and whole.endswith(f".{name}") for name in names)
+
+
+@functools.lru_cache(maxsize=4096)
+def same_file(one: str, other: str) -> bool:
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
+
+
+def _of_another_class(run: LoaderRun, finding: Finding) -> bool:
+    """Whether the loader got a dataset of another class of the same file than the one that holds the finding.
+
+    One call often makes the loaders of several datasets. Subclasses of the class, and classes that name it, as those
+    do that wrap it, are concerned all the same.
+    """
+    holding = set(_classes_around(finding.path, finding.span))
+    name = run.loader.dataset.rpartition(".")[2]
+    bodies = _class_names(finding.path)
+    if not holding or name not in bodies or name in holding:
+        return False
+    seen, waiting = set[str](), [name]
+    while waiting:
+        one = waiting.pop()
+        if one in holding:
+            return False
+        if one not in seen:
+            seen.add(one)
+            waiting += bodies.get(one, ())
+    return True
+
+
+def _follows(site: Site | None, finding: Finding) -> bool:
+    """Whether a recorded call comes after the finding's place in the same function, or both at the top level."""
+    if site is None or not same_file(site.path, finding.path) or site.line < finding.span.line:
+        return False
+    return _function_at(finding.path, site.line) == _function_at(finding.path, finding.span.line)
+
+
+def _function_at(path: str, line: int) -> tuple[int, int] | None:
+    """The lines of the innermost function around a line."""
+    around = [(first, last) for _, first, last in _functions(path) if first <= line <= last]
+    return max(around, default=None)
+
+
+def _classes_around(path: str, span: Span) -> Iterator[str]:
+    """The classes whose definition holds a place."""
+    for name, first, last in _classes(path):
+        if first <= span.line and span.end_line <= last:
+            yield name
+
+
+@functools.lru_cache(maxsize=512)
+def _class_names(path: str) -> Mapping[str, frozenset[str]]:
+    """The classes of a file, each with all names that its definition mentions, those of its bases among them."""
+    return {
+        node.name: frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+@functools.lru_cache(maxsize=512)
+def _classes(path: str) -> tuple[tuple[str, int, int], ...]:
+    return _defined(path, (ast.ClassDef,))
+
+
+@functools.lru_cache(maxsize=512)
+def _functions(path: str) -> tuple[tuple[str, int, int], ...]:
+    return _defined(path, (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def _tree(path: str) -> ast.AST:
+    try:
+        with open(path, "rb") as file:
+            return ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, int, int], ...]:
+    """Definitions of a file: name, first and last line. A file that cannot be read has none."""
+    return tuple(
+        (node.name, node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(_tree(path))
+        if isinstance(node, kinds) and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+    )

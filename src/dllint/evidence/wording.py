@@ -1,0 +1,58 @@
+"""Words and figures as evidence is worded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dllint.evidence.thresholds import MIB
+
+if TYPE_CHECKING:
+    from dllint.observation import Site
+
+LONGEST = 200
+"""Characters of an exception's text that are shown."""
+
+
+def mebibytes(size: float) -> str:
+    """`12 MiB`; one digit below 10."""
+    return f"{size / MIB:,.0f} MiB" if size >= 10 * MIB else f"{size / MIB:.1f} MiB"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 worker`, `2 batches`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{'es' if noun == 'batch' else 's'}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """`fork, spawn and forkserver`."""
+    each = list(dict.fromkeys(words))
+    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 2 else each)
+
+
+def describe(site: Site | None) -> str:
+    """`train.py:12`."""
+    return f"{os.path.basename(site.path)}:{site.line}" if site else "an unknown place"
+
+
+def said(exception: str | None, text: str) -> str:
+    """`AttributeError: Can't pickle …`: the class without its module, and the first paragraph of its text.
+
+    An exception that carries the traceback of another process is quoted by the last line of that traceback.
+    """
+    name = (exception or "an error").rpartition(".")[2]
+    lines = text.strip().splitlines()
+    words: list[str] = []
+    for line in lines:
+        if line.startswith(("Traceback ", "Original Traceback ")):
+            last = next(one.strip() for one in reversed(lines) if one.strip("- "))
+            return last[:LONGEST] if last.startswith(name) or not words else f"{name}: {last}"[:LONGEST]
+        if not line.strip():
+            break
+        if not line.strip("- "):
+            continue
+        words += line.split()
+    first = " ".join(words)
+    first = first if len(first) <= LONGEST else f"{first[: LONGEST - 3]}..."
+    return f"{name}: {first}" if first else name

@@ -1,0 +1,78 @@
+"""How the memory of workers grew.
+
+What a worker takes for itself is told by two figures together. USS alone counts mapped files that no other process has
+mapped; `Pss_Anon` alone rises for a worker when another process that shares its pages ends. What both have gained is
+its own: copied pages, and what it allocated. RSS counts a shared page in each process, which is what a scheduler sees
+that sums RSS.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from dllint.evidence.thresholds import NOTICEABLE
+
+if TYPE_CHECKING:
+    from dllint.evidence.loader_runs import LoaderRun
+    from dllint.observation import Sample
+
+
+class Growth(NamedTuple):
+    """How a loader's workers grew, from the first sample of each after it had work to its last: bytes, summed.
+
+    `own` is what they took for themselves, `most_own` the most that one of them did.
+    """
+
+    workers: int
+    own: int
+    file: int
+    rss_first: int
+    rss_last: int
+    pss_first: int
+    pss_last: int
+    most_own: int
+
+    @property
+    def kind(self) -> Literal["copied", "allocated", "either"]:
+        """What the workers took: a page that is copied on write was resident before, so that RSS does not grow."""
+        resident = self.rss_last - self.rss_first
+        if resident < self.own / 2:
+            return "copied"
+        return "allocated" if self.file < NOTICEABLE else "either"
+
+
+def growth(run: LoaderRun) -> Growth | None:
+    """How the workers grew; `None` where none was looked at twice."""
+    series: dict[int, list[Sample]] = {}
+    for sample in run.samples:
+        if sample.worker is not None and sample.moment in ("first item", "first batch", "epoch end"):
+            series.setdefault(sample.pid, []).append(sample)
+    pairs = [
+        (samples[0], samples[-1])
+        for samples in series.values()
+        if len(samples) > 1 and samples[0].pss_anon is not None and samples[-1].pss_anon is not None
+    ]
+    if not pairs:
+        return None
+    gained = [_own(first, last) for first, last in pairs]
+    return Growth(
+        len(pairs),
+        sum(gained),
+        sum((last.pss_file or 0) - (first.pss_file or 0) for first, last in pairs),
+        sum(first.rss or 0 for first, _ in pairs),
+        sum(last.rss or 0 for _, last in pairs),
+        sum(first.pss or 0 for first, _ in pairs),
+        sum(last.pss or 0 for _, last in pairs),
+        max(gained),
+    )
+
+
+def _own(first: Sample, last: Sample) -> int:
+    anonymous = (last.pss_anon or 0) - (first.pss_anon or 0)
+    return anonymous if first.uss is None or last.uss is None else min(anonymous, last.uss - first.uss)
+
+
+def grew(run: LoaderRun, kind: Literal["copied", "allocated"]) -> bool:
+    """Whether a worker's own memory grew by more than a healthy one's, in this way."""
+    grown = growth(run)
+    return grown is not None and grown.most_own >= NOTICEABLE and grown.kind == kind

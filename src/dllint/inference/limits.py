@@ -1,0 +1,141 @@
+"""Every bound of the analysis by name, with what it protects.
+
+What lies beyond a bound counts as unknown: a bound costs findings. Meeting one is counted, and `dllint check --verbose`
+and `dllint trace` say how often. Values were chosen by measuring findings and processor time on public repositories.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+_met: ContextVar[Counter[str]] = ContextVar("limits_met")
+
+
+def count() -> Counter[str]:
+    """Begin to count anew, for one project. Gives the counter, by the names of the limits."""
+    counter: Counter[str] = Counter()
+    _met.set(counter)
+    return counter
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A bound. `name` is how reports call it, `most` what is still allowed."""
+
+    name: str
+    most: int
+
+    def met(self) -> None:
+        """Count that the analysis stopped here."""
+        counter = _met.get(None)
+        if counter is not None:
+            counter[self.name] += 1
+
+    def exceeded(self, number: int) -> bool:
+        """Whether a number is above what is allowed, which is then counted."""
+        if number <= self.most:
+            return False
+        self.met()
+        return True
+
+    def reached(self, number: int) -> bool:
+        """Whether there is room for no more, which is then counted."""
+        if number < self.most:
+            return False
+        self.met()
+        return True
+
+    def first(self, items: Sequence[T]) -> Sequence[T]:
+        """The items as far as they are looked at; that some are not is counted."""
+        if len(items) > self.most:
+            self.met()
+            return items[: self.most]
+        return items
+
+
+# The interpreter: values
+
+VALUES = Limit("values of one expression", 24)
+"""Beyond, the rest is Unknown. Work grows with the product of the values of an expression's parts."""
+CLASSES = Limit("classes of objects among the values of one expression", 100)
+"""Objects of different classes come from a registry or a family of subclasses, and none may crowd out another."""
+ITEMS = Limit("items of one container", 40)
+QUESTION_DEPTH = Limit("questions nested in one another", 80)
+"""Keeps Python's stack from overflowing."""
+PAIRS = Limit("pairs of values of an operator's two sides", 25)
+
+# The interpreter: calls and activations
+
+CONTEXT_DEPTH = Limit("the call stack that one activation keeps", 3)
+"""What called them is any caller."""
+CONTEXTS = Limit("activations of one function, by their call", 12)
+"""Work then grows with the project, not with its ways through it."""
+NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
+OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
+CALLER_LEVELS = Limit("callers of callers that are searched for the value of a parameter", 3)
+RESOLVING_LEVELS = Limit("callers of callers while the call graph itself is resolved", 1)
+"""Which method a call means depends on what its receiver can be."""
+CANDIDATE_CALLS = Limit("calls of one name among which callers are looked for", 400)
+ALIASES = Limit("names under which one function is called", 60)
+PASSED_PARAMETERS = Limit("parameters that one function is passed to", 200)
+GIVEN_ACTIVATIONS = Limit("activations of one function, by the functions that they are given", 12)
+HANDING_STEPS = Limit("functions that hand on a function before it is called", 3)
+OVERRIDES = Limit("methods of subclasses that one call can mean", 12)
+NAMESAKES = Limit("methods of one name that a call on an unknown object can mean", 4)
+MEMBERS = Limit("members of a module of which any can be meant", 12)
+CONSTRUCTOR_STEPS = Limit("constructors that call one another", 8)
+
+# The interpreter: containers and origins
+
+CONTAINER_DEPTH = Limit("containers inside one another", 5)
+ITERATION_DEPTH = Limit("wrappers around what a loop goes through", 4)
+ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
+"""Each place is passed once in a question, so that depth costs no more than the way."""
+ORIGINS = Limit("places that one value comes from", 40)
+ORIGIN_STEPS = Limit("steps of one question about origins", 4000)
+
+# The project: loaders, datasets, processes
+
+LOADER_NAMES = Limit("names under which loaders are made", 300)
+LOADER_STEPS = Limit("partials and constructors between a loader and the library's own", 6)
+LOADER_PATHS = Limit("calls of the function that makes a loader, by dataset and worker count", 60)
+DATASETS = Limit("dataset objects of one loader", 160)
+DATASETS_OF_CLASS = Limit("dataset objects of one class behind one loader", 6)
+DATASET_PIECES = Limit("values that one dataset holds", 600)
+PIECE_DEPTH = Limit("objects inside one another that a dataset holds", 5)
+INIT_FUNCTIONS = Limit("functions that a dataset's constructor runs", 80)
+EXTERNAL_DEPTH = Limit("objects from outside the project inside one another", 4)
+WORKER_FUNCTIONS = Limit("functions that one entry of worker code runs", 150)
+WORKER_KINDS = Limit("kinds of one dataset class, by the functions that they hold", 12)
+PROCESS_FUNCTIONS = Limit("functions that run in one process", 400)
+LAUNCH_CONTEXTS = Limit("calls of the function around a launch", 24)
+LAUNCH_ROUNDS = Limit("rounds in which launches make other launches known", 3)
+CHAINS = Limit("chains by which one start method reaches a function", 3)
+CHAIN_LENGTH = Limit("calls of one chain from a launch to a loader", 80)
+AFTER_SETTING = Limit("functions that run after a start method is set", 200)
+MODULES_ABOVE = Limit("functions on the way up to a program's module", 300)
+HANDLE_HOLDERS = Limit("objects of one dataset that may keep a handle", 60)
+ARRAY_DEPTH = Limit("expressions that an array is made from", 6)
+COUNTING_DEPTH = Limit("containers inside one another that are counted", 4)
+CHANGES = Limit("changes of one container that are looked into", 12)
+EXCLUDED_WAYS = Limit("ways that a trace shows as excluded", 6)
+"""Of a report alone: the analysis itself goes on."""
+
+# Rules
+
+SHARDING_DEPTH = Limit("steps between an iterator and what it reads", 12)
+DEPENDENCE_DEPTH = Limit("steps between a seed and the worker's number", 30)
+OPTION_CALLERS = Limit("calls whose worker counts are compared with options", 12)
+SEEDING_DEPTH = Limit("calls between worker_init_fn and a seed", 3)
+EXHAUSTION_DEPTH = Limit("steps between an iterator and its end", 8)
+CAP_CALLERS = Limit("functions on the way to a cap on OpenCV's threads", 60)
+DEVICE_DEPTH = Limit("steps between a device and what chooses it", 5)
+ANCESTORS = Limit("functions that lead to a fork", 60)
+SETTING_CALLERS = Limit("callers of a function that sets the start method", 4)
+PATH_USE_DEPTH = Limit("functions that a path is handed through", 4)
+READING_DEPTH = Limit("expressions between a record and the file it is read from", 12)

@@ -1,0 +1,16 @@
+"""accelerate 1.5 (huggingface.co/docs, "Launchers"; `utils/random.py`)."""
+
+from dllint.libraries.facets import SEEDS_ALL, LauncherApi, Library, LoaderApi
+
+_FORKING = LauncherApi("function", ("function", "args", "num_processes"), method="fork")
+
+LIBRARY = Library(
+    aliases={
+        "accelerate.launchers.notebook_launcher": "accelerate.notebook_launcher",
+        "accelerate.launchers.debug_launcher": "accelerate.debug_launcher",
+    },
+    loaders={"accelerate.data_loader.DataLoaderShard": LoaderApi(("dataset",))},
+    launchers={"accelerate.notebook_launcher": _FORKING, "accelerate.debug_launcher": _FORKING},
+    # set_seed(seed, device_specific=False, deterministic=False)
+    seeders={"accelerate.utils.set_seed": SEEDS_ALL},
+)

@@ -1,0 +1,17 @@
+"""DGL 2.4 (docs.dgl.ai, "dgl.dataloading")."""
+
+from dllint.libraries.facets import Library, LoaderApi
+
+_SAMPLED = LoaderApi(("graph", "indices", "graph_sampler"), dataset="graph")
+
+LIBRARY = Library(
+    loaders={
+        "dgl.dataloading.GraphDataLoader": LoaderApi(("dataset", "collate_fn", "use_ddp", "ddp_seed")),
+        "dgl.dataloading.DataLoader": LoaderApi(
+            (*_SAMPLED.params, "device", "use_ddp", "ddp_seed", "batch_size", "drop_last", "shuffle"), dataset="graph"
+        ),
+        "dgl.dataloading.NodeDataLoader": _SAMPLED,
+        "dgl.dataloading.EdgeDataLoader": _SAMPLED,
+    },
+    datasets=frozenset({"dgl.data.DGLDataset"}),
+)

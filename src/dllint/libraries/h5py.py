@@ -1,0 +1,27 @@
+"""h5py 3.16.0 with HDF5 2.0 (docs.h5py.org)."""
+
+from dllint.libraries.facets import Library, Maker, Opener, When
+from dllint.libraries.pickling import Refusal, always
+from dllint.screen import Words
+
+_REFUSED = always("TypeError: h5py objects cannot be pickled")
+_READ = Maker("numpy", "file")
+
+LIBRARY = Library(
+    openers={
+        # 0 of 60,000 reads were wrong: the default driver has read with pread since HDF5 1.10.5
+        "h5py.File": (
+            Opener(
+                "an open HDF5 file",
+                "info",
+                "right since HDF5 1.10.5, and wrong with older ones",
+                when=When("mode", 1, "reads"),
+            ),
+        ),
+    },
+    refusals={"h5py.File": Refusal("an h5py file", _REFUSED), "h5py.File[]": Refusal("an h5py object", _REFUSED)},
+    path_functions=frozenset({"File"}),
+    arrays=dict.fromkeys(("h5py.File[:]", "h5py.File[][:]", "h5py.File.get()[:]", "h5py.File().get()[:]"), _READ),
+    unsplit_packages=frozenset({"h5py"}),
+    words=Words(in_workers=(b"h5py",)),
+)

@@ -1,0 +1,238 @@
+"""What all libraries declare, joined into tables: by the name of an API, or of its last part.
+
+A library is a module of this package that has a `LIBRARY`. Nothing else names it: a new file is found by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TypeVar
+
+import dllint.libraries
+from dllint.libraries import contexts
+from dllint.libraries.facets import Library, Opener
+from dllint.libraries.pickling import Mode
+from dllint.screen import Words
+
+T = TypeVar("T")
+_READERS = frozenset({"builtins", "contents", "hooks", "index", "knowledge", "lightning", "records"})
+"""Modules beside the libraries that read these tables themselves, so that they cannot be read from here."""
+
+
+def _libraries() -> Iterator[Library]:
+    for module in iter_modules(dllint.libraries.__path__):
+        if module.name not in _READERS:
+            library = getattr(import_module(f"dllint.libraries.{module.name}"), "LIBRARY", None)
+            if library is not None:
+                yield library
+
+
+LIBRARIES = tuple(_libraries())
+
+
+def _joined(tables: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    return {name: row for table in tables for name, row in table.items()}
+
+
+def _union(sets: Iterable[Iterable[str]]) -> frozenset[str]:
+    return frozenset(name for one in sets for name in one)
+
+
+# Names
+
+ALIASES = _joined(one.aliases for one in LIBRARIES)
+_RENAMED = _joined(one.renamed for one in LIBRARIES)
+_KEPT = tuple(name for one in LIBRARIES for name in one.kept)
+
+
+@cache
+def canonical(name: str) -> str:
+    """The one name by which the tables know an API that can be reached by several."""
+    head, bracket, rest = contexts.plain(name).partition("()")
+    found = ALIASES.get(head)
+    if found is None and not head.startswith(_KEPT):
+        for prefix, replacement in _RENAMED.items():
+            if head.startswith(prefix) or head == prefix[:-1]:
+                head = (replacement + head[len(prefix) :]).rstrip(".")
+                break
+        found = ALIASES.get(head)
+    return (found or head) + bracket + rest
+
+
+# Loading
+
+LOADERS = _joined(one.loaders for one in LIBRARIES)
+GIVES_ARGUMENT = _union(one.gives_argument for one in LIBRARIES)
+DATASET_BASES = _union(one.datasets for one in LIBRARIES)
+ITERABLE_BASES = _union(one.iterable_datasets for one in LIBRARIES)
+PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
+WRAPPERS = _union(one.dataset_wrappers for one in LIBRARIES)
+PIPELINES = _union(one.pipelines for one in LIBRARIES)
+KEEPING_FUNCTIONS = _union(one.keeps_arguments for one in LIBRARIES)
+
+# Processes and threads
+
+LAUNCHERS = _joined(one.launchers for one in LIBRARIES)
+POOLS = _joined(one.pools for one in LIBRARIES)
+HOOKS = _joined(one.hooks for one in LIBRARIES)
+THREAD_EXECUTORS = _union(one.thread_executors for one in LIBRARIES)
+THREAD_POOLS = _union(one.thread_pools for one in LIBRARIES)
+LOCKS = _union(one.locks for one in LIBRARIES)
+
+# Files and pickling
+
+_FILES = _joined(one.files for one in LIBRARIES)
+OPENERS: dict[str, tuple[Opener, ...]] = {
+    **{name: (file.shared,) for name, file in _FILES.items() if file.shared is not None},
+    **_joined(one.openers for one in LIBRARIES),
+}
+FILE_MODES: dict[str, Mode] = {name: file.mode for name, file in _FILES.items() if file.mode is not None}
+READERS = {
+    **dict.fromkeys((name for name, file in _FILES.items() if file.lines), "handle"),
+    **_joined(one.readers for one in LIBRARIES),
+}
+REFUSALS = _joined(one.refusals for one in LIBRARIES)
+RUN_TIME_CLASSES = _union(one.run_time_classes for one in LIBRARIES)
+NAMED_AS_WRAPPED = _union(one.named_as_wrapped for one in LIBRARIES)
+PICKLE_BY_VALUE = _union(one.pickles_by_value for one in LIBRARIES)
+REPLACES_PICKLE = _union(one.replaces_pickle for one in LIBRARIES)
+
+PATH_CONSUMERS = _union(one.path_functions for one in LIBRARIES) | {
+    # What projects call their own functions, and methods of strings and clients that a path is given to.
+    *("loader", "cv2_loader", "load_image", "load_img", "ImageReader", "get", "format"),
+}
+"""Last names of calls that a path, or a part of one, is given to."""
+
+
+def refuses(name: str) -> bool:
+    """Whether what the constructor or opener gives cannot be pickled (in some mode, or in some context)."""
+    return name in REFUSALS or name in FILE_MODES
+
+
+# Arrays and tensors
+
+MAKERS = _joined(one.arrays for one in LIBRARIES)
+SIZE_KEEPING = _union(one.size_keeping for one in LIBRARIES)
+METHODS = _joined(one.tensor_methods for one in LIBRARIES)
+FUNCTIONS = _joined(one.tensor_functions for one in LIBRARIES)
+ATTRIBUTES = _union(one.tensor_attributes for one in LIBRARIES)
+NEW_STORAGE = _union(one.new_tensors for one in LIBRARIES)
+CUDA_CALLS = _joined(one.cuda_calls for one in LIBRARIES)
+CUDA_DEVICE_ARGUMENTS = _joined(one.cuda_device_arguments for one in LIBRARIES)
+TENSOR_MAKERS = _union(one.makes_on_device for one in LIBRARIES)
+
+# Random numbers and workers
+
+SEEDERS = _joined(one.seeders for one in LIBRARIES)
+SEED_FREE = _union(one.seed_free for one in LIBRARIES)
+OF_THE_PROCESS = _union(one.of_the_process for one in LIBRARIES)
+RANK_FUNCTIONS = _union(one.rank_functions for one in LIBRARIES)
+GENERATORS = _joined(one.generators for one in LIBRARIES)
+UNDRAWING = _union(one.undrawing for one in LIBRARIES)
+DRAWING_PREFIXES = tuple(prefix for one in LIBRARIES for prefix in one.drawing)
+REORDERING = _union(one.reordering for one in LIBRARIES)
+WORKER_INFO = _union(one.worker_info for one in LIBRARIES)
+UNSPLITTING_PACKAGES = _union(one.unsplit_packages for one in LIBRARIES)
+
+# Iteration
+
+_ITERATES = _joined(one.iterates for one in LIBRARIES)
+HANDING_ON: dict[str, slice] = {name: row.arguments for name, row in _ITERATES.items() if row.elements != "endless"}
+"""Functions whose items are those of arguments, or made of them: which arguments."""
+ENDLESS = frozenset(name for name, row in _ITERATES.items() if row.elements == "endless")
+"""Functions that never come to an end."""
+
+
+def _last_names(*elements: str, lazily: tuple[bool, ...] = (True, False)) -> frozenset[str]:
+    return frozenset(
+        name.rpartition(".")[2] for name, row in _ITERATES.items() if row.elements in elements and row.lazily in lazily
+    )
+
+
+SAME_ELEMENTS = _last_names("same")
+"""Last names of functions that go through what their first argument goes through: `tqdm`, `list`."""
+SAME_LENGTH = SAME_ELEMENTS | _last_names("indexed")
+"""Last names of functions that give as many elements as their argument has."""
+ITERATING = _last_names("same", lazily=(False,))
+"""Last names of functions that iterate their argument at once."""
+AROUND_ITERABLES = SAME_LENGTH | _last_names("zipped")
+"""Last names of functions whose elements hold those of their arguments."""
+
+
+# Star imports and the byte screen
+
+
+@cache
+def _exports() -> dict[str, frozenset[str]]:
+    known = (
+        *(name for one in LIBRARIES for name in (*one.exports, *one.aliases)),
+        *(name for name in (*LOADERS, *GIVES_ARGUMENT, *DATASET_BASES, *WRAPPERS, *LAUNCHERS) if "()" not in name),
+    )
+    found: dict[str, set[str]] = {}
+    for name in known:
+        module, _, last = name.rpartition(".")
+        found.setdefault(module, set()).add(last)
+    for prefix, replacement in _RENAMED.items():
+        found.setdefault(prefix[:-1], set()).update(found.get(replacement[:-1], ()))
+    return {module: frozenset(names) for module, names in found.items()}
+
+
+def exports(module: str, name: str) -> bool:
+    """Whether `from module import *` is known to give `name` (only names that the tables know)."""
+    return name in _exports().get(module, frozenset())
+
+
+_GENERAL = Words(
+    # Projects wrap torch.distributed's launchers in a function of this name, which gets the program's main function.
+    launching=(b"launch(",),
+    # What a dataset can be given by code that names no library, or how a program is told of workers and devices.
+    nearby=(
+        *(b"__getstate__", b"def __call__", b"workers", b"WORKERS", b"loader", b"register", b"SLURM_", b"submitit"),
+    ),
+)
+"""Words that belong to no library."""
+
+
+def _words() -> Words:
+    """What the byte screen looks for: names of launchers, trainers, loaders, datasets and generators that the tables
+    know, and what libraries declare besides."""
+    launchers = (_written(name.partition("()")[0]) for name in LAUNCHERS)
+    trainers = (f"{_last(name)}(" for name in HOOKS)
+    # A loader that is a function (`distrib.loader`) is named like anything: its library declares a word.
+    loaders = (_written(name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
+    datasets = (_written(name) for name in sorted(DATASET_BASES))
+    generators = (word for name in GENERATORS for word in _reached(_last(name)))
+    declared = (_GENERAL, *(one.words for one in LIBRARIES))
+    return Words(
+        _fewest((word for one in declared for word in one.launching), launchers, trainers),
+        _fewest((word for one in declared for word in one.loading), loaders, datasets),
+        _fewest((word for one in declared for word in one.in_workers), generators),
+        _fewest(word for one in declared for word in one.nearby),
+    )
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _written(name: str) -> str:
+    """The last part of a name. A single capitalised word (`Pool`) is a part of many other names, so that it counts
+    only where it is called."""
+    return f"{_last(name)}(" if _last(name).istitle() else _last(name)
+
+
+def _reached(last: str) -> tuple[str, ...]:
+    """A name that counts wherever it is written, or, as a single capitalised word, behind a module and imported."""
+    return (f".{last}(", f"import {last}") if last.istitle() else (last,)
+
+
+def _fewest(declared: Iterable[bytes], *derived: Iterable[str]) -> tuple[bytes, ...]:
+    """The words in order, without those that hold another one."""
+    every = tuple(dict.fromkeys((*declared, *(word.encode() for words in derived for word in words))))
+    return tuple(word for word in every if not any(other in word for other in every if other != word))
+
+
+WORDS = _words()

@@ -1,0 +1,35 @@
+"""lmdb 1.4.1, 1.7.3 and 3.0.0 (its documentation; measured as `io.py` says)."""
+
+from dllint.libraries.facets import Library, Opener, When
+from dllint.libraries.pickling import Refusal, instance
+from dllint.screen import Words
+
+_ENVIRONMENTS = ("lmdb.open", "lmdb.Environment")
+_SHARED = (
+    Opener(
+        "an lmdb environment",
+        "warning",
+        "without its locks that works, but lmdb 1.7.3 crashes where the parent has read",
+        mapped="the lmdb environment",
+        when=When("lock", -1, "off"),
+    ),
+    Opener(
+        "an lmdb environment with locks",
+        "error",
+        "reads raise `ReadersFullError`, or `BadRslotError` where the parent has read",
+        mapped="the lmdb environment",
+    ),
+)
+_TRANSACTION = Refusal("an lmdb transaction", instance("Transaction"))
+
+LIBRARY = Library(
+    openers=dict.fromkeys(_ENVIRONMENTS, _SHARED),
+    refusals={
+        **dict.fromkeys(_ENVIRONMENTS, Refusal("an lmdb environment", instance("Environment"))),
+        "lmdb.Transaction": _TRANSACTION,
+        **{f"{name}().begin": _TRANSACTION for name in _ENVIRONMENTS},
+        **{f"{name}().begin().cursor": Refusal("an lmdb cursor", instance("Cursor")) for name in _ENVIRONMENTS},
+    },
+    unsplit_packages=frozenset({"lmdb"}),
+    words=Words(in_workers=(b"lmdb", b"LMDB")),
+)

@@ -1,0 +1,82 @@
+"""OpenCV 4.11 and 5.0 (docs.opencv.org; measured as `io.py` and `pickling.py` say)."""
+
+from dllint.libraries.facets import Library, Opener
+from dllint.libraries.pickling import Refusal, instance
+from dllint.screen import Words
+
+WITHOUT_POOL = frozenset(
+    [
+        *("imread", "imdecode", "imwrite", "imencode", "setNumThreads", "getNumThreads", "setUseOptimized"),
+        *("useOptimized", "VideoCapture", "VideoWriter", "imshow", "waitKey", "destroyAllWindows", "namedWindow"),
+        *("getTickCount", "getTickFrequency", "error", "UMat", "ocl", "utils", "samples", "VideoWriter_fourcc"),
+        *("fourcc", "Rodrigues"),
+        # Matrices and points
+        *("getRotationMatrix2D", "getAffineTransform", "getPerspectiveTransform", "invertAffineTransform"),
+        *("getGaussianKernel", "getStructuringElement", "projectPoints", "solvePnP", "perspectiveTransform"),
+        *("boundingRect", "minAreaRect", "boxPoints", "contourArea", "arcLength", "convexHull", "approxPolyDP"),
+        *("fitEllipse", "minEnclosingCircle", "pointPolygonTest", "moments", "clipLine", "intersectConvexConvex"),
+        # Drawing
+        *("drawContours", "rectangle", "circle", "line", "arrowedLine", "polylines", "fillPoly", "fillConvexPoly"),
+        *("ellipse", "putText", "getTextSize"),
+        # Pixels that are moved, or worked out one by one
+        *("copyMakeBorder", "flip", "rotate", "transpose", "split", "merge", "hconcat", "vconcat", "copyTo"),
+        *("extractChannel", "insertChannel", "mixChannels", "add", "addWeighted", "subtract", "multiply", "absdiff"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "compare", "inRange", "convertScaleAbs"),
+        *("minMaxLoc", "norm", "mean", "meanStdDev", "countNonZero"),
+    ]
+)
+"""Last names of cv2 calls that start no thread pool worth capping: input and output, settings, and what works in the
+calling thread alone. For the last, no thread was seen after a call on 4000 × 3000 pixels with `setNumThreads(4)`
+(OpenCV 5.0.0, pthreads); `cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold` started three."""
+CAPITALIZED_FUNCTIONS = frozenset(
+    {
+        *("GaussianBlur", "Canny", "Sobel", "Laplacian", "Scharr", "LUT", "HoughCircles", "HoughLines", "HoughLinesP"),
+        *("HuMoments", "PCACompute", "PCACompute2", "PCAProject", "PCABackProject", "SVDecomp"),
+    }
+)
+"""Functions of cv2 that are named like classes."""
+
+_CLASSES = {
+    "VideoCapture": "an OpenCV capture",
+    "VideoWriter": "an OpenCV video writer",
+    "CascadeClassifier": "an OpenCV object",
+    "HOGDescriptor": "an OpenCV object",
+    "QRCodeDetector": "an OpenCV object",
+    "KalmanFilter": "an OpenCV object",
+    "BFMatcher": "an OpenCV matcher",
+    "FlannBasedMatcher": "an OpenCV matcher",
+    "FileStorage": "an OpenCV file storage",
+    "UMat": "an OpenCV UMat",
+    "KeyPoint": "an OpenCV key point",
+    "dnn.Net": "an OpenCV network",
+}
+_WITH_CREATE = ("SIFT", "ORB", "AKAZE", "BRISK", "FastFeatureDetector", "SimpleBlobDetector", "DISOpticalFlow")
+_MADE_BY_CREATE = ("CLAHE", "BackgroundSubtractorMOG2", "BackgroundSubtractorKNN", "LineSegmentDetector")
+
+
+def _refusals() -> dict[str, Refusal]:
+    rows = {f"cv2.{kind}": (kind, what) for kind, what in _CLASSES.items()}
+    for kind in _WITH_CREATE:
+        rows |= dict.fromkeys((f"cv2.{kind}_create", f"cv2.{kind}.create"), (kind, "an OpenCV object"))
+    rows |= {f"cv2.create{kind}": (kind, "an OpenCV object") for kind in _MADE_BY_CREATE}
+    readers = ("readNet", "readNetFromONNX", "readNetFromCaffe")
+    rows |= {f"cv2.dnn.{reader}": ("dnn.Net", "an OpenCV network") for reader in readers}
+    return {name: Refusal(what, instance(f"cv2.{kind}")) for name, (kind, what) in rows.items()}
+
+
+LIBRARY = Library(
+    openers={
+        "cv2.VideoCapture": (
+            Opener(
+                "a video capture",
+                "error",
+                "reading a frame hangs, or gives decoding errors",
+                ends=frozenset({"release"}),
+            ),
+        ),
+    },
+    refusals=_refusals(),
+    path_functions=frozenset({"imread", "imdecode", "VideoCapture"}),
+    unsplit_packages=frozenset({"cv2"}),
+    words=Words(launching=(b"OPENCV_", b"setNumThreads"), in_workers=(b"cv2",)),
+)

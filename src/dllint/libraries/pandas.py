@@ -1,0 +1,30 @@
+"""pandas 2.2 (pandas.pydata.org/docs)."""
+
+from dllint.libraries.facets import Library, Maker
+
+FRAME_KEEPING = frozenset(
+    {
+        *("drop_duplicates", "sort_values", "sort_index", "reset_index", "set_index", "dropna", "fillna", "head"),
+        *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
+        *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
+    }
+)
+"""Methods and attributes of a table that give a table, a part or a column of it, or its values as an array."""
+FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
+"""Methods of a table that give Python objects, each with the level of what they give: the rows of `iterrows()` come in
+a tuple with their index."""
+
+LIBRARY = Library(
+    readers={
+        f"pandas.{name}": "frame"
+        for name in (
+            *("read_csv", "read_table", "read_json", "read_parquet", "read_excel", "read_feather", "concat", "merge"),
+        )
+    },
+    path_functions=frozenset({"read_csv"}),
+    arrays={
+        f"pandas.{name}": Maker("numpy", "file") for name in ("read_csv", "read_parquet", "read_hdf", "read_feather")
+    },
+    size_keeping=frozenset({"values", "to_numpy"}),
+    unsplit_packages=frozenset({"pandas"}),
+)

@@ -1,0 +1,33 @@
+"""Lightning 2.5 under each of its packages (lightning.ai/docs, "Trainer", "Strategy registry";
+`fabric/utilities/seed.py`)."""
+
+from dllint.libraries.facets import SEEDS_ALL, Hooks, Library
+from dllint.screen import Words
+
+SPAWNING_STRATEGIES = {
+    "ddp_spawn": "spawn",
+    "ddp_spawn_find_unused_parameters_true": "spawn",
+    "ddp_spawn_find_unused_parameters_false": "spawn",
+    "ddp_fork": "fork",
+    "ddp_notebook": "fork",
+}
+"""Strategies that run hooks in processes that inherit a start method."""
+
+_TRAINER = Hooks(
+    ("fit", "validate", "test", "predict"),
+    ("setup", "prepare_data", "train_dataloader", "val_dataloader", "test_dataloader", "predict_dataloader"),
+    iterates=True,
+)
+
+LIBRARY = Library(
+    renamed={"pytorch_lightning.": "lightning.pytorch."},
+    hooks=dict.fromkeys(
+        ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer"), _TRAINER
+    ),
+    # seed_everything(seed=None, workers=False)
+    seeders={
+        f"{package}.seed_everything": SEEDS_ALL
+        for package in ("lightning", "lightning.pytorch", "lightning.fabric", "pytorch_lightning")
+    },
+    words=Words(launching=(b"ddp_fork", b"ddp_notebook"), loading=(b"DataModule",), nearby=(b"seed_everything",)),
+)

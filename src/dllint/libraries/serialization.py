@@ -1,0 +1,15 @@
+"""Parsers and picklers besides those of the standard library: PyYAML 6.0, ujson 5.10, orjson 3.10, simplejson,
+rapidjson, jsonlines 4.0, joblib 1.4, cloudpickle, dill, pathos, loky."""
+
+from dllint.libraries.facets import Library
+
+LIBRARY = Library(
+    pickles_by_value=frozenset({"cloudpickle.dumps", "dill.dumps", "joblib.externals.cloudpickle.dumps"}),
+    replaces_pickle=frozenset({"pathos", "dill", "cloudpickle", "loky"}),
+    readers={
+        **{f"{name}.{load}": "records" for name in ("ujson", "simplejson", "rapidjson") for load in ("load", "loads")},
+        **dict.fromkeys(("orjson.loads", "jsonlines.open"), "records"),
+        **dict.fromkeys(("yaml.load", "yaml.safe_load", "yaml.full_load"), "records"),
+        **dict.fromkeys(("dill.load", "joblib.load"), "opaque"),
+    },
+)

@@ -1,0 +1,159 @@
+"""torch 2.13.0: loaders, launchers, tensors, CUDA, generators (`torch/utils/data/dataloader.py`,
+`torch/utils/data/_utils/worker.py`, `torch/multiprocessing/spawn.py`, `torch/distributed/launcher/api.py`,
+`torch/random.py`)."""
+
+from dllint.libraries.facets import Generator, LauncherApi, Library, LoaderApi, Maker, Opener, Seeder, When
+from dllint.libraries.pickling import Refusal, always
+from dllint.libraries.torch.cuda import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, MAKES_ON_DEVICE
+from dllint.libraries.torch.tensors import ATTRIBUTES, FUNCTIONS, METHODS, NEW_TENSORS
+from dllint.screen import Words
+
+DATA_LOADER = LoaderApi(
+    (
+        *("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory"),
+        *("drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "generator"),
+    )
+)
+"""torch's own DataLoader, and what takes the same arguments."""
+
+WORKER_OPTIONS: dict[str, str] = {
+    "persistent_workers": "ValueError: persistent_workers option needs num_workers > 0",
+    "prefetch_factor": "ValueError: prefetch_factor option could only be specified in multiprocessing",
+    "multiprocessing_context": "ValueError: multiprocessing_context can only be used with multi-process loading",
+    "timeout": "AssertionError at the first `iter(loader)`",
+}
+"""Arguments that a DataLoader without workers refuses, with the error (torch/utils/data/dataloader.py: `__init__`, the
+setter of `multiprocessing_context`, `_SingleProcessDataLoaderIter`)."""
+
+NUMPY_RESEEDED = (1, 9)
+"""The first torch whose workers seed numpy's global generator (`_worker_loop` in worker.py; release notes of 1.9)."""
+
+ITEM_BYTES = {"float": 4, "int": 4}
+"""Bytes per element where torch's type has the name of a wider one of numpy's."""
+CASTS = {"float": 4, "double": 8, "half": 2, "long": 8, "int": 4, "bool": 1, "byte": 1}
+"""Methods of a tensor that give it another element type, with its bytes."""
+
+MODULE_HOOKS = (
+    *("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"),
+    *("register_full_backward_pre_hook", "register_backward_hook"),
+)
+"""Methods of torch.nn.Module that keep the function they are given (`torch/nn/modules/module.py`)."""
+
+SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
+"""What makes a `ScriptFunction` of a function and a `ScriptModule` of anything else."""
+SCRIPT_FUNCTION = Refusal("a scripted function", always("PickleError: ScriptFunction cannot be pickled"))
+NON_LEAF = Refusal(
+    "a tensor that is part of a graph",
+    always(
+        "RuntimeError: Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
+        "support crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor "
+        "before serializing (e.g., putting it on the queue)."
+    ),
+    "tensor",
+)
+_SCRIPT = Refusal(
+    "a scripted module",
+    always("RuntimeError: Tried to serialize object __torch__.… which does not have a __getstate__ method defined!"),
+)
+
+_SPAWN = LauncherApi(
+    "fn",
+    ("fn", "args", "nprocs", "join", "daemon", "start_method"),
+    method="=start_method",
+    fallback="spawn",
+    lead=1,
+)
+_FILLED = Maker("torch", "dims", "size", item=4)
+_SAME = Maker("torch", "same")
+
+LIBRARY = Library(
+    aliases={
+        "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
+        **{
+            f"torch.utils.data.dataset.{name}": f"torch.utils.data.{name}"
+            for name in (*("Dataset", "IterableDataset", "Subset", "ConcatDataset", "ChainDataset", "random_split"),)
+        },
+        "torch.multiprocessing.spawn.spawn": "torch.multiprocessing.spawn",
+        "torch.multiprocessing.spawn.start_processes": "torch.multiprocessing.start_processes",
+        "torch.multiprocessing.start_processes.start_processes": "torch.multiprocessing.start_processes",
+        **{
+            f"torch.distributed.launcher.{name}": f"torch.distributed.launcher.api.{name}"
+            for name in ("elastic_launch", "launch_agent", "LaunchConfig")
+        },
+    },
+    renamed={"torch.multiprocessing.": "multiprocessing."},
+    kept=(
+        "torch.multiprocessing.spawn",
+        "torch.multiprocessing.start_processes",
+        "torch.multiprocessing.set_sharing",
+    ),
+    loaders={"torch.utils.data.DataLoader": DATA_LOADER},
+    datasets=frozenset({"torch.utils.data.Dataset", "torch.utils.data.IterableDataset"}),
+    iterable_datasets=frozenset({"torch.utils.data.IterableDataset"}),
+    plain_bases=frozenset({"torch.utils.data.Dataset", "torch.nn.Module"}),
+    dataset_wrappers=frozenset(
+        f"torch.utils.data.{name}"
+        for name in ("Subset", "ConcatDataset", "ChainDataset", "StackDataset", "random_split")
+    ),
+    keeps_arguments=frozenset({"torch.utils.data.random_split"}),
+    launchers={
+        "torch.multiprocessing.spawn": _SPAWN,
+        "torch.multiprocessing.start_processes": _SPAWN,
+        "torch.distributed.launcher.api.elastic_launch()": LauncherApi(
+            "entrypoint", (), args="*", method="elastic", fallback="spawn"
+        ),
+        "torch.distributed.launcher.api.launch_agent": LauncherApi(
+            "entrypoint", ("config", "entrypoint", "args"), method="elastic", fallback="spawn"
+        ),
+    },
+    openers={
+        # Tensors are handed to workers through shared memory: one copy for all of them
+        "torch.load": (
+            Opener("memory-mapped tensors", mapped="the memory-mapped tensors", when=When("mmap", -1, "on")),
+        ),
+    },
+    refusals=dict.fromkeys((*SCRIPTING, "torch.jit.load", "torch.jit.freeze"), _SCRIPT),
+    # torch/utils/_contextlib.py
+    named_as_wrapped=frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}),
+    path_functions=frozenset({"load"}),
+    arrays={
+        **{f"torch.{name}": _FILLED for name in ("zeros", "ones", "empty", "rand", "randn")},
+        "torch.full": Maker("torch", "first", "size", item=4),
+        "torch.randint": Maker("torch", "first", "size", 2),
+        "torch.arange": Maker("torch", "count"),
+        **{f"torch.{name}": _SAME for name in ("from_numpy", "tensor", "as_tensor", "stack", "cat")},
+        "torch.load": Maker("torch", "file", mapped="mmap"),
+    },
+    size_keeping=frozenset(
+        {
+            *("float", "double", "half", "long", "int", "contiguous", "clone", "permute", "t", "numpy", "unsqueeze"),
+            *("reshape", "transpose", "squeeze", "swapaxes", "ravel", "flatten", "view", "T"),
+        }
+    ),
+    tensor_methods=METHODS,
+    tensor_functions=FUNCTIONS,
+    tensor_attributes=ATTRIBUTES,
+    new_tensors=NEW_TENSORS,
+    cuda_calls=CUDA_CALLS,
+    cuda_device_arguments=CUDA_DEVICE_ARGUMENTS,
+    makes_on_device=MAKES_ON_DEVICE,
+    seeders=dict.fromkeys(("torch.manual_seed", "torch.random.manual_seed"), Seeder(("torch",))),
+    # torch/distributed: fixed once the process group stands
+    of_the_process=frozenset({"torch.distributed.get_rank", "torch.distributed.get_world_size"}),
+    # Names that training code gives to its own wrappers of `torch.distributed.get_rank` too
+    rank_functions=frozenset({"get_rank", "get_local_rank", "get_world_size", "get_global_rank"}),
+    generators={
+        "torch.Generator": Generator("torch.Generator", "torch", frozenset({"manual_seed", "seed", "set_state"}))
+    },
+    undrawing=frozenset({"get_state", "initial_seed", "device"}),
+    drawing=("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial"),
+    reordering=frozenset({"torch.randperm", "torch.random.manual_seed"}),
+    worker_info=frozenset({"get_worker_info"}),
+    words=Words(
+        loading=(
+            *(b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate", b"__getitem__"),
+            *(b"persistent_workers", b"pin_memory", b"prefetch_factor", b"Dataset"),
+        ),
+        nearby=(b".cuda(", b"torch.cuda", b".load("),
+    ),
+)

@@ -1,0 +1,6 @@
+"""torchdata: `StatefulDataLoader` takes what torch's takes."""
+
+from dllint.libraries.facets import Library
+from dllint.libraries.torch import DATA_LOADER
+
+LIBRARY = Library(loaders={"torchdata.stateful_dataloader.StatefulDataLoader": DATA_LOADER})

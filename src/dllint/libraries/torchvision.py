@@ -1,0 +1,19 @@
+"""torchvision (docs.pytorch.org/vision)."""
+
+from dllint.libraries.facets import Library
+from dllint.screen import Words
+
+LIBRARY = Library(
+    datasets=frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder")),
+    path_functions=frozenset({"read_image", "read_video", "decode_jpeg", "default_loader", "pil_loader"}),
+    new_tensors=frozenset(
+        {
+            "torchvision.io.read_image",
+            "torchvision.transforms.functional.to_tensor",
+            "torchvision.transforms.functional.pil_to_tensor",
+            "torchvision.transforms.ToTensor()",
+            "torchvision.transforms.PILToTensor()",
+        }
+    ),
+    words=Words(in_workers=(b"transforms",)),
+)

@@ -1,0 +1,57 @@
+"""One cause, one finding: what rules found, grouped by what one edit mends."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from dllint.finding import Finding, Place
+
+T = TypeVar("T")
+
+
+class Causes(Generic[T]):
+    """Things found, grouped by cause, in the order in which causes and things were first met."""
+
+    def __init__(self) -> None:
+        self._groups: dict[Hashable, list[T]] = {}
+
+    def add(self, found: T, *causes: Hashable) -> None:
+        """Add to the group of the first of the causes that is known; the others are then causes of that group, too."""
+        group = next((self._groups[cause] for cause in causes if cause in self._groups), [])
+        group.append(found)
+        self._groups.update(dict.fromkeys(causes, group))
+
+    def __iter__(self) -> Iterator[list[T]]:
+        return iter({id(group): group for group in self._groups.values()}.values())
+
+
+@dataclass(frozen=True)
+class Use:
+    """A finding as one loader makes it.
+
+    Attributes:
+        finding: its related places are shown only where it is the worst of its cause.
+        loader: the place of the loader, or of what else leads to the hazard.
+        rank: how bad it is, for comparison with the others of its cause.
+        made: places that are shown for all findings of a cause.
+        methods: start methods under which the hazard holds; None for those of the finding.
+    """
+
+    finding: Finding
+    loader: Place
+    rank: Any = 0
+    made: tuple[Place, ...] = ()
+    methods: tuple[str, ...] | None = None
+
+
+def worst(uses: Sequence[Use]) -> Finding:
+    """The worst finding of one cause, the first of several, with the places and start methods of all others."""
+    finding = max(uses, key=lambda use: use.rank).finding
+    related = (*finding.related, *(place for use in uses for place in use.made), *(use.loader for use in uses))
+    methods = finding.start_methods
+    if methods:
+        given = (use.finding.start_methods if use.methods is None else use.methods for use in uses)
+        methods = (*methods, *(method for one in given for method in one))
+    return replace(finding, related=tuple(dict.fromkeys(related)), start_methods=tuple(dict.fromkeys(methods)))

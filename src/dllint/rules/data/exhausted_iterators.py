@@ -1,0 +1,166 @@
+"""Iterators that code of a map-style dataset keeps and asks for the next item without minding their end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Name, Set, Tuple
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins
+from dllint.inference.values import Class, Data, Display, External, Function, Instance, Mapping, Site, Value
+from dllint.libraries.builtins import BUILTINS
+from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_CATCHING = frozenset({"StopIteration", "Exception", "BaseException"})
+
+
+@dataclass(frozen=True)
+class BareNext:
+    """`next(self.attr)` in code that `__getitem__` runs. `made` is where the iterator is made."""
+
+    run: WorkerRun
+    call: int
+    attr: str
+    made: tuple[SourceFile, Span]
+
+
+class Exhaustion:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self.origins = Origins(project.world)
+
+    def bare(self, loader: Loader) -> Iterator[BareNext]:
+        """The bare `next` calls of a loader's map-style datasets."""
+        for value in self.project.dataset_objects(loader):
+            cls = value.of
+            if not isinstance(cls, Class) or self.world.hierarchy.method(cls, "__iter__") is not None:
+                continue
+            for run in self.project.workers.of_dataset(value):
+                if run.entry in ("__getitem__", "__getitems__"):
+                    yield from self._in(run, value)
+
+    def _in(self, run: WorkerRun, value: Instance) -> Iterator[BareNext]:
+        # Inside a generator Python turns a StopIteration into a RuntimeError, which no loop swallows.
+        if run.file.scopes[run.scope].is_generator or self._caught_on_the_way(run):
+            return
+        for index in run.file.calls_of(run.scope):
+            call = run.file.calls[index]
+            written = call.args[0].value if call.func == Name("next") and len(call.args) == 1 else None
+            receiver = run.file.scopes[run.scope].params[:1]
+            if not isinstance(written, Attribute) or not receiver:
+                continue
+            if written.value != Name(receiver[0].name) or self._caught(run.file, call.region):
+                continue
+            made = self._made(written.attr, value)
+            if made is not None:
+                yield BareNext(run, index, written.attr, made)
+
+    def _caught_on_the_way(self, run: WorkerRun) -> bool:
+        """Whether a call between `__getitem__` and the function stands in a `try` that catches it."""
+        for hop in run.hops:
+            for call in hop.file.calls:
+                if call.span == hop.span and self._caught(hop.file, call.region):
+                    return True
+        return False
+
+    def _caught(self, file: SourceFile, region: int) -> bool:
+        for index in file.regions(region):
+            entry = file.facts.regions[index]
+            if entry.kind != "try":
+                continue
+            for other in file.facts.regions:
+                if other.kind == "handler" and other.parent == entry.parent and other.span > entry.span:
+                    kinds = other.expr.elements if isinstance(other.expr, Tuple) else (other.expr,)
+                    if any(kind is None or last_name(kind) in _CATCHING for kind in kinds):
+                        return True
+        return False
+
+    def _made(self, attr: str, value: Instance) -> tuple[SourceFile, Span] | None:
+        """Where the attribute gets an iterator that comes to an end; None where one of its values may have none."""
+        found: tuple[SourceFile, Span] | None = None
+        for one in self.origins.kept(value, attr):
+            if one.expr == Constant(None):
+                continue
+            if not self._ends(one.expr, one.site, limits.EXHAUSTION_DEPTH.most):
+                return None
+            found = (one.here.file, one.here.span)
+        return found
+
+    def _ends(self, expr: Expr, site: Site, left: int) -> bool:
+        """Whether an expression is an iterator that surely comes to an end."""
+        if left <= 0:
+            limits.EXHAUSTION_DEPTH.met()
+            return False
+        if isinstance(expr, Comprehension):
+            return bool(expr.kind == "generator") and self._sized(expr.clauses[0][1], site, left - 1)
+        if not isinstance(expr, CallRef):
+            return False
+        call = site.file.calls[expr.index]
+        here = self.world.call_site(site.file, expr.index, site.frame)
+        for value in self.world.calls.callees(site.file, expr.index, site.frame):
+            if isinstance(value, External) and canonical(value.name) in HANDING_ON:
+                given = [argument.value for argument in call.args if argument.keyword is None]
+                parts = given[HANDING_ON[canonical(value.name)]]
+                return bool(parts) and all(self._sized(part, here, left - 1) for part in parts)
+            if isinstance(value, External):
+                return canonical(value.name) in ("csv.reader", "csv.DictReader", "open", "os.scandir", "os.walk")
+            if isinstance(value, Function):
+                return self._generator_ends(value)
+        return False
+
+    def _sized(self, expr: Expr, site: Site, left: int) -> bool:
+        """Whether iterating an expression comes to an end: nothing endless, and no unknown iterator."""
+        if isinstance(expr, (List, Tuple, Set, Dict, Constant)):
+            return True
+        if isinstance(expr, Comprehension) and expr.kind != "generator":
+            return True
+        if isinstance(expr, CallRef):
+            func = site.file.calls[expr.index].func
+            if func in (Name("range"), Name("len")) or last_name(func) in ("items", "keys", "values", "listdir"):
+                return True
+            if self._ends(expr, site, left - 1):
+                return True
+        values = self.world.values.evaluate(expr, site)
+        return bool(values) and all(self._value_ends(value) for value in values)
+
+    def _value_ends(self, value: Value) -> bool:
+        if isinstance(value, (Display, Mapping, Data)):
+            return True
+        if not isinstance(value, Instance):
+            return False
+        if isinstance(value.of, External):
+            name = canonical(value.of.name)
+            head = re.split(r"[.(\[]", name, maxsplit=1)[0]
+            return name not in ENDLESS and (
+                self.project.libraries.is_loader_name(name) or head in UNSPLITTING_PACKAGES or head in BUILTINS
+            )
+        method = self.world.hierarchy.method(value.of, "__iter__")
+        if method is None:
+            return self.world.hierarchy.method(value.of, "__getitem__") is not None
+        return self._generator_ends(method)
+
+    def _generator_ends(self, function: Function) -> bool:
+        """Whether a generator function has no `while` loop around a `yield` and hands on none that may not end."""
+        file, scope = function.file, function.file.scopes[function.scope]
+        if not scope.is_generator:
+            return False
+        return not any(
+            file.facts.regions[index].kind == "while"
+            for event in scope.events
+            if event.kind == "yield"
+            for index in file.regions(event.region)
+        )

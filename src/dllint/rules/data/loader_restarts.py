@@ -1,0 +1,179 @@
+"""Loaders that begin anew in each turn of a loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, LambdaRef, Name, Subscript
+from dllint.facts.schema import Expr, Region
+from dllint.inference.values import Const, Instance
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
+from dllint.project.loaders import Loader
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_STEPS = re.compile(r"step|iter|batch", re.IGNORECASE)
+_EPOCHS = re.compile(r"epoch", re.IGNORECASE)
+_LOOPS = ("for", "while")
+_RARELY = ("if", "handler", "case", "loopelse", "finally")
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A place in a loop where a loader begins anew.
+
+    Attributes:
+        kind: "next" (`next(iter(loader))`), "step" or "epoch" (built in a loop over steps or epochs).
+        call: the call of `next`, or the loader's own.
+        loop: the loop's region.
+    """
+
+    kind: str
+    file: SourceFile
+    call: int
+    loop: Region
+    loader: Loader
+
+
+class Restarts:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def restarts(self) -> Iterator[Restart]:
+        """Every loader that begins anew in each turn of a loop, for nothing that the loop changes."""
+        by_call = {(loader.file.path, loader.call): loader for loader in self.project.loaders}
+        for file, index in self.world.called("next"):
+            found = self._first_batch(file, index, by_call)
+            if found is not None:
+                yield found
+        for loader in self.project.loaders:
+            found = self._built(loader)
+            if found is not None:
+                yield found
+
+    def _first_batch(self, file: SourceFile, index: int, by_call: dict[tuple[str, int], Loader]) -> Restart | None:
+        call = file.calls[index]
+        if call.func != Name("next") or not call.args or not isinstance(call.args[0].value, CallRef):
+            return None
+        inner = file.calls[call.args[0].value.index]
+        if inner.func != Name("iter") or len(inner.args) != 1:
+            return None
+        loop = self._always_in(file, call.region)
+        if (
+            loop is None
+            or self._depends(file, call.scope, loop, inner.args[0].value)
+            or self._nests(file, call.scope, loop)
+        ):
+            return None
+        site = self.world.call_site(file, index, None)
+        values = self.world.values.evaluate(inner.args[0].value, site)
+        loaders = [
+            by_call.get((value.file.path, value.call))
+            for value in values
+            if isinstance(value, Instance) and value.file is not None
+        ]
+        known = [loader for loader in loaders if loader is not None]
+        if not known or len(known) != len(values):
+            return None
+        for loader in known:
+            made = loader.file.calls[loader.call]
+            if loader.file is file and made.scope == call.scope and file.encloses(loop, made.region):
+                return None
+        if not any(loader.workers().possible or self._ordered(loader) for loader in known):
+            return None
+        return Restart("next", file, index, file.facts.regions[loop], known[0])
+
+    def _ordered(self, loader: Loader) -> bool:
+        """Whether its first batch is always the same: nothing shuffles, and no sampler or batch sampler is given."""
+        given = [loader.argument(name) for name in ("shuffle", "sampler", "batch_sampler")]
+        return all(
+            all(isinstance(value, Const) and not value.value for value in found.values) for found in given
+        ) and not any(loader.argument(name).values for name in ("batch_sampler", "sampler"))
+
+    def _built(self, loader: Loader) -> Restart | None:
+        file, call = loader.file, loader.file.calls[loader.call]
+        loop = self._always_in(file, call.region)
+        if loop is None or not loader.workers().possible:
+            return None
+        region = file.facts.regions[loop]
+        named = " ".join(self._words(file, call.scope, region))
+        kind = "epoch" if _EPOCHS.search(named) else "step" if _STEPS.search(named) else ""
+        if not kind:
+            return None
+        for argument in call.args:
+            if any(isinstance(part, (CallRef, Comprehension, LambdaRef)) for part in walk(argument.value, file)):
+                return None
+            if self._depends(file, call.scope, loop, argument.value):
+                return None
+        return Restart(kind, file, loader.call, region, loader)
+
+    def _words(self, file: SourceFile, scope: int, loop: Region) -> Iterator[str]:
+        """What a loop counts: its variables, or its condition."""
+        if loop.kind == "while":
+            yield render(loop.expr, file)
+            return
+        for event in file.scopes[scope].events:
+            if event.kind == "for" and event.value == loop.expr and event.target is not None and event.detail != "comp":
+                yield render(event.target, file)
+
+    def _always_in(self, file: SourceFile, region: int) -> int | None:
+        """The innermost loop around a region, if each of its turns comes there."""
+        for index in file.regions(region):
+            kind = file.facts.regions[index].kind
+            if kind in _LOOPS:
+                return index
+            if kind in _RARELY:
+                return None
+        return None
+
+    def _depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
+        """Whether an expression reads what the loop sets: a variable, or an attribute or item of the same text."""
+        names = {part.id for part in walk(expr, file) if isinstance(part, Name)}
+        texts = {render(part, file, 200) for part in walk(expr, file) if isinstance(part, (Attribute, Subscript))}
+        outer = file.facts.regions[loop]
+        for event in file.scopes[scope].events:
+            inside = file.encloses(loop, event.region) or (
+                event.kind == "for" and event.value == outer.expr and event.region == outer.parent
+            )
+            if inside and event.target is not None:
+                for part in walk(event.target, file):
+                    if (isinstance(part, Name) and part.id in names) or render(part, file, 200) in texts:
+                        return True
+        # A method of the project's own object may set its attributes in each turn.
+        return any(text.startswith("self.") for text in texts) and any(
+            isinstance(func := file.calls[index].func, Attribute)
+            and func.value == Name("self")
+            and file.encloses(loop, file.calls[index].region)
+            and self._sets(file, index, texts)
+            for index in file.calls_of(scope)
+        )
+
+    def _sets(self, file: SourceFile, index: int, texts: set[str]) -> bool:
+        for target in self.world.calls.targets(file, index):
+            function = target.function
+            for store in function.file.stores(function.scope):
+                if isinstance(store.key, str) and f"{render(store.base, function.file, 200)}.{store.key}" in texts:
+                    return True
+        return False
+
+    def _nests(self, file: SourceFile, scope: int, loop: int) -> bool:
+        """Whether another loop stands in the loop, which is then one over epochs: a batch for each costs little."""
+        statements = [
+            event.value for event in file.scopes[scope].events if event.kind == "for" and event.detail != "comp"
+        ]
+        return any(
+            index != loop
+            and file.encloses(loop, region.parent)
+            and (region.kind == "while" or (region.kind == "for" and region.expr in statements))
+            for index, region in enumerate(file.facts.regions)
+            if index
+        )

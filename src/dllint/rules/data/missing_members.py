@@ -1,0 +1,124 @@
+"""Calls and attributes of multiprocessing that do not exist, or not with these arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from dllint.facts.nodes import Attribute, Name
+from dllint.facts.schema import Expr
+from dllint.inference.values import Const, External, Site
+from dllint.libraries.index import canonical
+from dllint.libraries.multiprocessing import SIMPLE_QUEUE
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_QUEUES = ("multiprocessing.Queue", "multiprocessing.JoinableQueue", "multiprocessing.SimpleQueue")
+_EXCEPTIONS = ("Empty", "Full")
+
+
+@dataclass(frozen=True)
+class Misuse:
+    """A place where multiprocessing is used as it is not.
+
+    Attributes:
+        kind: "exception" (`mp.Queue.Empty`), "array" (`manager.Array("d", 4)`), "simple" (`SimpleQueue.get_nowait`).
+        what: the member as written.
+        exact: whether the span holds the expression alone.
+    """
+
+    kind: Literal["exception", "array", "simple"]
+    file: SourceFile
+    span: Span
+    statement: Span
+    what: Expr
+    name: str
+    exact: bool
+
+
+class Misuses:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def all(self) -> Iterator[Misuse]:
+        """Every misuse, in the order of files."""
+        for file in self.project.files:
+            if "multiprocessing" in file.imported_packages() or "torch" in file.imported_packages():
+                yield from self._exceptions(file)
+                yield from self._calls(file)
+
+    def _exceptions(self, file: SourceFile) -> Iterator[Misuse]:
+        """`except mp.Queue.Empty:`, and `raise mp.Queue.Full`."""
+        for region in file.facts.regions:
+            if region.kind == "handler" and region.expr is not None:
+                scope = self._scope_at(file, region.span)
+                site = Site(file, scope, region.parent, (region.span.line, region.span.column), None)
+                span = _within_header(region.span, render(region.expr, file, 200))
+                yield from self._named(file, region.expr, site, region.span, span)
+        for scope, entry in enumerate(file.scopes):
+            for event in entry.events:
+                if event.kind == "raise" and event.value is not None:
+                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    yield from self._named(file, event.value, site, event.span, event.value_span)
+
+    def _named(self, file: SourceFile, expr: Expr, site: Site, statement: Span, span: Span | None) -> Iterator[Misuse]:
+        for part in walk(expr, file):
+            if isinstance(part, Attribute) and part.attr in _EXCEPTIONS and self._is_queue(part.value, site):
+                exact = span is not None and part == expr
+                yield Misuse("exception", file, span or statement, statement, part, part.attr, exact)
+
+    @staticmethod
+    def _scope_at(file: SourceFile, span: Span) -> int:
+        """The innermost scope around a place; scopes are in source order, so the last that covers it."""
+        return max((index for index, scope in enumerate(file.scopes) if scope.span.covers(span)), default=0)
+
+    def _is_queue(self, expr: Expr, site: Site) -> bool:
+        if not isinstance(expr, (Attribute, Name)):
+            return False
+        values = self.world.values.evaluate(expr, site)
+        return bool(values) and all(
+            isinstance(value, External) and canonical(value.name) in _QUEUES for value in values
+        )
+
+    def _calls(self, file: SourceFile) -> Iterator[Misuse]:
+        for name in ("Array", *SIMPLE_QUEUE):
+            for index in file.facts.called.get(name, ()):
+                call = file.calls[index]
+                if not isinstance(call.func, Attribute):
+                    continue
+                site = self.world.call_site(file, index, None)
+                values = self.world.values.evaluate(call.func, site)
+                names = {canonical(value.name) if isinstance(value, External) else "" for value in values}
+                if names == {"multiprocessing.Manager().Array"} and self._number(file, index, site):
+                    span = call.args[1].value_span
+                    yield Misuse("array", file, span, call.statement, call.args[1].value, "Array", True)
+                elif names == {f"multiprocessing.SimpleQueue().{name}"}:
+                    refused = SIMPLE_QUEUE[name]
+                    given = [argument.keyword for argument in call.args]
+                    if refused is None or any(keyword in refused for keyword in given if keyword):
+                        yield Misuse("simple", file, call.span, call.statement, call.func, name, True)
+
+    def _number(self, file: SourceFile, index: int, site: Site) -> bool:
+        """Whether the second argument is a number, and so no sequence."""
+        args = file.calls[index].args
+        if len(args) < 2 or args[1].keyword not in (None, "sequence"):
+            return False
+        values = self.world.values.evaluate(args[1].value, site)
+        return bool(values) and all(isinstance(value, Const) and value.kind in ("int", "float") for value in values)
+
+
+def _within_header(header: Span, text: str) -> Span | None:
+    """Where the expression stands in `except EXPRESSION:`; None where the header holds anything else."""
+    start, end = header.column + len("except "), header.end_column - 1
+    if header.line != header.end_line or end - start != len(text):
+        return None
+    return Span(header.line, start, header.line, end)

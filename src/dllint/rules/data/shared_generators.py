@@ -1,0 +1,195 @@
+"""Random number generators that all workers of a loader inherit in the same state."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, Name
+from dllint.facts.schema import Expr
+from dllint.inference.values import External, Instance, Site, Unknown, Value
+from dllint.libraries.facets import Generator
+from dllint.libraries.index import GENERATORS, SEEDERS, UNDRAWING, WORKER_INFO, canonical
+from dllint.libraries.torch import NUMPY_RESEEDED
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.datasets import Kept, Piece
+from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_PIN = re.compile(r"(?<![\w-])(?:py)?torch\s*(==?|<=?|~=|>=?)\s*(\d+)\.(\d+)")
+_LISTS = re.compile(r"(?:requirements|environment|env|conda)[\w.-]*\.(?:txt|ya?ml)\Z|setup\.py\Z|pyproject\.toml\Z")
+
+
+@dataclass(frozen=True)
+class SharedGenerator:
+    """A generator object that a dataset (or something it holds) makes and its workers draw from.
+
+    Attributes:
+        held: "Crops.rng", "Crops.transform.rng".
+        api: what made it.
+        kept: where it is kept.
+        draws: where workers draw from it.
+    """
+
+    held: str
+    api: Generator
+    kept: Kept
+    draws: tuple[tuple[SourceFile, Span], ...]
+
+
+class Generators:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._pins: list[tuple[tuple[int, int], str]] | None = None
+
+    def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
+        """The generators that the workers of a loader draw from, and that nothing seeds anew for each."""
+        pieces = [(name, piece, api) for name, piece in self._pieces(loader) if (api := self._api(piece.value))]
+        if not pieces:
+            return
+        runs = list(self.project.worker_runs(loader))
+        if self._asks_worker(runs) or self._hidden_start(loader):
+            return
+        for name, piece, api in pieces:
+            kept = piece.kept
+            if kept is None or kept.owner is None or not self._made_early(kept, runs):
+                continue
+            attr = piece.path.rsplit(".", 1)[-1]
+            if self._reseeded(attr, piece.value, api, runs):
+                continue
+            draws = tuple(self._draws(attr, piece.value, api, runs))
+            if draws:
+                yield SharedGenerator(f"{name}.{piece.path}", api, kept, draws)
+
+    def _pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
+        seen: set[tuple[str, Value]] = set()
+        for name, piece in self.project.dataset_pieces(loader):
+            if (name, piece.value) not in seen:
+                seen.add((name, piece.value))
+                yield name, piece
+
+    @staticmethod
+    def _api(value: Value) -> Generator | None:
+        if not isinstance(value, Instance) or not isinstance(value.of, External):
+            return None
+        return GENERATORS.get(canonical(value.of.name).removesuffix("().manual_seed"))
+
+    def _asks_worker(self, runs: list[WorkerRun]) -> bool:
+        """Whether worker code asks which worker it is: it may then seed, or need the same order in all workers."""
+        return any(
+            str(last_name(run.file.calls[index].func)) in WORKER_INFO
+            for run in runs
+            for index in run.file.calls_of(run.scope)
+        )
+
+    def _hidden_start(self, loader: Loader) -> bool:
+        return any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values)
+
+    def _made_early(self, kept: Kept, runs: list[WorkerRun]) -> bool:
+        """Whether it is made before the workers start, and not in what they run."""
+        assert kept.owner is not None
+        if any((run.file.path, run.scope) == (kept.file.path, kept.scope) for run in runs):
+            return False
+        return (kept.file.path, kept.scope) in self.project.datasets.init_code(kept.owner)
+
+    def _reseeded(self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]) -> bool:
+        for run in runs:
+            if any(store.key == attr or store.key == "state" for store in run.file.stores(run.scope)):
+                return True
+            for index in run.file.calls_of(run.scope):
+                func = run.file.calls[index].func
+                if (
+                    isinstance(func, Attribute)
+                    and func.attr in api.reseeding
+                    and self._is(func.value, attr, value, run)
+                ):
+                    return True
+        return False
+
+    def _draws(
+        self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]
+    ) -> Iterator[tuple[SourceFile, Span]]:
+        for run in runs:
+            for index in run.file.calls_of(run.scope):
+                call = run.file.calls[index]
+                func = call.func
+                drawn = (
+                    isinstance(func, Attribute)
+                    and func.attr not in UNDRAWING
+                    and self._is(func.value, attr, value, run)
+                )
+                if not drawn and self._from_outside(run, index):
+                    drawn = any(self._is(argument.value, attr, value, run) for argument in call.args)
+                if drawn:
+                    yield run.file, call.span
+
+    def _from_outside(self, run: WorkerRun, index: int) -> bool:
+        """Whether a call is one of an API that is given a generator to draw from."""
+        call = run.file.calls[index]
+        if not any(isinstance(argument.value, (Name, Attribute)) for argument in call.args):
+            return False
+        site = self.world.call_site(run.file, index, run.frame)
+        return any(isinstance(value, External) for value in self.world.values.evaluate(call.func, site))
+
+    def _is(self, expr: Expr, attr: str, value: Value, run: WorkerRun) -> bool:
+        """Whether an expression in worker code is that generator."""
+        if not isinstance(value, Instance) or not (
+            isinstance(expr, Name) or (isinstance(expr, Attribute) and expr.attr == attr)
+        ):
+            return False
+        end = run.file.scopes[run.scope].span
+        site = Site(run.file, run.scope, 0, (end.end_line, end.end_column), run.frame)
+        return any(
+            isinstance(one, Instance) and one.file is value.file and one.call == value.call
+            for one in self.world.values.evaluate(expr, site)
+        )
+
+    # numpy's global generator before torch 1.9
+
+    def old_torch(self) -> str | None:
+        """The requirements file that pins torch below 1.9, in words; None where none does, or another allows more."""
+        if self._pins is None:
+            self._pins = list(self._read_pins())
+        if not self._pins or any(version >= NUMPY_RESEEDED for version, _ in self._pins):
+            return None
+        (major, minor), path = self._pins[0]
+        return f"torch {major}.{minor} in {path}"
+
+    def _read_pins(self) -> Iterator[tuple[tuple[int, int], str]]:
+        root = self.project.settings.root
+        for folder in (root, os.path.join(root, "requirements")):
+            for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+                if _LISTS.match(name):
+                    try:
+                        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:
+                            text = stream.read(1 << 18)
+                    except OSError:
+                        continue
+                    for operator, major, minor in _PIN.findall(text):
+                        # A lower bound alone lets a torch in that seeds numpy.
+                        version = (int(major), int(minor)) if operator[0] != ">" else NUMPY_RESEEDED
+                        yield version, self.project.shown(os.path.join(folder, name))
+
+    def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
+        """Calls in worker code that draw from numpy's global generator, unless something there seeds it."""
+        if self._hidden_start(loader):
+            return []
+        runs = list(self.project.worker_runs(loader))
+        found: list[tuple[WorkerRun, int]] = []
+        for run in runs:
+            for index, name in self.project.workers.external_calls(run, "numpy.random."):
+                if canonical(name) in SEEDERS or name.endswith("set_state"):
+                    return []
+                if name.count(".") == 2 and canonical(name) not in GENERATORS and "get_state" not in name:
+                    found.append((run, index))
+        return found

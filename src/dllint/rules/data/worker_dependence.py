@@ -1,0 +1,186 @@
+"""Whether a value is the same in all workers of a loader, or differs between them by the worker's number alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    CallRef,
+    Constant,
+    IfExp,
+    List,
+    Name,
+    Subscript,
+    Tuple,
+    UnaryOp,
+    Walrus,
+)
+from dllint.facts.schema import Expr, Operator
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Source, Step
+from dllint.inference.values import Class, Const, Data, External, Function, Instance, Parsed, Site, Values
+from dllint.libraries.index import OF_THE_PROCESS, RANK_FUNCTIONS, SEED_FREE, WORKER_INFO, canonical
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+Constancy = Literal["none", "constant", "worker", "varies"]
+"""none      always None
+constant  one value for all workers, in every epoch
+worker    made of constants and the worker's number: in every epoch the same
+varies    another in each epoch, or not known
+"""
+_SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
+"""Names of settings that stay as they are while a program runs, unless it assigns them again."""
+
+
+class Constants:
+    """Classifies expressions over a linked project."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.origins = Origins(world)
+
+    def of(self, expr: Expr | None, site: Site, left: int = limits.DEPENDENCE_DEPTH.most) -> Constancy:
+        """What an expression is like. A parameter that nobody but a launcher fills is the worker's number."""
+        if left <= 0:
+            limits.DEPENDENCE_DEPTH.met()
+            return "varies"
+        match expr:
+            case Constant():
+                return _of_constant(expr.value)
+            case Attribute() | Subscript():
+                return self._setting(expr, site)
+            case BinOp() | UnaryOp() | Tuple() | List():
+                return _together([self.of(part, site, left - 1) for part in expr.children()])
+            case CallRef():
+                return self._call(expr.index, site, left)
+            case Name() if self._set_in_other_loop(expr.id, site):
+                return "varies"
+            case Name() | IfExp() | BoolOp() | Walrus():
+                return _either(self._each(self.origins.gives(expr, site), left - 1))
+        return "varies"
+
+    def _each(self, steps: Iterable[Step | Source], left: int) -> list[Constancy]:
+        groups: list[Constancy] = []
+        for one in steps:
+            if isinstance(one, Step):
+                groups.append(self.of(one.expr, one.site, left))
+            elif one.known:
+                groups.append(_of_values((one.value,)))
+            elif one.reason[0] != "uncalled":
+                groups.append("worker" if one.reason[0] == "launched" else "varies")
+        return groups
+
+    def _set_in_other_loop(self, name: str, site: Site) -> bool:
+        """Whether a loop of a scope around sets a name."""
+        return any(
+            where.scope != site.scope and binding.kind == "value" and _in_loop(where.file, where.region)
+            for binding, where in self.world.symbols.lookup(name, site)
+        )
+
+    # Settings
+
+    def _setting(self, expr: Attribute | Subscript, site: Site) -> Constancy:
+        """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name says that it is a
+        setting of the program and nothing in a loop assigns it."""
+        folded = _of_values(self.world.values.evaluate(expr, site))
+        if folded in ("constant", "none"):
+            return folded
+        bases = self.world.values.evaluate(expr.value, site)
+        if any(isinstance(base, External) and base.name == "os.environ" for base in bases):
+            return "constant"
+        if isinstance(expr.value, CallRef) and str(last_name(site.file.calls[expr.value.index].func)) in RANK_FUNCTIONS:
+            return "constant"
+        key = (
+            expr.attr if isinstance(expr, Attribute) else expr.index.value if isinstance(expr.index, Constant) else None
+        )
+        if not isinstance(key, str):
+            return "varies"
+        root = expr.value
+        while isinstance(root, (Attribute, Subscript)):
+            root = root.value
+        if not isinstance(root, Name) or not _SETTING.search(key) or self._assigned_in_loop(key):
+            return "varies"
+        if bases and all(isinstance(base, (Parsed, Data)) for base in bases):
+            return "constant"
+        own = [base for base in bases if isinstance(base, Instance) and isinstance(base.of, Class)]
+        if own:
+            sites = [step.site for base in own for step in self.origins.kept(base, key)]
+            made = len(own) == len(bases) and all(one.file.scopes[one.scope].name == "__init__" for one in sites)
+            return "constant" if made else "varies"
+        found = self.world.symbols.lookup(root.id, site)
+        told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
+        return "constant" if found and not told else "varies"
+
+    @staticmethod
+    def _asks_worker(expr: Expr, file: SourceFile) -> bool:
+        return any(
+            isinstance(part, CallRef) and str(last_name(file.calls[part.index].func)) in WORKER_INFO
+            for part in walk(expr, file)
+        )
+
+    def _assigned_in_loop(self, key: str) -> bool:
+        for file, store in self.world.stores.outside_stores(key):
+            changed = isinstance(store.event.detail, Operator)
+            if changed or _in_loop(file, store.event.region):
+                return True
+        return False
+
+    # Calls
+
+    def _call(self, index: int, site: Site, left: int) -> Constancy:
+        call = site.file.calls[index]
+        if any(argument.keyword in ("*", "**") for argument in call.args):
+            return "varies"
+        if isinstance(call.func, (Name, Attribute)) and last_name(call.func) in RANK_FUNCTIONS:
+            return "constant"
+        parts = [self.of(argument.value, site, left - 1) for argument in call.args]
+        groups: list[Constancy] = []
+        for value in self.world.calls.callees(site.file, index, site.frame):
+            if isinstance(value, External) and canonical(value.name) in OF_THE_PROCESS:
+                groups.append("constant")
+            elif isinstance(value, External) and canonical(value.name) in SEED_FREE:
+                groups.append(_together(parts))
+            elif isinstance(value, Function):
+                frame = self.world.frame(site.file, index, site.frame, value)
+                groups += self._each(self.origins.returned(value, frame), left - 2)
+            else:
+                groups.append("varies")
+        return _either(groups)
+
+
+def _of_values(values: Values) -> Constancy:
+    return _either([_of_constant(value.value) if isinstance(value, Const) else "varies" for value in values])
+
+
+def _of_constant(value: object) -> Constancy:
+    return "none" if value is None else "constant"
+
+
+def _in_loop(file: SourceFile, region: int) -> bool:
+    return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
+
+
+def _together(parts: list[Constancy]) -> Constancy:
+    """What an expression made of all the parts is like."""
+    if not parts or "varies" in parts or "none" in parts:
+        return "varies"
+    return "worker" if "worker" in parts else "constant"
+
+
+def _either(parts: list[Constancy]) -> Constancy:
+    """What is one of the parts is like; a None among them is another branch."""
+    if not parts or "varies" in parts:
+        return "varies"
+    others = [part for part in parts if part != "none"]
+    if not others:
+        return "none"
+    return "worker" if "worker" in others else "constant"

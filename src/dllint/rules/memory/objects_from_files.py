@@ -1,0 +1,322 @@
+"""Python objects that a dataset reads from files and keeps: where they come from and what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    Element,
+    Entered,
+    FString,
+    IfExp,
+    List,
+    Name,
+    Set,
+    Slice,
+    Starred,
+    Subscript,
+    Tuple,
+)
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.origins import Origins, Step
+from dllint.inference.values import (
+    Const,
+    Display,
+    External,
+    Instance,
+    Mapping,
+    Site,
+    Unknown,
+    Value,
+)
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.index import canonical
+from dllint.libraries.records import FRAME, HANDLE, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
+from dllint.linking.conditions import render
+from dllint.linking.expressions import without_calls
+from dllint.linking.source import SourceFile, last_name
+from dllint.project import Project
+from dllint.project.counting import items
+from dllint.project.datasets import Kept
+from dllint.span import Span
+
+_STRING = 57
+_DICT = 184
+_TUPLE = 48
+_POINTER = 8
+"""Bytes of a str without its characters, of a dict of up to five keys, of a tuple of one, and of a reference
+(`sys.getsizeof`, CPython 3.11 on 64 bit)."""
+
+
+_SOURCES = frozenset({HANDLE, TEXT, FRAME})
+"""Kinds of readings that are no Python objects themselves, only what such are taken from."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A call whose result is Python objects.
+
+    Attributes:
+        kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for what these are taken from.
+        level: 0 for all that was read, 1 for an item of it, and so on.
+        seen: whether the project goes through it as a sequence or dict, so that it is no array.
+    """
+
+    kind: str
+    level: int
+    file: SourceFile
+    call: int
+    seen: bool = False
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
+
+    @property
+    def opener(self) -> str:
+        return render(self.file.calls[self.call].func, self.file, 40)
+
+    def gone_through(self) -> Reading:
+        """The same where a comprehension takes its items."""
+        return replace(self, seen=self.seen or self.level > 0)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
+    is None for objects that the program itself makes."""
+
+    reading: Reading | None
+    size: int | None
+
+
+class Records:
+    """Recognises collections of Python objects among kept values."""
+
+    def __init__(self, project: Project) -> None:
+        self.world = project.world
+        self.origins = Origins(project.world)
+        self.datasets = project.datasets
+
+    def kept(self, kept: Kept) -> Held | None:
+        """The many Python objects that an attribute keeps, if it does."""
+        held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
+        if held and all(held):
+            return held[0]
+        if kept.store.value is not None and any(isinstance(value, Unknown) for value in kept.values):
+            reading = self.trace(kept.store.value, kept.site)
+            if reading is not None:
+                return self._whole(reading)
+        return None
+
+    def _collection(self, value: Value, depth: int) -> Held | None:
+        if isinstance(value, Instance):
+            reading = self._of_instance(value) or self._zipped(value)
+            return None if reading is None else self._whole(reading)
+        if isinstance(value, Display):
+            return self._filled(value, depth)
+        if isinstance(value, Mapping):
+            return self._filled(value, depth)
+        return None
+
+    def _zipped(self, value: Instance) -> Reading | None:
+        """What a list of the tuples that `zip` gives is made of."""
+        if value.of != External("zip") or value.file is None or value.call < 0:
+            return None
+        return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame), 0)
+
+    def _whole(self, reading: Reading) -> Held | None:
+        """A reading that is kept as it is."""
+        if reading.kind in _SOURCES or (reading.kind == LINES and reading.level):
+            return None
+        return Held(reading, None)
+
+    def _filled(self, value: Display | Mapping, depth: int) -> Held | None:
+        """A list or dict of the source whose elements are objects."""
+        expr, site = value.written.expr, value.written.site
+        if limits.COUNTING_DEPTH.reached(depth):
+            return None
+        if isinstance(expr, Comprehension):
+            reading = self._object(expr.element, _inside(expr, site), 0)
+            if reading is not None:
+                return Held(reading.gone_through(), None)
+            size = self._generated(value, expr.element)
+            if size is not None:
+                return Held(None, size)
+        elements: list[Expr] = []
+        if isinstance(expr, (List, Tuple, Set)):
+            elements += [one for one in expr.elements[:4] if not isinstance(one, Starred)]
+        elif isinstance(expr, Dict):
+            elements += [entry for key, entry in expr.items[:4] if key is not None]
+        for one in elements:
+            traced = self.trace(one, site)
+            if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
+                return Held(traced, None)
+        mappings = self.world.mappings
+        for file, change in islice(self.datasets.filling(value), limits.CHANGES.most):
+            if change.value is None:
+                continue
+            where = mappings.changed_at(file, change, site)
+            if change.kind in ("extend", "merge"):
+                traced = self.trace(change.value, where)
+                if traced is not None and traced.kind not in _SOURCES:
+                    return Held(replace(traced, seen=True), None)
+                for one_value in self.world.values.evaluate(change.value, where):
+                    if isinstance(one_value, (Display, Mapping)) and one_value != value:
+                        held = self._filled(one_value, depth + 1)
+                        if held is not None:
+                            return held
+            elif self._repeats(file, change.region):
+                reading = self._object(change.value, where, 0)
+                if reading is not None:
+                    return Held(reading, None)
+        return None
+
+    @staticmethod
+    def _repeats(file: SourceFile, region: int) -> bool:
+        return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
+
+    def _object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
+        """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a
+        table holds is not known: alone it may be a number."""
+        if limits.COUNTING_DEPTH.reached(depth):
+            return None
+        if isinstance(expr, (Tuple, List)):
+            return next((found for one in expr.elements if (found := self._object(one, site, depth + 1))), None)
+        if isinstance(expr, Dict):
+            return next((found for _, one in expr.items if (found := self._object(one, site, depth + 1))), None)
+        if isinstance(expr, Comprehension) and expr.kind != "generator":
+            inside = _inside(expr, site)
+            for target in (part for clause in expr.clauses for part in without_calls(clause.target)):
+                if isinstance(target, Name) and (found := self.trace(target, inside)) is not None:
+                    return found.gone_through() if found.kind != HANDLE else None
+            return None
+        found = self.trace(expr, site)
+        if found is None or found.kind == HANDLE:
+            return None
+        return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
+
+    # Where objects come from
+
+    def trace(self, expr: Expr, site: Site, depth: int = 0) -> Reading | None:
+        """The reading that the value of an expression comes out of, unchanged but for the container."""
+        if limits.READING_DEPTH.exceeded(depth):
+            return None
+        match expr:
+            case Element():
+                return self._element(self.trace(expr.value, site, depth + 1))
+            case Entered():
+                return self.trace(expr.value, site, depth + 1)
+            case Attribute():
+                base = self.trace(expr.value, site, depth + 1)
+                if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
+                    return self._element(base)
+        values = self.world.values.evaluate(expr, site)
+        for value in values:
+            if isinstance(value, Instance) and (found := self._of_instance(value)) is not None:
+                return found
+        if not any(isinstance(value, (Unknown, Instance)) for value in values):
+            return None
+        match expr:
+            case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
+                return None
+            case Subscript():
+                base = self.trace(expr.value, site, depth + 1)
+                whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
+                return base if whole else self._element(base)
+            case CallRef():
+                return self._through_call(expr.index, site, depth)
+            case BinOp() if expr.op == "+":
+                return self.trace(expr.left, site, depth + 1) or self.trace(expr.right, site, depth + 1)
+            case Name() | IfExp():
+                steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
+                return next((found for one in steps if (found := self.trace(one.expr, one.site, depth + 1))), None)
+        return None
+
+    def _through_call(self, index: int, site: Site, depth: int) -> Reading | None:
+        call = site.file.calls[index]
+        last = last_name(call.func)
+        if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
+            "get",
+            "readlines",
+            "read",
+        }:
+            base = self.trace(call.func.value, site, depth + 1)
+            if base is None:
+                return None
+            if base.kind == HANDLE:
+                kinds = {"readlines": LINES, "read": TEXT}
+                return replace(base, kind=kinds[last]) if last in kinds else None
+            if base.kind == TEXT and last in SPLITTING:
+                return replace(base, kind=LINES)
+            if last in SAME_COLLECTION and base.kind != LINES:
+                return replace(base, seen=base.seen or last in ("items", "values", "keys"))
+            return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
+        if last in SAME_OBJECTS:
+            plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
+            for one in plain[1:] if last in ("map", "filter") else plain:
+                found = self.trace(one, site, depth + 1)
+                if found is not None and last == "zip" and found.kind == FRAME:
+                    return replace(found, kind=ROWS, level=0)
+                if found is not None and last != "map":
+                    return replace(found, kind=LINES) if found.kind == HANDLE else found
+        return None
+
+    @staticmethod
+    def _element(reading: Reading | None) -> Reading | None:
+        if reading is None:
+            return None
+        if reading.kind == HANDLE:
+            return replace(reading, kind=LINES, level=1, seen=True)
+        if reading.kind == TEXT:
+            return None
+        return replace(reading, level=reading.level + 1, seen=True)
+
+    def _of_instance(self, value: Instance) -> Reading | None:
+        if not isinstance(value.of, External) or value.file is None or value.call < 0:
+            return None
+        found = form(canonical(value.of.name))
+        if found is None:
+            return None
+        kind, level = found
+        return Reading(kind, level, value.file, value.call)
+
+    # Sizes
+
+    def _generated(self, value: Display | Mapping, element: Expr) -> int | None:
+        """An estimate for what a comprehension over known numbers makes; None where its elements are no objects, or
+        their number is not known."""
+        each = _object_bytes(element)
+        if each is None or (count := items(self.datasets, value)) is None:
+            return None
+        return count * (each + _POINTER)
+
+
+def _object_bytes(expr: Expr) -> int | None:
+    """A lower estimate of the bytes of a new string, tuple, list or dict; None for what is none of these."""
+    match expr:
+        case FString(values):
+            return _STRING + sum(len(str(part.value)) if isinstance(part, Constant) else 1 for part in values) - 8
+        case Tuple(elements) | List(elements):
+            return _TUPLE + sum(_POINTER + (_object_bytes(part) or 0) for part in elements)
+        case Dict(items):
+            return _DICT + sum(_object_bytes(part) or 0 for _, part in items)
+    return None
+
+
+def _counts(expr: Expr, file: SourceFile) -> bool:
+    """Whether the first part of each element is a number: `enumerate(…)`."""
+    return isinstance(expr, CallRef) and file.calls[expr.index].func == Name("enumerate")
+
+
+def _inside(expr: Comprehension, site: Site) -> Site:
+    """Where the element of a comprehension is evaluated, whose targets hold there alone."""
+    return site._replace(region=site.file.inside(expr, site.at, site.region))

@@ -1,0 +1,134 @@
+"""Mechanical remedies for a function that cannot be pickled: a factory in its place, or a move to the module level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, LambdaRef, List, Name
+from dllint.finding import AddImport, Edit, Fix, HoistFunction, ReplaceExpression
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.rules.pickling.local_objects import UnpicklableFunction, is_guarded
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
+    """`int` for `defaultdict(lambda: 0)`, a module-level function where the function uses no local name."""
+    file, scope = one.file, one.scope
+    if one.is_lambda:
+        replacement = _default_factory(one)
+        if replacement is not None:
+            edits: tuple[Edit, ...] = (ReplaceExpression(file.path, one.span, replacement),)
+            if replacement.startswith("partial("):
+                edits = (AddImport(file.path, "functools", "partial"), *edits)
+            return Fix(f"Replace the lambda by `{replacement}`", "safe", edits)
+    if file.scopes[scope].kind == "class" or is_guarded(file, scope) or captured(file, scope):
+        return None
+    name = _free_name(project, one)
+    if name is None:
+        return None
+    return Fix(
+        f"Move it to the top of the module as `{name}`",
+        "safe",
+        (HoistFunction(file.path, file.scopes[scope].header, name),),
+    )
+
+
+def _default_factory(one: UnpicklableFunction) -> str | None:
+    file = one.file
+    for index in file.facts.called.get("defaultdict", ()):
+        call = file.calls[index]
+        if call.args and call.args[0].value == LambdaRef(one.scope):
+            return factory(file, one.scope)
+    return None
+
+
+def _place_name(one: UnpicklableFunction) -> str | None:
+    """The keyword argument or variable that the lambda is written for.
+
+    `transform` for `ImageFolder(p, transform=lambda …)`.
+    """
+    found: list[tuple[Span, str]] = []
+    for call in one.file.calls:
+        found.extend(
+            (argument.span, str(argument.keyword))
+            for argument in call.args
+            if argument.keyword not in (None, "*", "**") and argument.span.covers(one.span)
+        )
+    for event in one.file.scopes[max(one.file.scopes[one.scope].parent, 0)].events:
+        named = isinstance(event.target, (Name, Attribute))
+        if event.kind == "assign" and named and event.target is not None and event.span.covers(one.span):
+            found.append((event.span, str(last_name(event.target))))
+    if one.code in ("DLL204", "DLL207") or not found:
+        return None
+    return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower()
+
+
+def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
+    """A module-level name that is not taken: the local function's own, or one after the attribute."""
+    entry = one.file.scopes[one.scope]
+    if one.is_lambda:
+        attr = (_place_name(one) if one.kept is None else None) or one.holder.rsplit(".", 1)[-1].lower()
+        base = attr if attr.isidentifier() else "function"
+        base = f"_{base.lstrip('_')}"
+    else:
+        base = entry.name
+        if entry.decorators or entry.is_generator or entry.is_async:
+            return None
+    taken = set(one.file.bindings(0))
+    others = [f"{base}_{number}" for number in range(2, 6)] if one.is_lambda else []
+    for candidate in (base, *others):
+        if candidate not in taken:
+            return candidate
+    return None
+
+
+def captured(file: SourceFile, scope: int) -> set[str]:
+    """Names that a function reads from the functions around it, and from a class body, which a moved function loses."""
+    own = set(file.bindings(scope))
+    found: set[str] = set()
+    for event in file.scopes[scope].events:
+        for expr in (event.value, event.target):
+            if expr is not None:
+                found |= {one.id for one in walk(expr, file) if isinstance(one, Name)}
+    for child in file.children.get(scope, ()):
+        found |= captured(file, child)
+    found -= own
+    around: set[str] = set()
+    outer = file.scopes[scope].parent
+    while outer > 0:
+        around |= set(file.bindings(outer))
+        outer = file.scopes[outer].parent
+    return found & around
+
+
+def factory(file: SourceFile, scope: int) -> str | None:
+    """What `defaultdict` can take in a lambda's place: `int` for `lambda: 0`, `list` for `lambda: []`."""
+    entry = file.scopes[scope]
+    if entry.params or not entry.events or entry.events[0].value is None:
+        return None
+    body = entry.events[0].value
+    if isinstance(body, Constant):
+        if isinstance(body.value, bool):
+            return None if body.value else "bool"
+        if body.value == 0 and isinstance(body.value, int):
+            return "int"
+        if body.value == 0.0 and isinstance(body.value, float):
+            return "float"
+        return "str" if body.value == "" else None
+    if body == List(()):
+        return "list"
+    if body == Dict(()):
+        return "dict"
+    if isinstance(body, CallRef):
+        call = file.calls[body.index]
+        if call.func in (Name("set"), Name("list"), Name("dict"), Name("int")) and not call.args:
+            return last_name(call.func)
+        if last_name(call.func) == "defaultdict" and len(call.args) == 1 and isinstance(call.args[0].value, Name):
+            inner = call.args[0].value.id
+            if inner in ("int", "float", "list", "dict", "set", "str"):
+                return f"partial(defaultdict, {inner})"
+    return None

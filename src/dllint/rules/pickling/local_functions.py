@@ -1,0 +1,36 @@
+"""Which functions pickling a callable pickles, and which of those have no name of their own in a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dllint.inference import limits
+from dllint.inference.values import Class, Function, Partial, Value
+from dllint.libraries.contents import bound_by
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+def functions_in(world: World, value: Value, depth: int = 0) -> Iterator[Function]:
+    """The functions that pickling a callable pickles, those that a partial binds among them."""
+    if isinstance(value, Function):
+        yield value
+    elif isinstance(value, Partial) and not limits.CONTAINER_DEPTH.reached(depth + 1):
+        for inner in (value.function, *bound_by(world, value)):
+            yield from functions_in(world, inner, depth + 1)
+
+
+def is_lambda(function: Function) -> bool:
+    return function.file.scopes[function.scope].kind == "lambda"
+
+
+def is_local(function: Function | Class) -> bool:
+    """Whether a function or class is defined inside a function (in a method, too; a method itself is not)."""
+    scope = function.file.scopes[function.scope].parent
+    while scope > 0:
+        if function.file.scopes[scope].kind in ("function", "lambda"):
+            return True
+        scope = function.file.scopes[scope].parent
+    return False

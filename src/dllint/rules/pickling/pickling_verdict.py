@@ -1,0 +1,129 @@
+"""What a run says of objects that cannot be pickled: DLL201 to DLL204, and what DLL206 shares with them.
+
+The records know of pickling from three sides: what iter() raised in this run, what a trial under another start method
+raised, and what the counting pickler met. Pickling stops at the first object that it cannot take, so that an error
+speaks for the finding whose kind it names and says nothing of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.evidence.failures import is_pickling
+from dllint.evidence.wording import listed, said
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
+    from dllint.observation import Loader
+
+LOCAL_NAME = r"['\s]([\w.<>]+)\.<locals>\.[\w<>]+"
+"""A local function, class or lambda as exceptions name it: where it is defined, and its own name."""
+KINDS = ("DLL201", "DLL202", "DLL203", "DLL204")
+"""Rules about what workers are sent and cannot unpickle."""
+
+
+class Error(NamedTuple):
+    """An error of pickling; `method` is the start method of the trial it came from, "" for the run itself."""
+
+    method: str
+    exception: str
+    text: str
+    code: str
+
+
+def pickling_code(text: str, loader: Loader | None = None) -> str:
+    """The rule about what cannot be pickled: a callable of the loader, a lambda, a local object, or another object."""
+    if loader is not None:
+        for argument in ("collate_fn", "worker_init_fn"):
+            name = str(loader.arguments.get(argument) or "")
+            if "<" in name and name.rpartition(":")[2].removeprefix("__main__.") in text:
+                return "DLL204"
+    if "<lambda>" in text:
+        return "DLL201"
+    if "<locals>" in text or "attribute lookup" in text or "not the same object" in text:
+        return "DLL202"
+    return "DLL203"
+
+
+def errors(run: LoaderRun) -> Iterator[Error]:
+    """The errors of pickling that a loader met, in this run first."""
+    for error, text in run.failures:
+        if is_pickling(f"{error}: {text}"):
+            yield Error("", error, text, pickling_code(text, run.loader))
+    for trial in run.trials:
+        whole = f"{trial.exception}: {trial.text}"
+        if trial.outcome == "failed" and trial.exception and is_pickling(whole):
+            yield Error(trial.method, trial.exception, trial.text, pickling_code(trial.text, run.loader))
+    storages = run.storages
+    others = [method for method in run.others if method != "fork"]
+    if others and storages and storages.exception and is_pickling(f"{storages.exception}: {storages.text}"):
+        yield Error(others[0], storages.exception, storages.text, pickling_code(storages.text, run.loader))
+
+
+def judge(case: Case) -> Judgement:
+    """Did pickling stop at an object of the finding's kind?"""
+    code = case.finding.code
+    found = [error for run in case.runs for error in errors(run)]
+    own = [error for error in found if (error.code == code or _same_object(error, case)) and _same_owner(error, case)]
+    here = next((error for error in own if not error.method), None)
+    if here is not None:
+        return case.confirmed(f"iter() raised {said(here.exception, here.text)}")
+    if own:
+        evidence = {error.method: said(error.exception, error.text) for error in reversed(own)}
+        first = next(iter(reversed(evidence.items())))
+        return case.latent(f"fails under {case.where(first[0])}: {first[1]}", *harmless(case))
+    if found:
+        stopped = found[0]
+        return case.inconclusive(f"pickling stops at something else first: {said(stopped.exception, stopped.text)}")
+    return went_well(case)
+
+
+def _same_object(error: Error, case: Case) -> bool:
+    """Whether an error names a function of the line that the finding is about."""
+    names = [str(value) for value in case.finding.values.values()]
+    told = error.text
+    return any(len(name) > 3 and f".{name}'" in told for name in names)
+
+
+def _same_owner(error: Error, case: Case) -> bool:
+    """Whether an error that says where its function is defined can mean one of the finding's places. Where the loader
+    is made says nothing of that."""
+    finding = case.finding
+    told = re.search(LOCAL_NAME, error.text)
+    if told is None or finding.origin == "runtime":
+        return True
+    named = told[1].partition(".<locals>.<lambda>")[0]
+    made = {(run.loader.site.path, run.loader.site.line) for run in case.runs if run.loader.site is not None}
+    others = [place for place in finding.related if (place.path, place.span.line) not in made]
+    places = ((finding.path, finding.span), *((place.path, place.span) for place in others))
+    return any(case.seen.owner(path, span.line) == named for path, span in places)
+
+
+def harmless(case: Case) -> tuple[str, ...]:
+    """What this run adds to a hazard that another start method has."""
+    return (f"harmless under {listed(case.methods)}, which this run used",) if case.methods else ()
+
+
+def went_well(case: Case) -> Judgement:
+    """The judgement where pickling met no error: whether that proves anything."""
+    under = [run.method for run in case.runs if run.method and run.method != "fork" and run.workers]
+    tried = [trial.method for run in case.runs for trial in run.trials if trial.outcome == "started"]
+    worked = list(dict.fromkeys([*under, *tried]))
+    if worked:
+        return case.refuted(f"the workers started by {listed(str(one) for one in worked)} and sent batches")
+    for trial in case.failed_trials:
+        return case.inconclusive(
+            f"a trial under {trial.method} failed in another way: {said(trial.exception, trial.text)}"
+        )
+    counted_all = [run for run in case.runs if run.storages is not None and run.storages.complete]
+    if counted_all and not any(run.storages and run.storages.exception for run in counted_all):
+        return case.refuted("what the workers are given was pickled without an error")
+    return case.inconclusive(f"it ran by {listed(case.methods)}, which pickles nothing, and nothing else was tried")
+
+
+def stopped(run: LoaderRun, code: str) -> bool:
+    """Whether pickling for a loader stopped at an object of a rule's kind."""
+    return any(one.code == code for one in errors(run))

@@ -1,0 +1,72 @@
+"""Functions that the project sends to other processes: tasks of pools, and targets of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.inference.values import External, Function, Instance
+from dllint.libraries.facets import LauncherApi
+from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE, canonical
+from dllint.project.launches import Launch
+from dllint.project.process_starts import Method, Starting
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+POOLS = ("executor", "pool")
+
+
+@dataclass(frozen=True)
+class SentFunction:
+    """A lambda or local function that a pool or process is given.
+
+    `method` is None for a pool, which pickles its tasks under every start method.
+    """
+
+    function: Function
+    launch: Launch
+    method: Method | None
+
+
+def sent_functions(project: Project) -> Iterator[SentFunction]:
+    """The functions that would have to be pickled on their way, the ways that the project shows first."""
+    for launch in project.launches.all():
+        api = LAUNCHERS.get(launch.api)
+        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not _surely(project, launch):
+            continue
+        pooled = api.method in POOLS
+        methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
+        if not pooled and not methods:
+            continue
+        method = None if pooled else next((one for one in methods if one.shown), methods[0])
+        for function in _given(project, api, launch):
+            if function.receiver is None and (is_lambda(function) or _is_plain_local(function)):
+                yield SentFunction(function, launch, method)
+
+
+def _given(project: Project, api: LauncherApi, launch: Launch) -> Iterator[Function]:
+    position = api.params.index(api.target) if api.target in api.params else -1
+    given = project.evaluate_argument(launch.file, launch.call, position, api.target, launch.frame)
+    for value in given or ():
+        yield from functions_in(project.world, value)
+
+
+def _is_plain_local(function: Function) -> bool:
+    """Whether it is a function in a function, and no decorator makes something else of it."""
+    return is_local(function) and not function.file.scopes[function.scope].decorators
+
+
+def _surely(project: Project, launch: Launch) -> bool:
+    """Whether nothing else can be called there, such as a pool of threads."""
+    site = project.world.call_site(launch.file, launch.call, launch.frame)
+    for value in project.world.values.evaluate(launch.file.calls[launch.call].func, site):
+        of = value.of if isinstance(value, Instance) else value
+        if not isinstance(of, External):
+            return False
+        name = canonical(of.name)
+        if name not in LAUNCHERS and f"{name}()" not in LAUNCHERS:
+            return False
+    return True

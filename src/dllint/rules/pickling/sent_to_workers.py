@@ -1,0 +1,141 @@
+"""What cannot be pickled and is sent to workers: which loaders pickle it, how bad that is, and the finding about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from dllint.finding import Finding, Fix, Place, Severity
+from dllint.linking.source import SourceFile
+from dllint.project.datasets import Kept
+from dllint.project.loaders import Loader
+from dllint.project.regimes import Regime
+from dllint.project.start_methods import Hop
+from dllint.rules.causes import Causes
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Something that workers are sent and that does not come through pickling.
+
+    Attributes:
+        code: the rule that reports it.
+        holder: where it is kept: "Rows.file"; the class of the dataset itself; or the loader's argument.
+        kept: the attribute that keeps it, if one does.
+        sure: False where it may be that it only comes to a loader without workers.
+    """
+
+    code: str
+    file: SourceFile
+    span: Span
+    statement: Span | None
+    holder: str
+    kept: Kept | None
+    sure: bool = field(default=True, kw_only=True)
+
+    @property
+    def files(self) -> set[str]:
+        """The files in which it is made and kept."""
+        return {self.file.path} | ({self.kept.file.path} if self.kept is not None else set())
+
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """The calls from `__init__` to where it is kept."""
+        return self.kept.hops if self.kept is not None else ()
+
+
+T = TypeVar("T", bound=Sent)
+
+
+class Told(NamedTuple):
+    """What a rule says of one such thing: the key of its message, values beside those of all, and a fix."""
+
+    message: str
+    values: Mapping[str, str]
+    fix: Fix | None = None
+
+
+def unpicklable(
+    project: Project, code: str, sent: Callable[[Loader, Regime], Iterable[T]], tell: Callable[[T, str], Told]
+) -> Iterator[Finding]:
+    """One finding for each thing that workers are sent, judged by the worst of its loaders.
+
+    Args:
+        sent: what a loader sends to workers that start in this way.
+        tell: what the rule says of it, given the message that fits the start method: "main" where the project shows it,
+            "latent" where only a target has it, "fork_only" where no workers are started in another way than by fork.
+    """
+    causes: Causes[tuple[T, Loader, Regime]] = Causes()
+    for loader, regime in pickled_loaders(project, code):
+        for one in sent(loader, regime):
+            worst = pickling_regime(project, loader, code, one.files, one.holder)
+            if worst is not None:
+                causes.add((one, loader, worst), (one.file.path, one.span))
+    for uses in causes:
+        uses.sort(key=lambda use: (not use[0].sure, rank(use[2])))
+        one, loader, regime = uses[0]
+        message, severity = judged(regime)
+        told = tell(one, message)
+        related = [project.loader_place(other) for _, other, _ in uses]
+        kept = one.kept
+        if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
+            related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
+        values = {
+            "kept": one.holder,
+            "loader": project.where(loader.file, loader.span),
+            "method": regime.method,
+            "where": regime.where,
+            "start": regime.described,
+        }
+        yield Finding(
+            code,
+            one.file.path,
+            one.span,
+            told.message,
+            {**values, **told.values},
+            severity="warning" if severity == "error" and not one.sure else severity,
+            start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
+            trace=project.chain(regime.arrival, one.hops),
+            related=tuple(dict.fromkeys(related)),
+            fixes=(told.fix,) if told.fix is not None else (),
+            statement=one.statement,
+        )
+
+
+def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regime]]:
+    """The loaders whose workers start by spawn or forkserver, with the regime that the project shows best.
+
+    Where workers are only ever forked nothing is pickled; those loaders are told to who asked for rules of this family.
+    """
+    for loader in project.loaders:
+        worst = pickling_regime(project, loader, code)
+        if worst is not None:
+            yield loader, worst
+
+
+def pickling_regime(
+    project: Project, loader: Loader, code: str, beside: Iterable[str] = (), holder: str = ""
+) -> Regime | None:
+    """The regime by which a loader's workers are judged where the files `beside` and the dataset `holder` take part."""
+    selected = (*project.settings.select, *project.settings.extend_select)
+    asked = any(code.startswith(prefix) and prefix != "DLL" for prefix in selected)
+    regimes = project.regimes(loader, beside, holder)
+    forked = regimes[0] if regimes and asked else None
+    return next((regime for regime in regimes if regime.method != "fork"), forked)
+
+
+def rank(regime: Regime) -> tuple[bool, bool]:
+    """Orders regimes by what they make of an object that cannot be pickled, the worst first."""
+    return regime.method == "fork", not (regime.shown or regime.only)
+
+
+def judged(regime: Regime) -> tuple[str, Severity]:
+    """The message and severity for an object that cannot be pickled and that workers get under a start method."""
+    if regime.method == "fork":
+        return "fork_only", "info"
+    return ("main" if regime.shown else "latent"), ("error" if regime.shown or regime.only else "warning")

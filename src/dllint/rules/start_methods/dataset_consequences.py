@@ -1,0 +1,52 @@
+"""What a start method that a loader takes over does to the dataset behind it, by the rules that say more about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.finding import Place
+from dllint.inference.values import Class
+from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, OPEN_FILES
+from dllint.project.handles import Handles
+from dllint.project.loaders import Loader
+from dllint.project.regimes import Regime
+from dllint.rules.pickling.local_objects import LocalObjects
+from dllint.rules.pickling.unpicklable_values import refused_by_pickle
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+class Consequence(NamedTuple):
+    """`breaks`: the workers do not start; else each gets a copy. `code` is the rule that reports the place."""
+
+    code: str
+    place: Place
+    breaks: bool
+
+
+def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[Consequence]:
+    """What becomes of the dataset where the workers are not forked, the worst first; of what the programs hold in which
+    the start method is in force."""
+    for one in project.ask(LocalObjects).of(loader):
+        if regime in project.regimes(loader, one.files, one.holder):
+            yield Consequence(one.code, one.place, True)
+    for refused in refused_by_pickle(project, loader, regime):
+        if regime in project.regimes(loader, refused.files, refused.holder):
+            yield Consequence(refused.code, refused.place, True)
+    most = DESCRIPTORS_IN_A_MESSAGE if regime.method == "forkserver" else OPEN_FILES
+    for value in project.dataset_objects(loader):
+        assert isinstance(value.of, Class)
+        if regime not in project.regimes(loader, project.programs.behind(value), value.of.name):
+            continue
+        for many in project.tensors.many(value):
+            if many.count is not None and many.count > most:
+                words = f"{many.count} tensors, each with a storage of its own"
+                place = Place(many.kept.file.path, many.kept.span, words)
+                yield Consequence("DLL303", place, True)
+    for copied in project.ask(Handles).copied(loader):
+        beside = {copied.kept.file.path} if copied.kept is not None else set()
+        if copied.value.file is not None and regime in project.regimes(loader, beside, copied.label):
+            place = Place(copied.value.file.path, copied.call.span, f"{copied.opener.what} that pickling copies whole")
+            yield Consequence("DLL404", place, False)

@@ -1,0 +1,141 @@
+"""Processes that start whenever a file is imported, and so again in each process that imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Constant, Name
+from dllint.facts.schema import Call, Event
+from dllint.inference.values import External
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project.launches import can_start
+from dllint.project.loaders import Loader
+from dllint.project.process_starts import Method, Starting
+from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
+from dllint.project.start_methods import Hop
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class TopLevelStart:
+    """A statement at the top level of a file that starts processes other than by fork.
+
+    Attributes:
+        span: the call, or the header of the `for` statement, at the top level.
+        text: what it is, in words.
+        loader: the loader whose workers start, if it is one's.
+        hops: what leads from the statement to the start.
+    """
+
+    file: SourceFile
+    span: Span
+    statement: Span
+    region: int
+    text: str
+    method: Method
+    loader: Loader | None
+    hops: tuple[Hop, ...]
+
+
+def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
+    """All of one file, in source order.
+
+    None in a notebook, whose cells no process imports, nor in a `__main__.py`, which `multiprocessing` does not import
+    again (CPython, `multiprocessing/spawn.py`, `_fixup_main_from_name`).
+    """
+    if file.path.endswith((".ipynb", "__main__.py")):
+        return []
+    module = Reached(file, 0, None)
+    found = list(_here(project, module))
+    for index in file.calls_of(0):
+        call = file.calls[index]
+        if not runs_when_imported(file, call.region) or _hands_to_an_object(project, file, index):
+            continue
+        starts = [
+            stepped(module, index, target._replace(frame=project.world.told_apart(file, index, *target)))
+            for target in project.world.calls.targets(file, index)
+        ]
+        text = f"`{render(call.func, file)}`"
+        for reached in reach(project.world, starts):
+            for start in _here(project, reached):
+                hops = (*reached.hops()[1:], Hop(start.file, start.span, f"{start.text} starts processes"))
+                found.append(
+                    TopLevelStart(file, call.span, call.statement, call.region, text, start.method, start.loader, hops)
+                )
+    return sorted(found, key=lambda start: start.span)
+
+
+def _hands_to_an_object(project: Project, file: SourceFile, index: int) -> bool:
+    """Whether a call is of a method of an object from outside the project, `button.click(handler)`: what it is given
+    runs later, in the process that has the object."""
+    callees = project.world.calls.callees(file, index, None)
+    return bool(callees) and all(isinstance(one, External) and "()" in one.name for one in callees)
+
+
+def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
+    """The starts directly in one scope."""
+    file = reached.file
+    at_top = reached.scope == 0
+    for iteration in project.ask(Starting).iterations(file, reached.scope, reached.frame):
+        if at_top and not runs_when_imported(file, iteration.region):
+            continue
+        text = project.ask(Starting).described(iteration)
+        for regime in project.regimes(iteration.loader):
+            if regime.method != "fork" and regime.source != "inherited":
+                method = Method(regime.method, regime.where)
+                yield TopLevelStart(
+                    file, iteration.span, iteration.statement, iteration.region, text, method, iteration.loader, ()
+                )
+    for index in file.calls_of(reached.scope):
+        call = file.calls[index]
+        launches = project.ask(Starting).launching.get((file.path, index), ())
+        if at_top and launches and not runs_when_imported(file, call.region):
+            continue
+        if launches and not can_start(project.world, file, index, reached.frame):
+            continue
+        for launch in launches:
+            for method in project.ask(Starting).methods(launch):
+                if method.name != "fork" and (method.arrival is None or method.arrival.origin.launch is None):
+                    text = f"`{render(call.func, file)}`"
+                    yield TopLevelStart(file, call.span, call.statement, call.region, text, method, None, ())
+
+
+def runs_on_until(file: SourceFile, last: Span) -> Span:
+    """The last statement of the file that runs when it is imported, where anything that follows the statement `last`
+    calls something, changes something or reads what can be bound up to there; else `last` itself.
+
+    A child that imports the file without the guarded statements would run those that follow them all the same.
+    """
+    module = file.scopes[0]
+    definitions = [file.scopes[child].span for child in file.children.get(0, ()) if file.scopes[child].kind != "lambda"]
+    end = (last.end_line, last.end_column)
+    tail: list[Event | Call] = [
+        *(event for event in module.events if event.kind not in _INERT and event.detail != "comp"),
+        *(call for index in file.calls_of(0) if not _inside((call := file.calls[index]).span, definitions)),
+    ]
+    tail = [one for one in tail if (one.span.line, one.span.column) >= end and runs_when_imported(file, one.region)]
+    if not any(isinstance(one, Call) or _acts(one) for one in tail):
+        return last
+    return max((one.statement if isinstance(one, Call) else one.span for one in tail), key=lambda span: span[:2])
+
+
+_INERT = ("def", "class", "import", "global")
+
+
+def _inside(span: Span, others: list[Span]) -> bool:
+    return any((one.line, one.column) <= (span.line, span.column) < (one.end_line, one.end_column) for one in others)
+
+
+def _acts(event: Event) -> bool:
+    """Whether a statement without a call does more than bind names to constants."""
+    if event.kind == "expr":
+        return False
+    if event.kind != "assign" or event.target is None or not isinstance(event.target, Name):
+        return True
+    return event.value is not None and not isinstance(event.value, Constant)
