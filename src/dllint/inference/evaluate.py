@@ -43,9 +43,10 @@ from dllint.inference import enumerations, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Passed
 from dllint.inference.edges import Given
-from dllint.inference.folding import OPERATORS, binary, is_member, truth, unary
+from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
-from dllint.inference.narrowing import called_before, not_functions, of_tested_classes, tests_callable
+from dllint.inference.narrowing import called_before, not_functions, of_tested_classes
+from dllint.inference.operators import Operators
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -59,10 +60,8 @@ from dllint.inference.values import (
     Frame,
     Function,
     Instance,
-    Keywords,
     Mapping,
     Partial,
-    Pattern,
     Site,
     Unknown,
     Value,
@@ -73,25 +72,6 @@ from dllint.inference.values import (
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
 
-_MAY_BE_FALSE = frozenset(
-    {"bool", "int", "float", "str", "bytes", "list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict"}
-    | {
-        "Counter",
-        "deque",
-        "IntEnum",
-        "Flag",
-        "IntFlag",
-        "UserDict",
-        "UserList",
-        "Mapping",
-        "Sequence",
-        "Sequential",
-        "ModuleList",
-        "ModuleDict",
-    }
-)
-"""Classes from outside whose objects are false where they are empty or zero, by their last names."""
-
 
 class Evaluator:
     """Evaluates expressions over a linked project. Results are kept."""
@@ -101,7 +81,8 @@ class Evaluator:
         self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
-        self._unions: dict[int, Expr] = {}
+        self.operators = Operators(world)
+        self.truth = self.operators.truth
         self._depth = 0
         self._table: dict[type[Expr] | type[Passed], Callable[[Any, Site], Values]] = {
             Constant: lambda expr, site: (const(expr.value),),
@@ -115,13 +96,13 @@ class Evaluator:
             Set: self._display,
             Comprehension: self._comprehension,
             Dict: lambda expr, site: (Mapping(Written(expr, site)),),
-            IfExp: self._conditional,
-            BoolOp: self._boolean,
-            Not: self._not,
+            IfExp: self.operators.conditional,
+            BoolOp: self.operators.boolean,
+            Not: self.operators.negation,
             UnaryOp: lambda expr, site: unary(expr.op, self.evaluate(expr.operand, site)),
-            BinOp: self._binop,
-            Compare: self._compare,
-            FString: self._fstring,
+            BinOp: self.operators.binop,
+            Compare: self.operators.compare,
+            FString: self.operators.fstring,
             Element: self._element,
             Entered: self._entered,
             Defined: lambda expr, site: self.definition(site, expr.scope),
@@ -259,7 +240,16 @@ class Evaluator:
                         found[Function(method.file, method.scope, value)] = None
         return tuple(found)
 
-    # Items
+    # Containers
+
+    def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
+        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
+        return (Display(kind, Written(expr, site)),)
+
+    def _comprehension(self, expr: Comprehension, site: Site) -> Values:
+        if expr.kind == "dict":
+            return (Mapping(Written(expr, site)),)
+        return (Display(expr.kind, Written(expr, site)),)
 
     def _item(self, expr: Subscript, site: Site) -> Values:
         base, index = expr.value, expr.index
@@ -350,7 +340,9 @@ class Evaluator:
             late = actuals or self.world.actuals(file, index, caller)
             if late.positional and index not in file.member_names and enumerations.members(callee):
                 return enumerations.found_by_value(self.world, callee, self.passed(late.positional[0]))
-            return (Instance(callee, file, index, frame, by),)
+            maker = self.world.hierarchy.method(callee, "__new__")
+            made = Instance(callee, file, index, frame, by)
+            return (made,) if maker is None else self._made_by(maker.bound_to(callee), given, made)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
             if scope.is_generator and not scope.is_async and not scope.decorators:
@@ -378,6 +370,25 @@ class Evaluator:
                 return (Instance(External(called), file, index, frame),)
         return (UNKNOWN,)
 
+    def _made_by(self, maker: Function, given: Given, made: Instance) -> Values:
+        """What `__new__` gives: the object itself, as far as it is not known to be another, or none."""
+        values = union(self.returned(one.function, one.frame) for one in self.world.calls.applied(maker, given))
+        returns = maker.file.scopes[maker.scope].events_of("return")
+        nothing = any(event.value in (None, Constant(None)) for event in returns)
+        found: dict[Value, None] = {}
+        for value in values:
+            if isinstance(value, Instance) and isinstance(value.of, External):
+                arguments = self.world.actuals(value.file, value.call, value.frame).positional if value.file else []
+                classes = self.passed(arguments[0]) if arguments and value.of.name == "object.__new__" else ()
+                found.update(
+                    (Instance(one, made.file, made.call, made.frame, made.by), None)
+                    for one in classes
+                    if isinstance(one, Class)
+                )
+            elif value != UNKNOWN and (value != NONE or nothing):
+                found[value] = None
+        return tuple(found) if found and UNKNOWN not in values else tuple(dict.fromkeys((*found, made)))
+
     def returned(self, function: Function, frame: Frame | None) -> Values:
         """What a function gives back."""
         scope = function.file.scopes[function.scope]
@@ -394,96 +405,3 @@ class Evaluator:
                 if frame is None or not self.world.impossible(site):
                     groups.append((NONE,) if event.value is None else self.evaluate(event.value, site))
         return union(groups) if groups else (NONE,)
-
-    # Operators
-
-    def truth(self, values: Values) -> bool | None:
-        """Whether all the values are true, or all false; None where that is not known. Of an object its `__bool__`
-        says it, or its `__len__`."""
-        return truth(union(self._asked(value) for value in enumerations.plain(self.world, values)))
-
-    def _asked(self, value: Value) -> Values:
-        if isinstance(value, Instance) and isinstance(value.of, Class):
-            for name in ("__bool__", "__len__"):
-                method = self.world.hierarchy.method(value.of, name)
-                if method is not None:
-                    return self.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)
-            if any(name.rsplit(".", 1)[-1] in _MAY_BE_FALSE for name in self.world.hierarchy.externals(value.of)):
-                return (UNKNOWN,)
-        return (value,)
-
-    def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
-        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
-        return (Display(kind, Written(expr, site)),)
-
-    def _comprehension(self, expr: Comprehension, site: Site) -> Values:
-        if expr.kind == "dict":
-            return (Mapping(Written(expr, site)),)
-        return (Display(expr.kind, Written(expr, site)),)
-
-    def _conditional(self, expr: IfExp, site: Site) -> Values:
-        decided = self.truth(self.evaluate(expr.test, site))
-        if decided is not None:
-            return self.evaluate(expr.body if decided else expr.orelse, site)
-        chosen, other = self.evaluate(expr.body, site), self.evaluate(expr.orelse, site)
-        return union([chosen, not_functions(other) if tests_callable(expr.test, site.file) == expr.orelse else other])
-
-    def _boolean(self, expr: BoolOp, site: Site) -> Values:
-        groups: list[Values] = []
-        stops = expr.op == "or"
-        for part in expr.values:
-            values = self.evaluate(part, site)
-            decided = self.truth(values)
-            if decided is stops:
-                groups.append(values)
-                break
-            if decided is None or part is expr.values[-1]:
-                groups.append(
-                    values
-                    if part is expr.values[-1]
-                    else tuple(value for value in values if self.truth((value,)) is not (not stops))
-                )
-        return union(groups)
-
-    def _not(self, expr: Not, site: Site) -> Values:
-        decided = self.truth(self.evaluate(expr.operand, site))
-        return (UNKNOWN,) if decided is None else (const(not decided),)
-
-    def _binop(self, expr: BinOp, site: Site) -> Values:
-        lefts, rights = self.evaluate(expr.left, site), self.evaluate(expr.right, site)
-        if expr.op == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
-            merged = self._unions.setdefault(id(expr), Dict(((None, expr.left), (None, expr.right))))
-            return (Mapping(Written(merged, site)),)
-        return binary(expr.op, enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights))
-
-    def _compare(self, expr: Compare, site: Site) -> Values:
-        if len(expr.comparisons) != 1:
-            return (UNKNOWN,)
-        op, right = expr.comparisons[0]
-        if op not in OPERATORS:
-            return (UNKNOWN,)
-        lefts, rights = self.evaluate(expr.left, site), self.evaluate(right, site)
-        own = [self._own_equality(value) for value in (*lefts, *rights)] if op in ("==", "!=") else []
-        if any(own):
-            return union(one or (UNKNOWN,) for one in own[: len(lefts)]) if op == "==" else (UNKNOWN,)
-        if op != "is" and op != "is not":
-            lefts, rights = enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights)
-        return binary(op, lefts, rights)
-
-    def _own_equality(self, value: Value) -> Values:
-        """What an object's own `__eq__` gives; nothing where its class has none."""
-        if not isinstance(value, Instance) or not isinstance(value.of, Class):
-            return ()
-        method = self.world.hierarchy.method(value.of, "__eq__")
-        return (self.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)) if method is not None else ()
-
-    def _fstring(self, expr: FString, site: Site) -> Values:
-        prefix, inner, suffix, complete = "", "", "", True
-        for piece in expr.values:
-            values = self.evaluate(piece, site)
-            if len(values) == 1 and isinstance(values[0], Const):
-                text = str(values[0].value)
-                prefix, suffix = (prefix + text, "") if complete else (prefix, suffix + text)
-            else:
-                complete, inner, suffix = False, inner + suffix, ""
-        return (const(prefix),) if complete else (Pattern(prefix, suffix, inner),)

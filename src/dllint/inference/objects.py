@@ -150,22 +150,43 @@ class Objects:
 
     def _of_instance(self, value: Instance, name: str) -> Values:
         assert isinstance(value.of, Class)
+        if name == "__class__":
+            below = self.world.hierarchy.subclasses(value.of) if value.call < 0 else []
+            return (value.of, *limits.OVERRIDES.first(below))
         of_member = enumerations.attribute(self.world, value, name)
         if of_member:
             return of_member
+        hierarchy = self.world.hierarchy
         stored, always, filled = self._stored_values(value, name)
         given = fields.given(self.world, value, name)
         outside = self._set_from_outside(value, name)
-        inherited = () if always or given else union(self._inherited(value, name))
+        inherited: Values = ()
+        if not (always or given) or self._intercepts(value.of, name):
+            inherited = union(self._inherited(value, name))
         if filled:
             inherited = tuple(one for one in inherited if one != NONE)
         groups = [*([inherited] if inherited else []), *stored, *given, *outside]
+        if hierarchy.method(value.of, "__getattribute__") or (stored and hierarchy.method(value.of, "__setattr__")):
+            groups.append((UNKNOWN,))
         if groups:
             return self._or_annotated(value, name, union(groups))
         externals = self.world.hierarchy.externals(value.of)
         if externals:
             return (External(f"{externals[0]}().{name}"),)
         return self._annotated(value, name) or (UNKNOWN,)
+
+    def _intercepts(self, cls: Class, name: str) -> bool:
+        """Whether a class attribute decides what an assignment to the attribute of an object keeps: a property, or
+        another descriptor with a `__set__`."""
+        hierarchy = self.world.hierarchy
+        for owner in self._owners(cls, name):
+            for value in self._in_class(owner, name):
+                if isinstance(value, Function) and hierarchy.is_property(value):
+                    return True
+                of = value.of if isinstance(value, Instance) else None
+                if isinstance(of, Class) and hierarchy.method(of, "__set__") is not None:
+                    return True
+        return False
 
     def _inherited(self, value: Instance, name: str) -> list[Values]:
         """What an object has from its class; where only a base of its class is known, from any class below too."""
@@ -200,6 +221,12 @@ class Objects:
             getter = hierarchy.method(value.of, "__get__")
             if getter is not None:
                 return self.world.values.returned(getter, self.world.receiver_frame(value))
+        if isinstance(value, Instance) and value.of == External("property") and value.file is not None:
+            getters = self.world.made_with(value).positional[:1]
+            functions = union(self.world.values.passed(one) for one in getters)
+            frame = self.world.receiver_frame(owner)
+            known = [one.bound_to(owner) for one in functions if isinstance(one, Function)]
+            return union(self.world.values.returned(one, frame) for one in known) or (UNKNOWN,)
         return (value,)
 
     def _stored_values(self, value: Instance, name: str) -> tuple[list[Values], bool, bool]:
@@ -235,14 +262,20 @@ class Objects:
             site = self._place(file, store)
             if any(self._may_be(base, value) for base in self.world.values.evaluate(store.base, site)):
                 groups.append(self.world.values.evaluate(store.value, site))
-        spreads = self.world.stores.outside_spreads()
-        of = value.of if isinstance(value, Instance) else value
-        known = isinstance(of, Class) and self.world.hierarchy.method(of, name) is not None
-        for file, spread in spreads if not known else ():
-            site = self._place(file, spread)
-            if any(self._may_be(base, value) for base in self.world.values.evaluate(spread.base, site)):
-                groups.append(self.world.stores.spread(spread, name, site).values)
+        if self._holds_data(value, name):
+            for file, spread in self.world.stores.outside_spreads():
+                site = self._place(file, spread)
+                if any(self._may_be(base, value) for base in self.world.values.evaluate(spread.base, site)):
+                    groups.append(self.world.stores.spread(spread, name, site).values)
         return [group for group in groups if group]
+
+    def _holds_data(self, value: Value, name: str) -> bool:
+        """Whether an attribute can be one that is set under a name which only a run tells: methods keep their names,
+        and so does what objects from outside are made with."""
+        of = value.of if isinstance(value, Instance) else value
+        if isinstance(of, Class):
+            return self.world.hierarchy.method(of, name) is None
+        return not isinstance(of, External)
 
     @staticmethod
     def _place(file: SourceFile, store: Store | Spread) -> Site:
