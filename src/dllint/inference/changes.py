@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.facts.schema import Call, Expr, Operator
-from dllint.inference import limits
+from dllint.inference import enumerations, limits
 from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
 from dllint.inference.interface import Engine, Table
@@ -115,7 +115,9 @@ class Changes:
         """What a change has for a key."""
         if change.key is None:
             return (UNKNOWN,)
-        return (const(change.key),) if isinstance(change.key, str) else self.world.values.evaluate(change.key, where)
+        if isinstance(change.key, str):
+            return (const(change.key),)
+        return enumerations.plain(self.world, self.world.values.evaluate(change.key, where))
 
     def called_in(self, change: Change, value: Value, scope: tuple[str, int]) -> list[tuple[Site, Call]]:
         """The runs of a change that calls in one scope alone bring about, each with its call."""

@@ -21,6 +21,7 @@ from dllint.inference.mappings import Mappings
 from dllint.inference.memo import Memory
 from dllint.inference.objects import Objects
 from dllint.inference.parameters import Parameters
+from dllint.inference.stores import Stores
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import (
     Actual,
@@ -79,6 +80,7 @@ class World:
         self.values = Evaluator(self)
         self.parameters = Parameters(self)
         self.hierarchy = Hierarchy(self)
+        self.stores = Stores(self)
         self.objects = Objects(self)
         self.mappings = Mappings(self)
         self.knowledge = knowledge(self)

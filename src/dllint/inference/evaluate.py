@@ -7,7 +7,7 @@ where there is none. A question inside itself has no values there; what is compu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,23 +39,16 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Expr
+from dllint.inference import enumerations, limits
 from dllint.inference import iteration as iterating
-from dllint.inference import limits
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
-from dllint.inference.folding import OPERATORS, SIZED, binary, truth, unary
+from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
-from dllint.inference.narrowing import (
-    called_before,
-    not_functions,
-    of_tests,
-    passes,
-    passing,
-    replaced_by_test,
-    tests_callable,
-)
+from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
+from dllint.inference.operators import Operators
 from dllint.inference.sequences import cut
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
@@ -70,11 +63,9 @@ from dllint.inference.values import (
     Frame,
     Function,
     Instance,
-    Keywords,
     Mapping,
     Parsed,
     Partial,
-    Pattern,
     Site,
     Unknown,
     Value,
@@ -94,7 +85,9 @@ class Evaluator:
         self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
-        self._unions: dict[int, Expr] = {}
+        self.operators = Operators(world)
+        self.truth = self.operators.truth
+        self.compared = self.operators.compared
         self._depth = 0
         self._table: dict[type[Expr] | type[Held] | type[Passed], Callable[[Any, Site], Values]] = {
             Constant: lambda expr, site: (const(expr.value),),
@@ -108,13 +101,13 @@ class Evaluator:
             Set: self._display,
             Comprehension: self._comprehension,
             Dict: lambda expr, site: (Mapping(Written(expr, site)),),
-            IfExp: self._conditional,
-            BoolOp: self._boolean,
-            Not: self._not,
+            IfExp: self.operators.conditional,
+            BoolOp: self.operators.boolean,
+            Not: self.operators.negation,
             UnaryOp: lambda expr, site: unary(expr.op, self.evaluate(expr.operand, site)),
-            BinOp: self._binop,
-            Compare: self._compare,
-            FString: self._fstring,
+            BinOp: self.operators.binop,
+            Compare: self.operators.compare,
+            FString: self.operators.fstring,
             Element: self._element,
             Entered: self._entered,
             Defined: lambda expr, site: (defined(site, expr.scope),),
@@ -171,6 +164,8 @@ class Evaluator:
         else:
             others = [binding for binding, _ in found] if meaning.own == len(found) and not meaning.closures else []
             values = union(self._surviving(name, *one, others, site) for one in found)
+        if "*" in site.file.bindings(0):
+            values = self._or_starred(name, values, found, site)
         if site.region and len(values) > 1:
             values = of_tests(self.world, Name(name), site, values)
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
@@ -181,6 +176,18 @@ class Evaluator:
         for test, holds in replaced_by_test(binding, others, name, site) if others else ():
             values = tuple(value for value in values if passes(self.world, value, Name(name), test, holds, site))
         return values
+
+    def _or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values:
+        """The values of a name of the module, or what a star import behind its bindings makes of it."""
+        last = max(((where.at, where.scope) for _, where in found if where.file is site.file), default=((0, 0), 1))
+        stars = [one.event for one in site.file.bindings(0)["*"] if one.event is not None]
+        between = [one for one in stars if last[0] < (one.span.line, one.span.column)]
+        if site.scope == 0 and site.at != (0, 0):
+            between = [one for one in between if (one.span.line, one.span.column) < site.at]
+        starred = self.world.imports.star(site.file, name, after=last[0]) if between and not last[1] else None
+        if starred is None:
+            return values
+        return union([values, starred]) if any(one.region for one in between) else starred
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -254,7 +261,16 @@ class Evaluator:
                         found[Function(method.file, method.scope, value)] = None
         return tuple(found)
 
-    # Items
+    # Containers
+
+    def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
+        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
+        return (Display(kind, Written(expr, site)),)
+
+    def _comprehension(self, expr: Comprehension, site: Site) -> Values:
+        if expr.kind == "dict":
+            return (Mapping(Written(expr, site)),)
+        return (Display(expr.kind, Written(expr, site)),)
 
     def _item(self, expr: Subscript, site: Site) -> Values:
         base, index = expr.value, expr.index
@@ -266,9 +282,10 @@ class Evaluator:
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:
                 return given
-        keys = self.evaluate(index, site)
-        if len(keys) == 1 and isinstance(keys[0], Const):
-            found = self.world.mappings.lookup(base, site, keys[0].value)
+        keys = enumerations.plain(self.world, self.evaluate(index, site))
+        if len(keys) == 1 and (isinstance(keys[0], Const) or is_member(keys[0])):
+            key = keys[0].value if isinstance(keys[0], Const) else keys[0]
+            found = self.world.mappings.lookup(base, site, key)
             if found is not None:
                 return found.values
         bases = self.evaluate(base, site)
@@ -285,7 +302,10 @@ class Evaluator:
         return cut(value, expr.index) if isinstance(value, Const) else UNKNOWN
 
     def item_of(self, value: Value, key: Value) -> Values:
-        """The values of `value[key]`; with a key that is not known, of any item."""
+        """The values of `value[key]`; with a key that is not known, of any item. A class with a type in brackets is the
+        class."""
+        if isinstance(value, Class):
+            return enumerations.found_by_name(value, key) or (value,)
         return self.world.mappings.item(value, key)
 
     def _element(self, expr: Element, site: Site) -> Values:
@@ -296,6 +316,8 @@ class Evaluator:
 
     def element_of(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
+        if isinstance(value, Class):
+            return tuple(enumerations.members(value)) or (UNKNOWN,)
         return self.world.mappings.elements(value)
 
     def _entered(self, expr: Entered, site: Site) -> Values:
@@ -341,7 +363,12 @@ class Evaluator:
         if isinstance(callee, Class):
             if self.world.mappings.dict_like(callee):
                 return (Mapping(Written(CallRef(index), here)),)
-            return (Instance(callee, file, index, frame, by),)
+            late = actuals or self.world.actuals(file, index, caller)
+            if late.positional and index not in file.member_names and enumerations.members(callee):
+                return enumerations.found_by_value(self.world, callee, self.passed(late.positional[0]))
+            maker = self.world.hierarchy.method(callee, "__new__")
+            made = Instance(callee, file, index, frame, by)
+            return (made,) if maker is None else self._made_by(maker.bound_to(callee), given, made)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
             if scope.is_generator and not scope.is_async and not scope.decorators:
@@ -372,6 +399,26 @@ class Evaluator:
                 return handler(self.world, file, index, here) or (UNKNOWN,)
         return (UNKNOWN,)
 
+    def _made_by(self, maker: Function, given: Given, made: Instance) -> Values:
+        """What `__new__` gives: the object itself, as far as it is not known to be another, or none."""
+        values = union(self.returned(one.function, one.frame) for one in self.world.calls.applied(maker, given))
+        returns = maker.file.scopes[maker.scope].events_of("return")
+        falls_through = maker.file.scopes[maker.scope].end >= 0
+        nothing = falls_through or any(event.value in (None, Constant(None)) for event in returns)
+        found: dict[Value, None] = {}
+        for value in values:
+            if isinstance(value, Instance) and isinstance(value.of, External):
+                arguments = self.world.actuals(value.file, value.call, value.frame).positional if value.file else []
+                classes = self.passed(arguments[0]) if arguments and value.of.name == "object.__new__" else ()
+                found.update(
+                    (Instance(one, made.file, made.call, made.frame, made.by), None)
+                    for one in classes
+                    if isinstance(one, Class)
+                )
+            elif value != UNKNOWN and (value != NONE or nothing):
+                found[value] = None
+        return tuple(found) if found and UNKNOWN not in values else tuple(dict.fromkeys((*found, made)))
+
     def returned(self, function: Function, frame: Frame | None) -> Values:
         """What a function gives back."""
         scope = function.file.scopes[function.scope]
@@ -393,102 +440,3 @@ class Evaluator:
             if frame is None or not self.world.impossible(Site(function.file, function.scope, entry.end, end, frame)):
                 groups.append((NONE,))
         return union(groups)
-
-    # Operators
-
-    def _display(self, expr: List | Tuple | Set, site: Site) -> Values:
-        kind = "list" if isinstance(expr, List) else "tuple" if isinstance(expr, Tuple) else "set"
-        return (Display(kind, Written(expr, site)),)
-
-    def _comprehension(self, expr: Comprehension, site: Site) -> Values:
-        if expr.kind == "dict":
-            return (Mapping(Written(expr, site)),)
-        return (Display(expr.kind, Written(expr, site)),)
-
-    def _conditional(self, expr: IfExp, site: Site) -> Values:
-        decided = self.truth(self.evaluate(expr.test, site))
-        if decided is not None:
-            return self.evaluate(expr.body if decided else expr.orelse, site)
-        chosen = passing(self.world, expr.body, expr.test, True, site, self.evaluate(expr.body, site))
-        other = passing(self.world, expr.orelse, expr.test, False, site, self.evaluate(expr.orelse, site))
-        return union([chosen, not_functions(other) if tests_callable(expr.test, site.file) == expr.orelse else other])
-
-    def _boolean(self, expr: BoolOp, site: Site) -> Values:
-        groups: list[Values] = []
-        stops = expr.op == "or"
-        for part in expr.values:
-            values = self.evaluate(part, site)
-            decided = self.truth(values)
-            if decided is stops:
-                groups.append(values)
-                break
-            if decided is None or part is expr.values[-1]:
-                groups.append(
-                    values
-                    if part is expr.values[-1]
-                    else tuple(value for value in values if self.truth((value,)) is not (not stops))
-                )
-        return union(groups)
-
-    def _not(self, expr: Not, site: Site) -> Values:
-        decided = self.truth(self.evaluate(expr.operand, site))
-        return (UNKNOWN,) if decided is None else (const(not decided),)
-
-    def _binop(self, expr: BinOp, site: Site) -> Values:
-        lefts, rights = self.evaluate(expr.left, site), self.evaluate(expr.right, site)
-        if expr.op == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
-            merged = self._unions.setdefault(id(expr), Dict(((None, expr.left), (None, expr.right))))
-            return (Mapping(Written(merged, site)),)
-        joined = [
-            one.made_by(one.kind, Written(expr, site), other)
-            for one in lefts
-            for other in rights
-            if expr.op == "+" and isinstance(one, Display) and isinstance(other, Display)
-        ]
-        if joined and len(joined) == len(lefts) * len(rights):
-            return union([tuple(joined)])
-        return union([tuple(joined), binary(expr.op, lefts, rights)])
-
-    def _compare(self, expr: Compare, site: Site) -> Values:
-        if len(expr.comparisons) != 1:
-            return (UNKNOWN,)
-        op, right = expr.comparisons[0]
-        if op not in OPERATORS:
-            return (UNKNOWN,)
-        lefts, rights = self.evaluate(expr.left, site), self.evaluate(right, site)
-        if op in ("==", "!=") and any(self._method(value, "__eq__") for value in (*lefts, *rights)):
-            return (UNKNOWN,)
-        return binary(op, lefts, rights)
-
-    def truth(self, values: Values) -> bool | None:
-        """Whether all the values are true, or all false; None where that is not known."""
-        return truth(union(self._asked_for_truth(value) for value in values))
-
-    def _asked_for_truth(self, value: Value) -> Values:
-        """What decides whether a value counts as true: of an object what its class says, or its length."""
-        if isinstance(value, Instance) and isinstance(value.of, Class):
-            for name in ("__bool__", "__len__"):
-                if self._method(value, name):
-                    return self.world.objects.call_method(value, name)
-            knowledge = self.world.knowledge
-            bases = {knowledge.canonical(name) for name in self.world.hierarchy.externals(value.of)}
-            if bases & SIZED or bases & knowledge.dict_classes:
-                return (UNKNOWN,)
-        return (value,)
-
-    def _method(self, value: Value, name: str) -> bool:
-        """Whether the class of an object defines a method of this name."""
-        if not isinstance(value, Instance) or not isinstance(value.of, Class):
-            return False
-        return self.world.hierarchy.method(value.of, name) is not None
-
-    def _fstring(self, expr: FString, site: Site) -> Values:
-        prefix, inner, suffix, complete = "", "", "", True
-        for piece in expr.values:
-            values = self.evaluate(piece, site)
-            if len(values) == 1 and isinstance(values[0], Const):
-                text = str(values[0].value)
-                prefix, suffix = (prefix + text, "") if complete else (prefix, suffix + text)
-            else:
-                complete, inner, suffix = False, inner + suffix, ""
-        return (const(prefix),) if complete else (Pattern(prefix, suffix, inner),)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Attribute, CallRef, Name
-from dllint.facts.schema import Annotation
+from dllint.facts.nodes import Attribute, CallRef, Constant, Expr, Name, Subscript
+from dllint.facts.schema import Annotation, Event
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Actual, Class, Instance, Values
+from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, Site, Values
 from dllint.linking.source import last_name
 
-DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s"})
-"""Last names of the decorators of the standard library's dataclasses, pydantic's and attrs' ("attr.s" is "s")."""
+DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s", "attributes"})
+"""Last names of the decorators of the standard library's dataclasses, pydantic's and attrs'."""
+_SHORT = Attribute(Name("attr"), "s")
+"""The one of attrs whose last name says nothing."""
+_FIELDS = frozenset({"attr.ib", "attr.attrib"})
+"""Calls that make a field of attrs without an annotation."""
 BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typing.NamedTuple", "msgspec.Struct"})
+
+_FROM_OUTSIDE = frozenset({"pydantic_settings.BaseSettings", "pydantic.BaseSettings"})
+"""Bases whose fields the environment may set."""
 
 
 def given(world: Engine, value: Instance, name: str) -> list[Values]:
@@ -27,6 +34,8 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
         return [found.values, *([] if not found.absent else [_default(world, value.of, name)])]
     if actuals.stars:
         return [(UNKNOWN,)]
+    if name in _names(world, value.of) and _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
+        return [_default(world, value.of, name), (UNKNOWN,)]
     return []
 
 
@@ -54,19 +63,46 @@ def has_fields(world: Engine, cls: Class) -> bool:
                 expr = decorator.expr
                 if isinstance(expr, CallRef):
                     expr = owner.file.calls[expr.index].func
-                if isinstance(expr, (Name, Attribute)) and last_name(expr) in DECORATORS:
+                if last_name(expr) in DECORATORS or expr == _SHORT:
                     return True
     return False
 
 
 def _names(world: Engine, cls: Class) -> list[str]:
-    """The fields in the order of the constructor's parameters."""
-    names: dict[str, None] = {}
+    """The fields that the constructor takes without their names, in order."""
+    names: dict[str, bool] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
-        for event in owner.file.scopes[owner.scope].events:
-            if isinstance(event.detail, Annotation) and event.target:
-                names.setdefault(last_name(event.target))
-    return list(names)
+        scope = owner.file.scopes[owner.scope]
+        by_name = any(_says(owner, one.expr, "kw_only", True) for one in scope.decorators)
+        for event in scope.events:
+            if event.kind != "assign" or not isinstance(event.target, Name):
+                continue
+            annotation = last_name(_plain(event.detail.expr)) if isinstance(event.detail, Annotation) else None
+            if annotation == "KW_ONLY":
+                by_name = True
+            elif annotation not in (None, "ClassVar") or _is_field(world, owner, event):
+                left_out = _says(owner, event.value, "init", False) or _says(owner, event.value, "kw_only", True)
+                names[event.target.id] = not by_name and not left_out
+    return [name for name, positional in names.items() if positional]
+
+
+def _plain(annotation: Expr) -> Expr:
+    return annotation.value if isinstance(annotation, Subscript) else annotation
+
+
+def _is_field(world: Engine, owner: Class, event: Event) -> bool:
+    """Whether a name of a class body is bound to what `attr.ib(…)` gives."""
+    if not isinstance(event.value, CallRef):
+        return False
+    site = Site(owner.file, owner.scope, event.region, (event.span.line, event.span.column), None)
+    callees = world.calls.callees(owner.file, event.value.index, site.frame)
+    return any(isinstance(one, External) and one.name in _FIELDS for one in callees)
+
+
+def _says(owner: Class, expr: Expr | None, keyword: str, what: bool) -> bool:
+    """Whether a call is given a keyword argument that is this constant."""
+    args = owner.file.calls[expr.index].args if isinstance(expr, CallRef) else ()
+    return any(one.keyword == keyword and one.value == Constant(what) for one in args)
 
 
 def _default(world: Engine, cls: Class, name: str) -> Values:

@@ -43,14 +43,12 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is not": operator.is_not,
 }
 _SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
-SIZED = frozenset(
-    {
-        *("list", "tuple", "set", "frozenset", "str", "collections.UserList", "collections.deque"),
-        *("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"),
-    }
-)
-"""Classes from outside, other than dicts, whose objects are false where they hold nothing."""
 _BIGGEST = 2**63
+
+
+def is_member(value: Value) -> bool:
+    """Whether it is one known member of an enumeration."""
+    return isinstance(value, Instance) and value.file is not None and value.call in value.file.member_names
 
 
 def truth(values: Values) -> bool | None:
@@ -97,8 +95,11 @@ def binary(op: str, lefts: Values, rights: Values) -> Values:
 def _one(op: str, function: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return _constant(op, function, left.value, right.value)
-    if op in ("is", "is not", "==", "!=") and _never_none(left, right):
-        return const(op in ("is not", "!="))
+    if op in ("is", "is not", "==", "!="):
+        if _never_none(left, right) or _unequal_members(left, right):
+            return const(op in ("is not", "!="))
+        if left == right and is_member(left):
+            return const(op in ("is", "=="))
     if isinstance(left, Const) and isinstance(left.value, str):
         if op == "%" and "%s" in left.value and left.value.count("%") == left.value.count("%s"):
             prefix, *inner, suffix = left.value.split("%s")
@@ -118,6 +119,13 @@ def _never_none(left: Value, right: Value) -> bool:
                 isinstance(other, Instance) and (isinstance(other.of, Class) or _constructor(other.of))
             )
     return False
+
+
+def _unequal_members(left: Value, right: Value) -> bool:
+    """Whether one side is a member of an enumeration, and the other another or a constant."""
+    if is_member(left) and is_member(right):
+        return left != right
+    return (is_member(left) and isinstance(right, Const)) or (isinstance(left, Const) and is_member(right))
 
 
 def _constructor(name: External) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, Expr, Name, Subscript
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Site, Value, Values
 from dllint.linking.implicit_calls import PROPERTY_DECORATORS
 from dllint.linking.source import last_name
-
-MOST_OVERRIDES = 12
 
 
 class Hierarchy:
@@ -20,6 +19,7 @@ class Hierarchy:
         self.world = world
         self._bases: dict[tuple[str, int], tuple[Value, ...]] = {}
         self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}
+        self._with_alternatives: set[tuple[str, int]] = set()
         self._methods: dict[tuple[str, int], dict[str, int]] = {}
         self._subclasses: dict[tuple[str, int], list[Class]] | None = None
         self._receivers: dict[tuple[str, int], str] = {}
@@ -34,42 +34,41 @@ class Hierarchy:
             collected: list[Value] = []
             for base in scope.bases:
                 if base.keyword is None:
-                    collected.extend(
-                        value
-                        for value in self.world.values.evaluate(base.value, site)
-                        if isinstance(value, (Class, External)) and value != cls
-                    )
+                    values = self._base(base.value, site)
+                    if len(values) > 1:
+                        self._with_alternatives.add(cls.key)
+                    collected.extend(value for value in values if value != cls)
             found = self._bases[cls.key] = tuple(collected)
         return found
 
+    def _base(self, expr: Expr, site: Site) -> Values:
+        """The classes that a base can be, also with types in brackets: `Stream[int]`."""
+        values = tuple(one for one in self.world.values.evaluate(expr, site) if isinstance(one, (Class, External)))
+        return self._base(expr.value, site) if not values and isinstance(expr, Subscript) else values
+
+    def has_alternatives(self, cls: Class) -> bool:
+        """Whether a base of the class, or of one that it inherits from, can be one of several."""
+        return any(isinstance(one, Class) and one.key in self._with_alternatives for one in self.line(cls))
+
     def line(self, cls: Class) -> tuple[Value, ...]:
-        """The class and all that it inherits from, nearest first (depth first, left to right)."""
+        """The class and all that it inherits from, in the order in which Python looks attributes up (C3)."""
         found = self._lines.get(cls.key)
         if found is None:
             self._lines[cls.key] = (cls,)
-            order: dict[Value, None] = {cls: None}
-            for base in self.bases(cls):
-                for value in self.line(base) if isinstance(base, Class) else (base,):
-                    order.setdefault(value)
-            found = self._lines[cls.key] = tuple(order)
+            bases = self.bases(cls)
+            lines = [self.line(base) if isinstance(base, Class) else (base,) for base in bases]
+            found = self._lines[cls.key] = (cls, *_merged([*map(list, lines), list(bases)]))
         return found
 
     def own_methods(self, cls: Class) -> dict[str, int]:
-        """Functions defined directly in the class body, by name (the last definition counts; of a property the first,
-        which reading it runs)."""
+        """Functions defined directly in the class body, by name (the last definition counts)."""
         found = self._methods.get(cls.key)
         if found is None:
             found = self._methods[cls.key] = {}
-            for index in cls.file.children.get(cls.scope, ()):
-                scope = cls.file.scopes[index]
-                changes = any(
-                    isinstance(one.expr, Attribute)
-                    and one.expr.value == Name(scope.name)
-                    and one.expr.attr in ("setter", "deleter")
-                    for one in scope.decorators
-                )
-                if scope.kind == "function" and not (changes and scope.name in found):
-                    found[scope.name] = index
+            for name, bindings in cls.file.bindings(cls.scope).items():
+                defined = [one.number for one in bindings if one.kind == "def"]
+                if defined and cls.file.scopes[defined[-1]].kind == "function":
+                    found[name] = defined[-1]
         return found
 
     def method(self, cls: Class, name: str, after: Class | None = None) -> Function | None:
@@ -103,7 +102,7 @@ class Hierarchy:
             finally:
                 self.world.memory.leave()
         named = tuple(one for one in found if isinstance(one, Class))
-        return named if named and len(named) == len(found) else (cls, *self.subclasses(cls)[:MOST_OVERRIDES])
+        return named if named and len(named) == len(found) else (cls, *limits.OVERRIDES.first(self.subclasses(cls)))
 
     def overrides(self, cls: Class, name: str) -> Iterator[Function]:
         """What `name` can mean on an instance of the class or of any class below it."""
@@ -119,7 +118,7 @@ class Hierarchy:
         """The methods that `name` can mean on an object: of its class, or, where only a base of its class is known, of
         any class below too."""
         assert isinstance(value.of, Class)
-        found = list(self.overrides(value.of, name))[:MOST_OVERRIDES] if value.call < 0 else []
+        found = list(limits.OVERRIDES.first(list(self.overrides(value.of, name)))) if value.call < 0 else []
         if not found:
             own = self.method(value.of, name)
             found = [own] if own is not None else []
@@ -182,3 +181,15 @@ class Hierarchy:
         return tuple(
             Instance(value) for value in self.world.values.evaluate(annotation, site) if isinstance(value, Class)
         )
+
+
+def _merged(orders: list[list[Value]]) -> list[Value]:
+    """Orders of classes as one that keeps each: always the first class that no order has behind another (Python
+    reference, "The C3 method resolution order"). Where there is none, as with alternatives for one base, the first."""
+    found: list[Value] = []
+    while orders := [order for order in orders if order]:
+        behind = {value for order in orders for value in order[1:]}
+        chosen = next((order[0] for order in orders if order[0] not in behind), orders[0][0])
+        found.append(chosen)
+        orders = [[value for value in order if value != chosen] for order in orders]
+    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dllint.facts.schema import Event, ImportedName
-from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, External, Module, Pattern, Site, Values
+from dllint.inference.interface import Engine, Table
+from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
 from dllint.linking.source import Binding, SourceFile
 
 
@@ -17,7 +17,8 @@ class Imports:
         self.world = world
         self._members: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._importers: dict[str, dict[str, Event]] | None = None
-        self._star: dict[tuple[str, str], Values | None] = {}
+        self._listed: Table[frozenset[object] | None] = {}
+        self._star: dict[tuple[str, str, tuple[int, int]], Values | None] = {}
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
         """What an import statement binds to `name`."""
@@ -62,7 +63,7 @@ class Imports:
         file = self.world.files.get(path)
         if file is None:
             return ()
-        if name in file.bindings(0) or file.global_bindings(name):
+        if self.world.symbols.binds(file, name):
             return self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
         return self.star(file, name) or ()
 
@@ -96,22 +97,25 @@ class Imports:
         found = self.world.index.resolve(path, name, 1) if path.endswith("__init__.py") else []
         return (Module(found[-1]),) if found else ()
 
-    def star(self, file: SourceFile, name: str) -> Values | None:
-        """What `name` is by the file's star imports; None where none of them can give it."""
+    def star(self, file: SourceFile, name: str, after: tuple[int, int] = (0, 0)) -> Values | None:
+        """What `name` is by the file's star imports, those behind a place alone; None where none of them can give
+        it."""
         stars = file.bindings(0).get("*")
         if not stars or name.startswith("__"):
             return None
-        key = (file.path, name)
+        key = (file.path, name, after)
         if key in self._star:
             return self._star[key]
         self._star[key] = None
         found: Values | None = None
         for binding in reversed(stars):
             assert binding.event is not None and isinstance(binding.event.detail, ImportedName)
+            if (binding.event.span.line, binding.event.span.column) < after:
+                break
             module, _, _, level = binding.event.detail
             path = self.find(file, module, level)
             if path is not None:
-                values = self.member(path, name)
+                values = self.member(path, name) if self._exports(path, name) else ()
                 if values:
                     found = values
                     break
@@ -120,3 +124,23 @@ class Imports:
                 break
         self._star[key] = found
         return found
+
+    def _exports(self, path: str, name: str) -> bool:
+        """Whether a star import of a module of the project gives a name that it has: one of `__all__`, or one without
+        an underscore."""
+        listed = self.world.memory.remember(self._listed, path, lambda: self._in_all(path), None)
+        return not name.startswith("_") if listed is None else name in listed
+
+    def _in_all(self, path: str) -> frozenset[object] | None:
+        """The names in the `__all__` of a module; None where it has none, or they are not all known."""
+        file = self.world.files.get(path)
+        bound = file.bindings(0).get("__all__") if file is not None else None
+        event = bound[-1].event if bound else None
+        if file is None or event is None:
+            return None
+        end = Site(file, 0, 0, (event.span.end_line + 1, 0), None)
+        values = self.world.values.name("__all__", end)
+        slots = self.world.mappings.slots(values[0]) if len(values) == 1 and isinstance(values[0], Display) else None
+        parts = [self.world.values.evaluate(expr, site) for expr, site in slots or ()]
+        names = frozenset(one.value for part in parts if len(part) == 1 for one in part if isinstance(one, Const))
+        return names if slots is not None and len(names) == len(parts) else None

@@ -14,10 +14,12 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Expr
+from dllint.inference import enumerations
 from dllint.inference.all_entries import AllEntries, inside
 from dllint.inference.changes import CONTAINERS, Changes, is_other
 from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
+from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine, Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
@@ -138,7 +140,7 @@ class Mappings:
             keys = self.changes.keys(change, where)
             if not any(_may_equal(one, key) for one in keys):
                 return None
-            named = any(isinstance(one, Const) and one.value == key for one in keys)
+            named = any(_equals(one, key) for one in keys)
             sure = named and len(keys) == 1
             if change.kind == "remove":
                 return Found((), not sure)
@@ -159,7 +161,8 @@ class Mappings:
         pairs = self.lists.pairs(expr, site)
         if pairs is None:
             return OPAQUE
-        fitting = [(values, len(keys) == 1) for keys, values in pairs if any(_may_equal(one, key) for one in keys)]
+        plain = ((enumerations.plain(self.world, keys), values) for keys, values in pairs)
+        fitting = [(values, len(keys) == 1) for keys, values in plain if any(_may_equal(one, key) for one in keys)]
         sure = next((number for number, (_, alone) in enumerate(reversed(fitting)) if alone), None)
         counted = fitting if sure is None else fitting[len(fitting) - 1 - sure :]
         return Found(union(values for values, _ in counted), sure is None, bool(fitting))
@@ -254,11 +257,11 @@ class Mappings:
                     if not found.absent:
                         return Found(union(groups), False)
                     continue
-                keys = self.world.values.evaluate(entry_key, site)
+                keys = enumerations.plain(self.world, self.world.values.evaluate(entry_key, site))
                 if not any(_may_equal(one, key) for one in keys):
                     continue
                 groups.append(self.world.values.evaluate(entry, site))
-                if any(isinstance(one, Const) and one.value == key for one in keys):
+                if any(_equals(one, key) for one in keys):
                     written = True
                     if len(keys) == 1:
                         return Found(union(groups), False)
@@ -276,9 +279,9 @@ class Mappings:
             found = self.lookup(copied, site, key) or OPAQUE
             return Found(found.values, found.absent or bool(expr.clauses[0].ifs), found.named)
         within = inside(expr, site)
-        keys = self.world.values.evaluate(expr.key, within)
-        known = all(isinstance(one, Const) for one in keys)
-        if known and not any(isinstance(one, Const) and one.value == key for one in keys):
+        keys = enumerations.plain(self.world, self.world.values.evaluate(expr.key, within))
+        known = all(isinstance(one, Const) or is_member(one) for one in keys)
+        if known and not any(_equals(one, key) for one in keys):
             return ABSENT
         return Found(self.world.values.evaluate(expr.element, within), not known)
 
@@ -376,12 +379,19 @@ class Mappings:
 
 
 def _may_equal(value: Value, key: object) -> bool:
-    """Whether a value may be equal to a constant key."""
+    """Whether a value may be equal to a key: a constant, or a member of an enumeration."""
+    if is_member(value):
+        return value == key
     if isinstance(value, Const):
         return bool(value.value == key)
     if isinstance(value, Pattern):
         return isinstance(key, str) and value.fits(key)
     return isinstance(value, (Unknown, External, Instance))
+
+
+def _equals(value: Value, key: object) -> bool:
+    """Whether a value is surely equal to a key."""
+    return value.value == key if isinstance(value, Const) else is_member(value) and value == key
 
 
 def _defaulted(found: Found, defaults: list[Values]) -> Found:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not, Tuple
 from dllint.facts.schema import Event, Expr
-from dllint.inference.folding import binary, truth
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value, Values, const
 from dllint.linking.conditions import may_change, render
@@ -147,12 +146,12 @@ def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, 
     if isinstance(test, Compare) and test.left == subject and len(test.comparisons) == 1:
         op, right = test.comparisons[0]
         if isinstance(right, Constant):
-            found = truth(binary(op, (value,), (const(right.value),)))
+            found = world.values.truth(world.values.compared(op, (value,), (const(right.value),)))
     elif isinstance(test, CallRef) and _about(test, subject, site.file):
         wanted = _listed(world, site.file.calls[test.index].args[1].value, site)
         found = _is_one(world, value, wanted)
     elif test == subject:
-        found = truth((value,))
+        found = world.values.truth((value,))
     return found is None or found is holds
 
 

@@ -6,8 +6,7 @@ from collections.abc import Hashable
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
-from dllint.inference import fields
-from dllint.inference.edges import Given, Target
+from dllint.inference import enumerations, fields, limits
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
@@ -19,7 +18,6 @@ from dllint.inference.values import (
     Data,
     Display,
     External,
-    Frame,
     Function,
     Instance,
     Keywords,
@@ -33,7 +31,11 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.assignments import Spread, Store
+from dllint.linking.source import SourceFile
+
+_END = (1 << 31, 0)
+"""The place behind all statements of a scope."""
 
 
 class Objects:
@@ -41,10 +43,8 @@ class Objects:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}
-        self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
-        self._named: set[str] | None = None
+        self._on_classes: dict[Hashable, tuple[list[Values], int | None] | None] = {}
         self._handed: dict[Hashable, tuple[Values | None, int | None] | None] = {}
 
     def attribute(self, value: Value, name: str) -> Values:
@@ -57,7 +57,7 @@ class Objects:
             return self._of_super(value, name)
         if isinstance(value, Instance):
             if isinstance(value.of, External):
-                return (External(f"{value.of.name}().{name}"),)
+                return union([(External(f"{value.of.name}().{name}"),), *self._set_from_outside(value, name)])
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
             if isinstance(value, (Mapping, Keywords)) and name in METHODS:
@@ -84,18 +84,58 @@ class Objects:
         )
 
     def _of_class(self, cls: Class, name: str) -> Values:
-        method = self.world.hierarchy.method(cls, name)
-        if method is not None:
-            return self.world.values.method(
-                method, cls if self.world.hierarchy.receiver_kind(method) == "class" else None
-            )
-        for owner in self.world.hierarchy.line(cls):
-            if isinstance(owner, Class) and name in owner.file.bindings(owner.scope):
-                return self.world.values.name(name, Site(owner.file, owner.scope, 0, (0, 0), None))
+        owners = self._owners(cls, name)
+        if owners:
+            each = ((owner, value) for owner in owners for value in self._in_class(owner, name))
+            return union(self._on_class(value, cls, self._method(value, owner, name)) for owner, value in each)
         outside = self.world.hierarchy.externals(cls)
         if outside:
             return tuple(External(f"{base}.{name}") for base in outside[:1])
         return (UNKNOWN,)
+
+    def _on_class(self, value: Value, cls: Class, method: Function | None) -> Values:
+        """What a value in a class body is as an attribute of the class."""
+        if isinstance(value, Function) and method is not None:
+            if self.world.hierarchy.is_property(method):
+                return (Instance(External("property")),)
+            if self.world.hierarchy.receiver_kind(method) == "class":
+                return (value.bound_to(cls),)
+        return (value,)
+
+    def _method(self, value: Value, owner: Class, name: str) -> Function | None:
+        """The function of a class body, without its decorators, that says how a function which is found there is bound:
+        itself, or the one in whose place decorators have put it."""
+        if not isinstance(value, Function) or value.receiver is not None:
+            return None
+        scope = self.world.hierarchy.own_methods(owner).get(name)
+        return Function(owner.file, scope) if scope is not None and scope in owner.file.decorations else value
+
+    def _owners(self, cls: Class, name: str) -> list[Class]:
+        """The class that an attribute is found in: the nearest in the order that has it in its body, or set on it later
+        on. Of bases that are alternatives, all that have it."""
+        found: list[Class] = []
+        for owner in self.world.hierarchy.line(cls):
+            if isinstance(owner, Class) and (
+                name in owner.file.bindings(owner.scope) or self._set_on_class(owner, name)
+            ):
+                found.append(owner)
+                if not self.world.hierarchy.has_alternatives(cls):
+                    break
+        return found
+
+    def _set_on_class(self, owner: Class, name: str) -> list[Values]:
+        key = (owner, name)
+        return self.world.memory.remember(self._on_classes, key, lambda: self._set_from_outside(owner, name), [])
+
+    def _in_class(self, owner: Class, name: str) -> Values:
+        """What a class's own attribute holds: what its body leaves, or is set on the class."""
+        member = enumerations.member(owner, name)
+        if member is not None:
+            return (member,)
+        groups = [*self._set_on_class(owner, name)]
+        if name in owner.file.bindings(owner.scope):
+            groups.insert(0, self.world.values.name(name, Site(owner.file, owner.scope, 0, _END, None)))
+        return union(groups)
 
     def _of_super(self, value: Super, name: str) -> Values:
         receiver = value.receiver
@@ -107,164 +147,151 @@ class Objects:
         return tuple(External(f"{base}.{name}") for base in outside[:1]) or (UNKNOWN,)
 
     def _of_instance(self, value: Instance, name: str) -> Values:
-        cls = value.of
-        assert isinstance(cls, Class)
+        assert isinstance(value.of, Class)
+        if name == "__class__":
+            below = self.world.hierarchy.subclasses(value.of) if value.call < 0 else []
+            return (value.of, *limits.OVERRIDES.first(below))
+        of_member = enumerations.attribute(self.world, value, name)
+        if of_member:
+            return of_member
         hierarchy = self.world.hierarchy
-        groups: list[Values] = []
-        methods = hierarchy.meant(value, name)
-        for method in methods:
-            if hierarchy.is_property(method):
-                groups.append(self.world.values.returned(method, self.world.receiver_frame(value)))
-            elif hierarchy.receiver_kind(method):
-                receiver: Value = value if hierarchy.receiver_kind(method) == "self" else cls
-                groups.append(self.world.values.method(method, receiver))
-            else:
-                groups.append(self.world.values.method(method, None))
-        groups += self._stored_values(value, name)
-        if not methods:
-            groups += fields.given(self.world, value, name)
+        stored, always, filled = self._stored_values(value, name)
+        given = fields.given(self.world, value, name)
+        outside = self._set_from_outside(value, name)
+        inherited: Values = ()
+        if not (always or given) or self._intercepts(value.of, name):
+            inherited = union(self._inherited(value, name))
+        if filled:
+            inherited = tuple(one for one in inherited if one != NONE)
+        groups = [*([inherited] if inherited else []), *stored, *given, *outside]
+        if hierarchy.method(value.of, "__getattribute__") or (stored and hierarchy.method(value.of, "__setattr__")):
+            groups.append((UNKNOWN,))
         if groups:
             return self._or_annotated(value, name, union(groups))
-        for owner in self._owners(value):
-            if name in owner.file.bindings(owner.scope):
-                groups.append(self.world.values.name(name, Site(owner.file, owner.scope, 0, (0, 0), None)))
-        if groups:
-            return self._or_annotated(value, name, union(groups))
-        for file, store in self.outside_stores(name):
-            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
-            for base in self.world.values.evaluate(store.base, site):
-                if isinstance(base, Instance) and isinstance(base.of, Class) and cls in hierarchy.line(base.of):
-                    groups.append(self.world.values.evaluate(store.value, site))
-        if groups:
-            return union(groups)
-        outside = hierarchy.externals(cls)
-        if outside:
-            return (External(f"{outside[0]}().{name}"),)
+        externals = self.world.hierarchy.externals(value.of)
+        if externals:
+            return (External(f"{externals[0]}().{name}"),)
         return self._annotated(value, name) or (UNKNOWN,)
 
-    def _owners(self, value: Instance) -> list[Class]:
-        """The classes whose code sets attributes of the instance."""
-        assert isinstance(value.of, Class)
-        owners = [owner for owner in self.world.hierarchy.line(value.of) if isinstance(owner, Class)]
-        if value.call < 0:
-            owners += [below for below in self.world.hierarchy.subclasses(value.of) if below not in owners]
-        return owners
-
-    def overridden(self, value: Instance, owner: Class, store: Store) -> bool:
-        """Whether the object's class has another method in the place of the inherited one with the store, and does not
-        call that."""
-        assert isinstance(value.of, Class)
-        line = self.world.hierarchy.line(value.of)
-        if owner == value.of or owner not in line:
-            return False
-        name = owner.file.scopes[self._method_of(owner, store.scope)].name
-        for nearer in line[: line.index(owner)]:
-            own = self.world.hierarchy.own_methods(nearer).get(name) if isinstance(nearer, Class) else None
-            if isinstance(nearer, Class) and own is not None:
-                file = nearer.file
-                calls = [file.calls[index] for index in file.facts.called.get(name, ())]
-                return not any(call.scope == own and isinstance(call.func, Attribute) for call in calls)
+    def _intercepts(self, cls: Class, name: str) -> bool:
+        """Whether a class attribute decides what an assignment to the attribute of an object keeps: a property, or
+        another descriptor with a `__set__`."""
+        hierarchy = self.world.hierarchy
+        for owner in self._owners(cls, name):
+            for value in self._in_class(owner, name):
+                method = self._method(value, owner, name)
+                if method is not None and hierarchy.is_property(method):
+                    return True
+                of = value.of if isinstance(value, Instance) else None
+                if isinstance(of, Class) and hierarchy.method(of, "__set__") is not None:
+                    return True
         return False
 
-    def _stored_values(self, value: Instance, name: str) -> list[Values]:
+    def _inherited(self, value: Instance, name: str) -> list[Values]:
+        """What an object has from its class; where only a base of its class is known, from any class below too."""
+        assert isinstance(value.of, Class)
+        owners = self._owners(value.of, name)
+        if value.call < 0:
+            owners += [
+                below
+                for below in self.world.hierarchy.subclasses(value.of)
+                if name in below.file.bindings(below.scope) and below not in owners
+            ]
         groups: list[Values] = []
-        for owner in self._owners(value):
-            for store in self.own_stores(owner).get(name, ()):
-                if self.overridden(value, owner, store):
-                    continue
-                site = self.store_site(value, owner, store)
-                values = self.world.values.evaluate(store.value, site)
-                groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
+        methods = 0
+        for owner in owners:
+            for one in self._in_class(owner, name):
+                methods += isinstance(one, Function)
+                if not isinstance(one, Function) or not limits.OVERRIDES.exceeded(methods):
+                    groups.append(self._on_object(one, value, self._method(one, owner, name)))
         return groups
 
-    def store_site(self, value: Instance, owner: Class, store: Store) -> Site:
-        """Where the value of `self.attr = value` in a method of `owner` is evaluated, for this instance."""
-        method = self._method_of(owner, store.scope)
-        frame: Frame | None = None
-        if owner.file.scopes[method].name == "__init__":
-            frame = self.init_frame(value, owner)
-        if frame is None:
-            frame = self.world.receiver_frame(value)
-        return Site(
-            owner.file,
-            store.scope,
-            store.event.region,
-            (store.event.span.line, store.event.span.column),
-            frame if method == store.scope else None,
-        )
+    def _on_object(self, value: Value, owner: Instance, method: Function | None) -> Values:
+        """What a value in a class body is as an attribute of an object: a function is its method, and a property or
+        another descriptor what it gives."""
+        hierarchy = self.world.hierarchy
+        assert isinstance(owner.of, Class)
+        if isinstance(value, Function) and method is not None:
+            if hierarchy.is_property(method):
+                return self.world.values.returned(method.bound_to(owner), self.world.receiver_frame(owner))
+            kind = hierarchy.receiver_kind(method)
+            return (value.bound_to(owner if kind == "self" else owner.of) if kind else value,)
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            getter = hierarchy.method(value.of, "__get__")
+            if getter is not None:
+                return self.world.values.returned(getter, self.world.receiver_frame(value))
+        if isinstance(value, Instance) and value.of == External("property") and value.file is not None:
+            getters = self.world.made_with(value).positional[:1]
+            functions = union(self.world.values.passed(one) for one in getters)
+            frame = self.world.receiver_frame(owner)
+            known = [one.bound_to(owner) for one in functions if isinstance(one, Function)]
+            return union(self.world.values.returned(one, frame) for one in known) or (UNKNOWN,)
+        return (value,)
+
+    def _stored_values(self, value: Instance, name: str) -> tuple[list[Values], bool, bool]:
+        """What methods set an attribute of their own object to, whether making the object does in any case, and whether
+        one does where it is None."""
+        groups: list[Values] = []
+        always = filled = False
+        assert isinstance(value.of, Class)
+        line = self.world.hierarchy.line(value.of)
+        for owner in self.world.stores.owners(value):
+            for store in self.world.stores.own_stores(owner).get(name, ()):
+                if self.world.stores.overridden(value, owner, store) or self.world.stores.on_class(owner, store):
+                    continue
+                site = self.world.stores.store_site(value, owner, store)
+                values = self.world.values.evaluate(store.value, site)
+                groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
+                always = always or (owner in line and self.world.stores.always(owner, store))
+                filled = filled or self.world.stores.fills(owner, store)
+            # What is set under names that only a run tells is data; methods keep their names.
+            spreads = self.world.stores.own_spreads(owner)
+            for spread in spreads if self.world.hierarchy.method(value.of, name) is None else ():
+                if not self.world.stores.overridden(value, owner, spread):
+                    found = self.world.stores.spread(spread, name, self.world.stores.store_site(value, owner, spread))
+                    groups += [found.values] if found.values else []
+                    sure = owner in line and not found.absent and self.world.stores.always(owner, spread)
+                    always = always or sure
+        return groups, always, filled
+
+    def _set_from_outside(self, value: Value, name: str) -> list[Values]:
+        """What code other than an object's own methods, or any code for a class, sets an attribute to."""
+        groups: list[Values] = []
+        for file, store in self.world.stores.outside_stores(name):
+            site = self._place(file, store)
+            if any(self._may_be(base, value) for base in self.world.values.evaluate(store.base, site)):
+                groups.append(self.world.values.evaluate(store.value, site))
+        if self._holds_data(value, name):
+            for file, spread in self.world.stores.outside_spreads():
+                site = self._place(file, spread)
+                if any(self._may_be(base, value) for base in self.world.values.evaluate(spread.base, site)):
+                    groups.append(self.world.stores.spread(spread, name, site).values)
+        return [group for group in groups if group]
+
+    def _holds_data(self, value: Value, name: str) -> bool:
+        """Whether an attribute can be one that is set under a name which only a run tells: methods keep their names,
+        and so does what objects from outside are made with."""
+        of = value.of if isinstance(value, Instance) else value
+        if isinstance(of, Class):
+            return self.world.hierarchy.method(of, name) is None
+        return not isinstance(of, External)
 
     @staticmethod
-    def _method_of(owner: Class, scope: int) -> int:
-        while owner.file.scopes[scope].parent != owner.scope:
-            scope = owner.file.scopes[scope].parent
-        return scope
+    def _place(file: SourceFile, store: Store | Spread) -> Site:
+        """Where an assignment is evaluated, in any activation."""
+        event = store.event
+        return Site(file, store.scope, event.region, (event.span.line, event.span.column), None)
 
-    def init_frame(self, value: Instance, owner: Class) -> Frame | None:
-        """The activation of `owner.__init__` when the instance was made; where it is not known by which call, the one
-        that the `__init__` of its own class leads to."""
-        if not isinstance(value.of, Class):
-            return None
-        method = self.world.hierarchy.method(value.of, "__init__")
-        if method is None:
-            return None
-        if value.call < 0 or value.file is None:
-            frame = self.world.receiver_frame(value)
-        else:
-            frame = self.world.making_frame(value, Function(method.file, method.scope, value))
-        for _ in range(8):
-            if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
-                return frame
-            step = self._next_init(method, frame, value)
-            if step is None:
-                return None
-            method, frame = step.function, step.frame
-        return None
-
-    def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:
-        for index in method.file.calls_of(method.scope):
-            call = method.file.calls[index]
-            if isinstance(call.func, Attribute) and call.func.attr == "__init__":
-                site = self.world.call_site(method.file, index, frame)
-                for target in self.world.values.evaluate(call.func, site):
-                    if isinstance(target, Function) and target.key != method.key:
-                        for one in self.world.calls.applied(target, Given(method.file, index, frame)):
-                            if one.function.receiver == value:
-                                return one
-        return None
-
-    def own_stores(self, cls: Class) -> dict[str, list[Store]]:
-        """Assignments to attributes of `self` in the methods of a class (functions nested in them included)."""
-        found = self._own_stores.get(cls.key)
-        if found is None:
-            found = self._own_stores[cls.key] = {}
-            for method in cls.file.children.get(cls.scope, ()):
-                scope = cls.file.scopes[method]
-                if scope.kind != "function" or not scope.params:
-                    continue
-                receiver = Name(scope.params[0].name)
-                for inner in self._within(cls.file, method):
-                    for store in cls.file.stores(inner):
-                        if isinstance(store.key, str) and store.base == receiver:
-                            found.setdefault(store.key, []).append(store)
-        return found
-
-    def _within(self, file: SourceFile, scope: int) -> list[int]:
-        found = [scope]
-        for child in file.children.get(scope, ()):
-            if file.scopes[child].kind == "function":
-                found += self._within(file, child)
-        return found
-
-    def outside_stores(self, name: str) -> list[tuple[SourceFile, Store]]:
-        """Assignments `something.name = value` other than on a method's own receiver."""
-        if self._outside is None:
-            self._outside = {}
-            for file in self.world.files.values():
-                for scope in range(len(file.scopes)):
-                    for store in file.stores(scope):
-                        if isinstance(store.key, str) and store.base != Name("self"):
-                            self._outside.setdefault(store.key, []).append((file, store))
-        return self._outside.get(name, [])
+    def _may_be(self, left: Value, right: Value) -> bool:
+        """Whether two values may be one object. Two that are known by the calls that make them are not, where those
+        are two."""
+        if not isinstance(left, Instance) or not isinstance(right, Instance):
+            return left == right
+        if left.call >= 0 and right.call >= 0:
+            return (left.file, left.call) == (right.file, right.call)
+        if not isinstance(left.of, Class) or not isinstance(right.of, Class):
+            return False
+        return left.of in self.world.hierarchy.line(right.of) or right.of in self.world.hierarchy.line(left.of)
 
     def reassigned(self, expr: Attribute, site: Site) -> Values | None:
         """What `base.attr` is where the same function has set it before, on every way here; None otherwise."""
@@ -298,7 +325,11 @@ class Objects:
         """What `parameter.attr` is where a caller has set it before the call: `args.workers = 0`, then `build(args)`.
         None where none has, and where the function itself sets it on some ways."""
         base = expr.value
-        if not isinstance(base, Name) or expr.attr not in self._set_on_names() or self._stored_here(expr, site):
+        if not isinstance(base, Name) or self._stored_here(expr, site):
+            return None
+        if not any(
+            isinstance(store.base, (Name, Attribute)) for _, store in self.world.stores.outside_stores(expr.attr)
+        ):
             return None
         found = self.world.symbols.lookup(base.id, site)
         if len(found) != 1 or found[0][0].kind != "param":
@@ -327,18 +358,6 @@ class Objects:
         ]
         return union([*found, (UNKNOWN,)] if unclear else found)
 
-    def _set_on_names(self) -> set[str]:
-        """The attributes that are set on what a variable or an attribute holds."""
-        if self._named is None:
-            self.outside_stores("")
-            assert self._outside is not None
-            self._named = {
-                attr
-                for attr, stores in self._outside.items()
-                if any(isinstance(store.base, (Name, Attribute)) for _, store in stores)
-            }
-        return self._named
-
     def _or_annotated(self, value: Instance, name: str, found: Values) -> Values:
         """The values, or what the attribute is annotated with where they say nothing."""
         if all(one in (UNKNOWN, NONE) for one in found):
@@ -346,7 +365,7 @@ class Objects:
         return found
 
     def _annotated(self, value: Instance, name: str) -> Values:
-        for owner in self._owners(value):
+        for owner in self.world.stores.owners(value):
             for event in owner.file.scopes[owner.scope].events:
                 if isinstance(event.detail, Annotation) and event.target == Name(name):
                     site = Site(owner.file, owner.scope, 0, (0, 0), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dllint.facts.schema import Event, Expr
+from dllint.inference.module_stores import ModuleStores
 from dllint.inference.values import Frame, Site
 from dllint.linking.conditions import Atom, contradictions, may_change, path_atoms
 from dllint.linking.source import Binding, SourceFile
@@ -49,6 +50,7 @@ class Symbols:
         self._atoms: dict[tuple[str, int, int], list[Atom]] = {}
         self._meanings: dict[tuple[str, int, int, tuple[int, int], str], Meaning] = {}
         self._of_modules: dict[tuple[str, int, str], Meaning] = {}
+        self.module_stores = ModuleStores(files, index)
 
     def atoms(self, file: SourceFile, scope: int, region: int) -> list[Atom]:
         """The conditions in force in a region, kept for the next question."""
@@ -72,8 +74,12 @@ class Symbols:
             found = self._meanings[key] = self._mean(name, file, scope, region, at)
         return found
 
+    def binds(self, file: SourceFile, name: str) -> bool:
+        """Whether a module has a name of its own."""
+        return name in file.bindings(0) or bool(self._elsewhere(name, file, 0))
+
     def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> Meaning:
-        """The bindings of the scope that binds the name, with those by functions that declare it global."""
+        """The bindings of the scope that binds the name, with those by functions that declare it theirs."""
         closures = 0
         first, around = True, region
         while scope > 0 or (scope == 0 and first):
@@ -82,14 +88,29 @@ class Symbols:
                 found = file.bindings(scope).get(name)
                 if found and any(_is_clause(binding) for binding in found):
                     found = self._of_clauses(file, found, around, at if first else None)
+                if found and kind == "class" and any(one in file.clauses for one in file.regions(region)):
+                    # The elements of a comprehension do not see the names of the class body around them.
+                    found = [binding for binding in found if _is_clause(binding)]
                 if found:
-                    if first:
-                        found = self.reaching(file, scope, found, region, at)
-                    own = [(binding, self.binding_site(binding, file, scope)) for binding in found]
-                    more = self._globals(name, file) if scope == 0 else []
-                    return Meaning(own + more, len(own), closures, fixed=False)
+                    reached, always = self.reaching(file, scope, found, region, at) if first else (found, True)
+                    if kind == "class" and not always:
+                        own = self._at(reached, file, scope)
+                        outer = self._mean(name, file, file.scopes[scope].parent, file.scopes[scope].region, (0, 0))
+                        return Meaning(own + outer.bindings, len(own), closures, fixed=False)
+                    own = self._at(reached or found, file, scope)
+                    return Meaning(own + self._elsewhere(name, file, scope), len(own), closures, fixed=False)
             if scope == 0:
-                return Meaning(self._globals(name, file), 0, closures, fixed=False)
+                return Meaning(self._elsewhere(name, file, 0), 0, closures, fixed=False)
+            declared = file.declared(scope).get(name)
+            if declared and first and at != (0, 0):
+                anywhere = file.bindings_within(file.owner(name, scope), name)
+                mine = [binding for index, binding in anywhere if index == scope]
+                reached, always = self.reaching(file, scope, mine, region, at)
+                if always:
+                    own = self._at(reached, file, scope)
+                    return Meaning(own, len(own), closures, fixed=False)
+            if declared == "global":
+                break
             if kind in ("function", "lambda"):
                 closures += 1
             first = False
@@ -106,8 +127,8 @@ class Symbols:
         if found is None:
             if clauses:
                 bound = self._of_clauses(file, bound, region, None)
-            own = [(binding, self.binding_site(binding, file, 0)) for binding in bound]
-            found = self._of_modules[key] = Meaning(own + self._globals(name, file), 0, 0, fixed=True)
+            everywhere = self._at(bound, file, 0) + self._elsewhere(name, file, 0)
+            found = self._of_modules[key] = Meaning(everywhere, 0, 0, fixed=True)
         return found
 
     @staticmethod
@@ -124,8 +145,20 @@ class Symbols:
         others = [binding for binding in bindings if not _is_clause(binding)]
         return others or [binding for binding in bindings if _begins(binding, at)]
 
-    def _globals(self, name: str, file: SourceFile) -> list[tuple[Binding, Site]]:
-        return [(binding, self.binding_site(binding, file, scope)) for scope, binding in file.global_bindings(name)]
+    def _at(self, bindings: list[Binding], file: SourceFile, scope: int) -> list[tuple[Binding, Site]]:
+        return [(binding, self.binding_site(binding, file, scope)) for binding in bindings]
+
+    def _elsewhere(self, name: str, file: SourceFile, scope: int) -> list[tuple[Binding, Site]]:
+        """The bindings of a name of a scope by code outside of it: functions that declare it theirs, and, of a module,
+        whoever sets it as the module's attribute."""
+        found = [
+            (binding, self.binding_site(binding, file, inner)) for inner, binding in file.bindings_within(scope, name)
+        ]
+        if scope == 0:
+            found += self.module_stores.of(file, name)
+            if file.rewrites(name) and any(one.kind == "value" for one in file.bindings(0).get(name, ())):
+                found.append((Binding("opaque", None, None, -1), Site(file, 0, 0, (0, 0), None)))
+        return found
 
     @staticmethod
     def binding_site(binding: Binding, file: SourceFile, scope: int) -> Site:
@@ -136,18 +169,21 @@ class Symbols:
 
     def reaching(
         self, file: SourceFile, scope: int, bindings: list[Binding], region: int, at: tuple[int, int]
-    ) -> list[Binding]:
-        """The bindings of one scope that can be in force at a place of the same scope: later ones do not count
-        unless a loop leads back, and one that is always passed hides those before it."""
-        if at == (0, 0) or (len(bindings) == 1 and bindings[0].event is None):
-            return bindings
+    ) -> tuple[list[Binding], bool]:
+        """The bindings of one scope that can be in force at a place of the same scope, and whether one of them is in
+        any case: later ones do not count unless a loop leads back, and one that is always passed hides those before."""
+        only = bindings[0] if len(bindings) == 1 else None
+        if at == (0, 0) or (only is not None and (only.event is None or _is_clause(only))):
+            return bindings, True
         here = self.atoms(file, scope, region)
         found: list[Binding] = []
         halves: dict[tuple[int, Expr | None], bool] = {}
+        always = False
         for binding in reversed(bindings):
             event = binding.event
             if event is None:
                 found.append(binding)
+                always = True
                 continue
             if (event.span.line, event.span.column) >= at:
                 if self.share_loop(file, event.region, region):
@@ -156,12 +192,20 @@ class Symbols:
             if here and event.region and self._excludes(file, scope, event, region, at, here):
                 continue
             found.append(binding)
-            if file.encloses(event.region, region):
-                break
-            if self._completes(file, event, region, halves):
+            passed = file.encloses(event.region, region) and not self._may_not_begin(file, event, region)
+            if passed or self._completes(file, event, region, halves):
+                always = True
                 break
         found.reverse()
-        return found or bindings
+        return found, always
+
+    @staticmethod
+    def _may_not_begin(file: SourceFile, event: Event, region: int) -> bool:
+        """Whether it is the target of a loop that a place lies behind: the loop may have gone through nothing."""
+        if event.kind != "for" or event.detail == "comp":
+            return False
+        around = (file.facts.regions[index] for index in file.regions(region))
+        return not any(one.kind == "for" and one.parent == event.region and one.expr == event.value for one in around)
 
     def _excludes(
         self, file: SourceFile, scope: int, event: Event, region: int, at: tuple[int, int], here: list[Atom]

@@ -1,5 +1,5 @@
 """Calls that are written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop,
-decorating a function or class.
+decorating a function or class, making the members of an enumeration.
 
 They are added to a file's calls, so that whatever follows calls follows them too. A property is called through the
 expression Getter(base, name).
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dllint.facts.nodes import Attribute, CallRef, Defined, Getter, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Defined, Getter, Name, Subscript, Tuple
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
@@ -19,6 +19,7 @@ _KINDS = PROPERTY_DECORATORS | {"staticmethod", "classmethod", "setter", "getter
 """Decorators that say what kind of method a function is."""
 MOST_READERS = 60
 """Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
+_ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _PASSING = frozenset(
     {"enumerate", "zip", "tqdm", "trange", "range", "reversed", "sorted", "len", "list", "iter", "cycle"}
 )
@@ -40,7 +41,40 @@ def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[Sour
         for call, index in _decorate(file):
             if name := last_name(call.func):
                 found.setdefault(name, []).append((file, index))
+    for file, scope in _enumerations(files):
+        for name, call in _members(file, scope):
+            index = file.members[scope, name] = file.add_call(call)
+            file.member_names[index] = name
+            found.setdefault(file.scopes[scope].name, []).append((file, index))
     return found
+
+
+def _enumerations(files: Iterable[SourceFile]) -> list[tuple[SourceFile, int]]:
+    """The classes of enumerations, by the names of their bases."""
+    classes = [
+        (file, index, {last_name(base.value) for base in scope.bases if base.keyword is None})
+        for file in files
+        for index, scope in enumerate(file.scopes)
+        if scope.kind == "class" and scope.bases
+    ]
+    names = set(_ENUMERATIONS)
+    size = 0
+    while size < len(names):
+        size = len(names)
+        names.update(file.scopes[index].name for file, index, bases in classes if bases & names)
+    return [(file, index) for file, index, bases in classes if bases & names]
+
+
+def _members(file: SourceFile, scope: int) -> Iterator[tuple[str, Call]]:
+    """The members of an enumeration, each with the call that makes it: `TRAIN = "train"` is `Mode("train")`."""
+    for event in file.scopes[scope].events_of("assign"):
+        if event.value is None or not isinstance(event.target, Name):
+            continue
+        name, span = event.target.id, event.value_span or event.span
+        if not name.startswith("_"):
+            values = event.value.elements if isinstance(event.value, Tuple) else (event.value,)
+            args = [Argument(None, value, span, span) for value in values]
+            yield name, Call(Name(file.scopes[scope].name), args, span, scope, event.region, event.span)
 
 
 def _properties(files: Iterable[SourceFile]) -> set[str]:

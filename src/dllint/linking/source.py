@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from dllint.facts.nodes import (
-    Attribute,
-    BinOp,
-    CallRef,
-    Comprehension,
-    Constant,
-    Defined,
-    Element,
-    Entered,
-    List,
-    Name,
-    Opaque,
-    Starred,
-    Subscript,
-    Tuple,
-)
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Defined, Name, Subscript
 from dllint.facts.nodes import last_name as last_name
-from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Operator, Scope
+from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Scope
+from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
 from dllint.span import Span
 
 
@@ -37,16 +24,6 @@ class Binding(NamedTuple):
     event: Event | None
     expr: Expr | None
     number: int
-
-
-class Store(NamedTuple):
-    """`base.attr = value` (or `base[key] = value`) in `scope`."""
-
-    scope: int
-    event: Event
-    base: Expr
-    key: str | Expr
-    value: Expr | None
 
 
 class SourceFile:
@@ -72,10 +49,13 @@ class SourceFile:
         self.tests: dict[tuple[int, int, Expr], list[tuple[Expr, bool, int]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
+        self.members: dict[tuple[int, str], int] = {}
+        """The calls that make the members of enumerations, by class and name."""
+        self.member_names: dict[int, str] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
-        self._globals: dict[str, list[Binding]] | None = None
+        self._within: dict[tuple[int, str], list[tuple[int, Binding]]] | None = None
         self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
@@ -118,46 +98,142 @@ class SourceFile:
             self._bindings[scope] = found
             for position, param in enumerate(self.scopes[scope].params):
                 found[param.name] = [Binding("param", None, None, position)]
-            outer: set[str] = set()
+            declared = self.declared(scope)
             for event in self.scopes[scope].events:
-                kind, target = event.kind, event.target
-                if kind == "assign" and isinstance(target, Name):
-                    if event.value is not None:
-                        found.setdefault(target.id, []).append(Binding("value", event, _incoming(event), -1))
+                target = event.target
+                if event.kind == "assign" and isinstance(target, Name):
+                    if event.value is not None and target.id not in declared:
+                        found.setdefault(target.id, []).append(Binding("value", event, incoming(event), -1))
                     continue
-                if kind in ("global", "nonlocal"):
-                    outer.update(declared_names(event))
-                for name, binding in _bound(event) if kind in _NAMING else ():
-                    if name == "" and binding.kind == "def":
-                        name = self.scopes[binding.number].name
-                    found.setdefault(name, []).append(binding)
-            for name in outer:
-                found.pop(name, None)
+                for name, binding in self._bound(event) if event.kind in _NAMING else ():
+                    changes = binding.kind == "def" and name in found and self._changes_property(binding.number)
+                    if name not in declared and not changes:
+                        found.setdefault(name, []).append(binding)
+            for event, name in self._set_among_globals(0) if not scope else ():
+                found.setdefault(name, []).append(Binding("value", event, incoming(event), -1))
+                found[name].sort(key=lambda one: _start(one.event) if one.event is not None else (0, 0))
         return found
 
-    def global_bindings(self, name: str) -> list[tuple[int, Binding]]:
-        """Assignments to a module-level name from functions that declare it `global`, with their scopes."""
-        if self._globals is None:
-            self._globals = {}
-            self._global_scopes: dict[str, list[int]] = {}
-            for index, scope in enumerate(self.scopes):
-                declared = {name for event in scope.events_of("global") for name in declared_names(event)}
-                for event in scope.events if declared else ():
-                    for bound, binding in _bound(event):
+    def _bound(self, event: Event) -> Iterator[tuple[str, Binding]]:
+        """The names that a statement binds, each with what it is bound to."""
+        kind = event.kind
+        if kind in BINDING:
+            if event.target is None or (event.value is None and kind == "assign"):
+                return
+            for target, value in targets(event.target, incoming(event)):
+                if isinstance(target, Name):
+                    yield target.id, Binding("value", event, value, -1)
+        elif isinstance(event.detail, ImportedName):
+            module, name, alias, _level = event.detail
+            bound = alias or (module.split(".")[0] if name is None else name)
+            yield bound, Binding("import", event, None, -1)
+        elif isinstance(event.detail, int):
+            yield self.scopes[event.detail].name, Binding("def", event, None, event.detail)
+        elif kind == "except" and isinstance(event.target, Name):
+            yield event.target.id, Binding("opaque", event, None, -1)
+
+    def _changes_property(self, scope: int) -> bool:
+        """Whether a function is the setter or deleter of a property, which leaves what reading its name runs."""
+        name = self.scopes[scope].name
+        return any(
+            isinstance(one.expr, Attribute) and one.expr.value == Name(name) and one.expr.attr in ("setter", "deleter")
+            for one in self.scopes[scope].decorators
+        )
+
+    def declared(self, scope: int) -> dict[str, str]:
+        """The names that a function declares "global" or "nonlocal"."""
+        return self._declared.get(scope, {})
+
+    @cached_property
+    def _declared(self) -> dict[int, dict[str, str]]:
+        found: dict[int, dict[str, str]] = {}
+        for index, scope in enumerate(self.scopes):
+            for event in scope.events_of("global", "nonlocal"):
+                found.setdefault(index, {}).update(dict.fromkeys(declared_names(event), event.kind))
+        return found
+
+    def bindings_within(self, scope: int, name: str) -> list[tuple[int, Binding]]:
+        """Assignments to a name of a scope by functions that declare it `global` or `nonlocal` (or set it among their
+        `globals()`), with their scopes."""
+        if self._within is None:
+            self._within = {}
+            for index, declared in self._declared.items():
+                for event in self.scopes[index].events:
+                    for bound, binding in self._bound(event):
                         if bound in declared:
-                            self._globals.setdefault(bound, []).append(binding)
-                            self._global_scopes.setdefault(bound, []).append(index)
-        return list(zip(self._global_scopes.get(name, []), self._globals.get(name, []), strict=False))
+                            self._within.setdefault((self.owner(bound, index), bound), []).append((index, binding))
+            for index in {self.calls[call].scope for call in self.facts.called.get("globals", ())} - {0}:
+                for event, bound in self._set_among_globals(index):
+                    binding = Binding("value", event, incoming(event), -1)
+                    self._within.setdefault((0, bound), []).append((index, binding))
+        return self._within.get((scope, name), [])
+
+    def owner(self, name: str, scope: int) -> int:
+        """The scope around that binds a name which a function declares to be no name of its own."""
+        if self.declared(scope)[name] == "nonlocal":
+            while scope > 0:
+                scope = self.scopes[scope].parent
+                if self.scopes[scope].kind == "function" and name in self.bindings(scope):
+                    return scope
+        return 0
+
+    def _set_among_globals(self, scope: int) -> Iterator[tuple[Event, str]]:
+        """The statements `globals()["name"] = …` of a scope."""
+        for event in self.scopes[scope].storing() if self.facts.called.get("globals") else ():
+            target = event.target
+            if event.kind == "assign" and isinstance(target, Subscript) and isinstance(target.value, CallRef):
+                name = target.index.value if isinstance(target.index, Constant) else None
+                if isinstance(name, str) and self.calls[target.value.index].func == Name("globals"):
+                    yield event, name
+
+    def rewrites(self, name: str) -> bool:
+        """Whether the module may bind a name anew by what only its run tells: `exec` of a text (not one that is
+        written there and leaves the name out), a change of its `globals()` under names that are not known."""
+        for index in self.facts.called.get("exec", ()):
+            call = self.calls[index]
+            text = call.args[0].value if len(call.args) == 1 else None
+            written = text.value if isinstance(text, Constant) else None
+            if call.scope == 0 and text is not None and (not isinstance(written, str) or name in written):
+                return True
+        return self.facts.called.get("globals") is not None and self._fills_globals
+
+    @cached_property
+    def _fills_globals(self) -> bool:
+        """Whether a function or the module changes its `globals()` under names that are not known."""
+        changed = [self.calls[index].func for index in self.facts.called.get("update", ())]
+        changed += [
+            event.target
+            for scope in self.scopes
+            for event in scope.storing()
+            if isinstance(event.target, Subscript) and not isinstance(event.target.index, Constant)
+        ]
+        return any(
+            isinstance(one, (Attribute, Subscript))
+            and isinstance(one.value, CallRef)
+            and self.calls[one.value.index].func == Name("globals")
+            for one in changed
+        )
 
     def stores(self, scope: int) -> list[Store]:
         """Assignments to attributes and items that stand directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
-            found = [store for event in self.scopes[scope].storing() for store in _stored(scope, event)]
-            for index in self.facts.called.get("setattr", ()):
-                if self.calls[index].scope == scope and (store := _set(self.calls[index])) is not None:
+            found = [store for event in self.scopes[scope].storing() for store in stored(scope, event)]
+            for index in (*self.facts.called.get("setattr", ()), *self.facts.called.get("__setattr__", ())):
+                if (
+                    self.calls[index].scope == scope
+                    and (store := set_by_name(self.calls[index], self.facts)) is not None
+                ):
                     found.append(store)
             self._stores[scope] = found
+        return found
+
+    @cached_property
+    def spreads(self) -> dict[int, list[Spread]]:
+        """Assignments to attributes of names that only a run tells, by the scope that they stand in."""
+        found: dict[int, list[Spread]] = {}
+        for spread in spreads(self.facts):
+            found.setdefault(spread.scope, []).append(spread)
         return found
 
     def regions(self, region: int) -> Iterator[int]:
@@ -247,8 +323,7 @@ class SourceFile:
         return self.scopes[scope].header
 
 
-_BINDING = frozenset({"assign", "for", "with"})
-_NAMING = _BINDING | {"import", "def", "class", "except"}
+_NAMING = BINDING | {"import", "def", "class", "except"}
 
 
 def decorated(file: SourceFile, call: int) -> int:
@@ -267,84 +342,3 @@ def declared_names(event: Event) -> list[str]:
 
 def _start(event: Event) -> tuple[int, int]:
     return event.span.line, event.span.column
-
-
-def _targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
-    if isinstance(target, (Tuple, List)):
-        starred = False
-        values = value.elements if isinstance(value, (Tuple, List)) else ()
-        same = len(values) == len(target.elements)
-        for index, element in enumerate(target.elements):
-            part: Expr | None
-            if isinstance(element, Starred):
-                starred, element, part = True, element.value, Opaque()
-            elif value is None or starred:
-                part = Opaque()
-            elif same and not isinstance(values[index], Starred):
-                part = values[index]
-            else:
-                part = Subscript(value, Constant(index))
-            yield from _targets(element, part)
-    else:
-        yield target, value
-
-
-def _incoming(event: Event) -> Expr | None:
-    """The expression that stands for what an event assigns to its target."""
-    value = event.value
-    if value is None:
-        return None
-    if event.kind == "for":
-        return Element(value)
-    if event.kind == "with":
-        return Entered(value)
-    if isinstance(event.detail, Operator) and event.target is not None:
-        return BinOp(event.detail.op, event.target, value)
-    return value
-
-
-def _bound(event: Event) -> Iterator[tuple[str, Binding]]:
-    kind = event.kind
-    if kind in _BINDING:
-        if event.target is None or (event.value is None and kind == "assign"):
-            return
-        if isinstance(event.target, Name):
-            yield event.target.id, Binding("value", event, _incoming(event), -1)
-        elif isinstance(event.target, (Tuple, List)):
-            for target, value in _targets(event.target, _incoming(event)):
-                if isinstance(target, Name):
-                    yield target.id, Binding("value", event, value, -1)
-    elif isinstance(event.detail, ImportedName):
-        module, name, alias, _level = event.detail
-        if name is None:
-            yield alias or module.split(".")[0], Binding("import", event, None, -1)
-        elif name == "*":
-            yield "*", Binding("import", event, None, -1)
-        else:
-            yield alias or name, Binding("import", event, None, -1)
-    elif isinstance(event.detail, int):
-        yield "", Binding("def", event, None, event.detail)
-    elif kind == "except" and isinstance(event.target, Name):
-        yield event.target.id, Binding("opaque", event, None, -1)
-
-
-def _stored(scope: int, event: Event) -> Iterator[Store]:
-    if event.kind not in _BINDING or event.target is None:
-        return
-    for target, value in _targets(event.target, _incoming(event)):
-        if isinstance(target, Attribute):
-            yield Store(scope, event, target.value, target.attr, value)
-        elif isinstance(target, Subscript):
-            yield Store(scope, event, target.value, target.index, value)
-
-
-def _set(call: Call) -> Store | None:
-    """`setattr(base, "attr", value)`"""
-    if call.func != Name("setattr") or len(call.args) != 3 or any(one.keyword for one in call.args):
-        return None
-    base, key, value = call.args
-    if not isinstance(key.value, Constant) or not isinstance(key.value.value, str):
-        return None
-    target = Attribute(base.value, key.value.value)
-    event = Event("assign", call.statement, call.region, target, value.value, None, value.value_span)
-    return Store(call.scope, event, base.value, key.value.value, value.value)

@@ -12,7 +12,8 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, flattened, held_by, keeps_as_it_is
 from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.assignments import Store
+from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
 from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop
@@ -147,7 +148,7 @@ class Datasets:
         for owner in self.world.hierarchy.line(value.of):
             if not isinstance(owner, Class):
                 continue
-            for attr, stores in self.world.objects.own_stores(owner).items():
+            for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
                     method = self._method_of(owner, store.scope)
                     name = owner.file.scopes[method].name
@@ -163,9 +164,9 @@ class Datasets:
                         continue
                     if name == "__init__" and self._overridden(value.of, owner):
                         continue
-                    if self.world.objects.overridden(value, owner, store):
+                    if self.world.stores.overridden(value, owner, store):
                         continue
-                    site = self.world.objects.store_site(value, owner, store)
+                    site = self.world.stores.store_site(value, owner, store)
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):
                         continue

@@ -26,8 +26,9 @@ from dllint.libraries.facets import Opener, When
 from dllint.libraries.index import OPENERS, canonical
 from dllint.libraries.io import OWN_OPENER, OWN_STORE
 from dllint.libraries.numpy import VIEWS
+from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, Store, last_name
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -316,9 +317,9 @@ class Handles:
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
-            for attr, stores in self.world.objects.own_stores(owner).items():
+            for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
-                    site = self.world.objects.store_site(value, owner, store)
+                    site = self.world.stores.store_site(value, owner, store)
                     values = self.world.values.evaluate(store.value, site)
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
                         later = self._put_later(one, cls)

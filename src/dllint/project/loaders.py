@@ -160,7 +160,7 @@ class Loader:
 
     def _assigned_context(self) -> str | None:
         """`loader.multiprocessing_context = …` after construction."""
-        for store_file, _store in self.world.objects.outside_stores("multiprocessing_context"):
+        for store_file, _store in self.world.stores.outside_stores("multiprocessing_context"):
             if store_file is self.file:
                 return "?"
         return None

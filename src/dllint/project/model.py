@@ -258,7 +258,7 @@ class Project:
 
     def _find_callables(self, loader: Loader, argument: str) -> Values:
         found = dict.fromkeys(loader.argument(argument).values)
-        for file, store in self.world.objects.outside_stores(argument):
+        for file, store in self.world.stores.outside_stores(argument):
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
             if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):
                 found.update(dict.fromkeys(self.world.values.evaluate(store.value, site)))

@@ -116,7 +116,7 @@ class Starting:
         given = self.world.actuals(launch.file, launch.call, launch.frame).keywords.get("daemon")
         if given is not None and given.expr == Constant(True):
             return True
-        for file, store in self.world.objects.outside_stores("daemon"):
+        for file, store in self.world.stores.outside_stores("daemon"):
             if store.value == Constant(True):
                 at = (store.event.span.line, store.event.span.column)
                 site = Site(file, store.scope, store.event.region, at, None)

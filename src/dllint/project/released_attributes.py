@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from dllint.facts.nodes import Attribute, Constant, Name
 from dllint.facts.schema import Event
 from dllint.inference.values import Class, Frame, Site
+from dllint.linking.assignments import Store
 from dllint.linking.conditions import Atom, atoms
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.source import SourceFile
 from dllint.project.start_methods import Hop
 
 if TYPE_CHECKING:

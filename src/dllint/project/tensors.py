@@ -11,7 +11,8 @@ from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
-from dllint.linking.source import SourceFile, Store
+from dllint.linking.assignments import Store
+from dllint.linking.source import SourceFile
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept
 

@@ -256,12 +256,12 @@ class Back:
     def kept(self, value: Instance, name: str, given: Given | None = None) -> Iterator[Step]:
         """What the methods of an object's classes store in an attribute."""
         assert isinstance(value.of, Class)
-        objects = self.world.objects
+        stores = self.world.stores
         for owner in self.world.hierarchy.line(value.of):
-            for store in objects.own_stores(owner).get(name, ()) if isinstance(owner, Class) else ():
-                if isinstance(owner, Class) and not objects.overridden(value, owner, store):
+            for store in stores.own_stores(owner).get(name, ()) if isinstance(owner, Class) else ():
+                if isinstance(owner, Class) and not stores.overridden(value, owner, store):
                     here = Here(owner.file, store.event.value_span or store.event.span, given)
-                    yield Step(store.value or Opaque(), objects.store_site(value, owner, store), here)
+                    yield Step(store.value or Opaque(), stores.store_site(value, owner, store), here)
 
     def _of_class(self, cls: Class, name: str, here: Here) -> Steps:
         for owner in self.world.hierarchy.line(cls):

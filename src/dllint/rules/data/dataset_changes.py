@@ -89,14 +89,14 @@ class DatasetChanges:
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
-            for attr, stores in self.world.objects.own_stores(owner).items():
+            for attr, stores in self.world.stores.own_stores(owner).items():
                 for store in stores:
                     name = owner.file.scopes[store.scope].name
                     if attr in attrs and not name.startswith("__"):
                         yield name, attr
 
     def _set_from_outside(self, loader: Loader, value: Instance, attr: str, read: Place) -> Iterator[Change]:
-        for file, store in self.world.objects.outside_stores(attr):
+        for file, store in self.world.stores.outside_stores(attr):
             at = (store.event.span.line, store.event.span.column)
             site = Site(file, store.scope, store.event.region, at, None)
             if self._is_dataset(store.base, site, loader, value) and self._each_epoch(loader, site):

@@ -128,7 +128,7 @@ class Constants:
         )
 
     def _assigned_in_loop(self, key: str) -> bool:
-        for file, store in self.world.objects.outside_stores(key):
+        for file, store in self.world.stores.outside_stores(key):
             changed = isinstance(store.event.detail, Operator)
             if changed or _in_loop(file, store.event.region):
                 return True

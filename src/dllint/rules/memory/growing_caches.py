@@ -22,8 +22,9 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Operator
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
+from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import Store, last_name
+from dllint.linking.source import last_name
 from dllint.project.handles import Handles
 from dllint.project.item_code import ItemRun
 from dllint.span import Span

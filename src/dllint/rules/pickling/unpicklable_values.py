@@ -113,12 +113,12 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
         for owner in project.world.hierarchy.line(value.of):
             if not isinstance(owner, Class):
                 continue
-            for attr, stores in project.world.objects.own_stores(owner).items():
+            for attr, stores in project.world.stores.own_stores(owner).items():
                 for store in stores:
                     method = owner.file.path, store.scope
                     if method in initial or store.value is None or isinstance(store.value, Constant):
                         continue
-                    site = project.world.objects.store_site(value, owner, store)
+                    site = project.world.stores.store_site(value, owner, store)
                     values = project.world.values.evaluate(store.value, site)
                     refusal = next((row for one in values if (row := refusal_of(project, one, regime))), None)
                     hop = touches.of({method}) if refusal is not None else None

@@ -111,7 +111,7 @@ def _lasting(project: Project, run: WorkerRun, expr: Expr) -> str | None:
         return None
     for cls, of_object in _classes(project, run, expr.value):
         line = [one for one in project.world.hierarchy.line(cls) if isinstance(one, Class)]
-        if of_object and any(expr.attr in project.world.objects.own_stores(one) for one in line):
+        if of_object and any(expr.attr in project.world.stores.own_stores(one) for one in line):
             continue
         if any(expr.attr in one.file.bindings(one.scope) for one in line):
             return f"{cls.name}.{expr.attr}"

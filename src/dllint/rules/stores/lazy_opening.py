@@ -53,7 +53,7 @@ def lazy_opening(project: Project, shared: Shared) -> tuple[Fix, ...]:
 
 def _only_read_in(project: Project, step: Step, getitem: int) -> bool:
     """Whether the attribute is read in one function of the project, and set in one place."""
-    stores = project.world.objects.own_stores(step.owner).get(step.attr, [])
+    stores = project.world.stores.own_stores(step.owner).get(step.attr, [])
     classes = [
         cls
         for cls in (*project.world.hierarchy.line(step.owner), *project.world.hierarchy.subclasses(step.owner))

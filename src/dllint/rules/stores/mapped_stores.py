@@ -62,7 +62,7 @@ class Stores:
         for owner in self.world.hierarchy.line(cls):
             if not isinstance(owner, Class):
                 continue
-            for stores in self.world.objects.own_stores(owner).values():
+            for stores in self.world.stores.own_stores(owner).values():
                 for store in stores:
                     if isinstance(store.value, CallRef):
                         func = owner.file.calls[store.value.index].func

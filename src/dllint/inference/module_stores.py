@@ -1,0 +1,73 @@
+"""Names of modules that other code sets as attributes: `settings.DEBUG = True` after `import settings`."""
+
+from __future__ import annotations
+
+from dllint.facts.nodes import Attribute, Expr, Name, Subscript
+from dllint.facts.schema import ImportedName
+from dllint.inference.values import Site
+from dllint.linking.source import Binding, SourceFile
+from dllint.modules import ModuleIndex
+
+_ITSELF = Subscript(Attribute(Name("sys"), "modules"), Name("__name__"))
+"""How a module writes itself."""
+
+
+class ModuleStores:
+    """Assignments to attributes of modules, found by the import statements that bind the modules' names."""
+
+    def __init__(self, files: dict[str, SourceFile], index: ModuleIndex) -> None:
+        self.files = files
+        self.index = index
+        self._stores: dict[tuple[str, str], list[tuple[Binding, Site]]] | None = None
+
+    def of(self, file: SourceFile, name: str) -> list[tuple[Binding, Site]]:
+        """The assignments to `name` of the module `file`, each with the site at which to evaluate it."""
+        if self._stores is None:
+            self._stores = {}
+            for other in self.files.values():
+                self._collect(other, self._stores)
+        return self._stores.get((file.path, name), [])
+
+    def _collect(self, file: SourceFile, found: dict[tuple[str, str], list[tuple[Binding, Site]]]) -> None:
+        imported = {_bound(detail): detail for _, _, detail in file.imports()}
+        for scope in range(len(file.scopes)):
+            for store in file.stores(scope):
+                path = self._module(file, scope, store.base, imported) if isinstance(store.key, str) else None
+                if path is not None:
+                    event = store.event
+                    site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                    binding = Binding("value", event, store.value, -1)
+                    found.setdefault((path, str(store.key)), []).append((binding, site))
+
+    def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, ImportedName]) -> str | None:
+        """The file of the module that an expression names by import statements alone."""
+        if isinstance(base, Subscript):
+            return file.path if base == _ITSELF else None
+        names: list[str] = []
+        while isinstance(base, Attribute):
+            names.append(base.attr)
+            base = base.value
+        detail = imported.get(base.id) if isinstance(base, Name) else None
+        if detail is None or not isinstance(base, Name) or self._hidden(file, scope, base.id):
+            return None
+        module, member, alias, level = detail
+        if member is None and not alias:
+            module = module.split(".")[0]
+        dotted = ".".join(part for part in (module, member, *reversed(names)) if part)
+        found = self.index.resolve(file.path, dotted, level)
+        return found[-1] if found else None
+
+    @staticmethod
+    def _hidden(file: SourceFile, scope: int, name: str) -> bool:
+        """Whether something else than an import statement binds a name at a place."""
+        while scope >= 0:
+            found = file.bindings(scope).get(name)
+            if found:
+                return any(binding.kind != "import" for binding in found)
+            scope = file.scopes[scope].parent
+        return False
+
+
+def _bound(detail: ImportedName) -> str:
+    module, member, alias, _ = detail
+    return str(alias or member or module.split(".")[0])

@@ -1,0 +1,141 @@
+"""Operators, truth and comparisons of values, with what objects of the project answer themselves."""
+
+from __future__ import annotations
+
+from dllint.facts.nodes import BinOp, BoolOp, Compare, Dict, Expr, FString, IfExp, Not
+from dllint.inference import enumerations
+from dllint.inference.folding import OPERATORS, binary, truth
+from dllint.inference.interface import Engine
+from dllint.inference.narrowing import not_functions, passing, tests_callable
+from dllint.inference.unions import union
+from dllint.inference.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Display,
+    Instance,
+    Keywords,
+    Mapping,
+    Pattern,
+    Site,
+    Value,
+    Values,
+    Written,
+    const,
+)
+
+_MAY_BE_FALSE = frozenset(
+    {"bool", "int", "float", "str", "bytes", "list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict"}
+    | {"Counter", "deque", "IntEnum", "Flag", "IntFlag", "UserDict", "UserList", "Mapping", "Sequence", "Sequential"}
+    | {"ModuleList", "ModuleDict"}
+)
+"""Classes from outside whose objects are false where they are empty or zero, by their last names."""
+
+
+class Operators:
+    """What operators give, for the evaluator."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self._unions: dict[int, Expr] = {}
+
+    def truth(self, values: Values) -> bool | None:
+        """Whether all the values are true, or all false; None where that is not known. Of an object its `__bool__`
+        says it, or its `__len__`."""
+        return truth(union(self._asked(value) for value in enumerations.plain(self.world, values)))
+
+    def _asked(self, value: Value) -> Values:
+        if isinstance(value, Instance) and isinstance(value.of, Class):
+            for name in ("__bool__", "__len__"):
+                method = self.world.hierarchy.method(value.of, name)
+                if method is not None:
+                    return self.world.values.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,)
+            if any(name.rsplit(".", 1)[-1] in _MAY_BE_FALSE for name in self.world.hierarchy.externals(value.of)):
+                return (UNKNOWN,)
+        return (value,)
+
+    def conditional(self, expr: IfExp, site: Site) -> Values:
+        decided = self.truth(self.world.values.evaluate(expr.test, site))
+        if decided is not None:
+            return self.world.values.evaluate(expr.body if decided else expr.orelse, site)
+        values = self.world.values
+        chosen = passing(self.world, expr.body, expr.test, True, site, values.evaluate(expr.body, site))
+        other = passing(self.world, expr.orelse, expr.test, False, site, values.evaluate(expr.orelse, site))
+        return union([chosen, not_functions(other) if tests_callable(expr.test, site.file) == expr.orelse else other])
+
+    def boolean(self, expr: BoolOp, site: Site) -> Values:
+        groups: list[Values] = []
+        stops = expr.op == "or"
+        for part in expr.values:
+            values = self.world.values.evaluate(part, site)
+            decided = self.truth(values)
+            if decided is stops:
+                groups.append(values)
+                break
+            if decided is None or part is expr.values[-1]:
+                groups.append(
+                    values
+                    if part is expr.values[-1]
+                    else tuple(value for value in values if self.truth((value,)) is not (not stops))
+                )
+        return union(groups)
+
+    def negation(self, expr: Not, site: Site) -> Values:
+        decided = self.truth(self.world.values.evaluate(expr.operand, site))
+        return (UNKNOWN,) if decided is None else (const(not decided),)
+
+    def binop(self, expr: BinOp, site: Site) -> Values:
+        lefts, rights = self.world.values.evaluate(expr.left, site), self.world.values.evaluate(expr.right, site)
+        if expr.op == "|" and any(isinstance(value, (Mapping, Keywords)) for value in (*lefts, *rights)):
+            merged = self._unions.setdefault(id(expr), Dict(((None, expr.left), (None, expr.right))))
+            return (Mapping(Written(merged, site)),)
+        joined = [
+            one.made_by(one.kind, Written(expr, site), other)
+            for one in lefts
+            for other in rights
+            if expr.op == "+" and isinstance(one, Display) and isinstance(other, Display)
+        ]
+        if joined and len(joined) == len(lefts) * len(rights):
+            return union([tuple(joined)])
+        plain = binary(expr.op, enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights))
+        return union([tuple(joined), plain])
+
+    def compare(self, expr: Compare, site: Site) -> Values:
+        if len(expr.comparisons) != 1:
+            return (UNKNOWN,)
+        op, right = expr.comparisons[0]
+        if op not in OPERATORS:
+            return (UNKNOWN,)
+        return self.compared(op, self.world.values.evaluate(expr.left, site), self.world.values.evaluate(right, site))
+
+    def compared(self, op: str, lefts: Values, rights: Values) -> Values:
+        """What comparing values gives. Objects whose class has an `__eq__` say themselves whether they are equal."""
+        own = [self._own_equality(value) for value in (*lefts, *rights)] if op in ("==", "!=") else []
+        if any(own):
+            answers = union(one or (UNKNOWN,) for one in own[: len(lefts)]) if op == "==" else ()
+            return answers or (UNKNOWN,)
+        if op != "is" and op != "is not":
+            lefts, rights = enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights)
+        return binary(op, lefts, rights)
+
+    def _own_equality(self, value: Value) -> Values:
+        """What an object's own `__eq__` gives; nothing where its class has none."""
+        if not isinstance(value, Instance) or not isinstance(value.of, Class):
+            return ()
+        method = self.world.hierarchy.method(value.of, "__eq__")
+        return (
+            (self.world.values.returned(method, self.world.receiver_frame(value)) or (UNKNOWN,))
+            if method is not None
+            else ()
+        )
+
+    def fstring(self, expr: FString, site: Site) -> Values:
+        prefix, inner, suffix, complete = "", "", "", True
+        for piece in expr.values:
+            values = self.world.values.evaluate(piece, site)
+            if len(values) == 1 and isinstance(values[0], Const):
+                text = str(values[0].value)
+                prefix, suffix = (prefix + text, "") if complete else (prefix, suffix + text)
+            else:
+                complete, inner, suffix = False, inner + suffix, ""
+        return (const(prefix),) if complete else (Pattern(prefix, suffix, inner),)

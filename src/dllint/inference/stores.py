@@ -1,0 +1,206 @@
+"""Attributes of objects: which statements set them, and where the values are evaluated."""
+
+from __future__ import annotations
+
+from dllint.facts.nodes import Attribute, Compare, Constant, Name, Not
+from dllint.inference.edges import Given, Target
+from dllint.inference.entries import ABSENT, OPAQUE, Found
+from dllint.inference.interface import Engine
+from dllint.inference.values import Class, Const, Frame, Function, Instance, Pattern, Site, Value, const
+from dllint.linking.assignments import Spread, Store
+from dllint.linking.source import SourceFile
+
+CONSTRUCTORS = ("__init__", "__post_init__")
+"""Methods that making an object runs."""
+
+
+class Stores:
+    """Assignments to attributes, on a method's own receiver and from outside."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self._own_stores: dict[tuple[str, int], dict[str, list[Store]]] = {}
+        self._own_spreads: dict[tuple[str, int], list[Spread]] = {}
+        self._outside_spreads: list[tuple[SourceFile, Spread]] | None = None
+        self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
+
+    def owners(self, value: Instance) -> list[Class]:
+        """The classes whose code sets attributes of the instance."""
+        assert isinstance(value.of, Class)
+        owners = [owner for owner in self.world.hierarchy.line(value.of) if isinstance(owner, Class)]
+        if value.call < 0:
+            owners += [below for below in self.world.hierarchy.subclasses(value.of) if below not in owners]
+        return owners
+
+    def overridden(self, value: Instance, owner: Class, store: Store | Spread) -> bool:
+        """Whether the object's class has another method in the place of the inherited one with the store, and does not
+        call that."""
+        assert isinstance(value.of, Class)
+        line = self.world.hierarchy.line(value.of)
+        if owner == value.of or owner not in line:
+            return False
+        name = owner.file.scopes[self._method_of(owner, store.scope)].name
+        for nearer in line[: line.index(owner)]:
+            own = self.world.hierarchy.own_methods(nearer).get(name) if isinstance(nearer, Class) else None
+            if isinstance(nearer, Class) and own is not None:
+                file = nearer.file
+                calls = [file.calls[index] for index in file.facts.called.get(name, ())]
+                return not any(call.scope == own and isinstance(call.func, Attribute) for call in calls)
+        return False
+
+    def on_class(self, owner: Class, store: Store | Spread) -> bool:
+        """Whether a class method sets an attribute of the class that it is called on."""
+        method = Function(owner.file, self._method_of(owner, store.scope))
+        return self.world.hierarchy.receiver_kind(method) == "class"
+
+    def always(self, owner: Class, store: Store | Spread) -> bool:
+        """Whether making an object of the class runs an assignment, if its constructor is not overridden."""
+        return (
+            not store.event.region
+            and owner.file.scopes[store.scope].parent == owner.scope
+            and owner.file.scopes[store.scope].name in CONSTRUCTORS
+        )
+
+    @staticmethod
+    def fills(owner: Class, store: Store | Spread) -> bool:
+        """Whether an assignment stands under a test that finds the attribute None, or false."""
+        entry = owner.file.facts.regions[store.event.region]
+        if entry.kind != "if" or entry.expr is None or not isinstance(store.key, str):
+            return False
+        stored = Attribute(store.base, store.key)
+        if entry.holds:
+            return entry.expr in (Not(stored), Compare(stored, (("is", Constant(None)),)))
+        return entry.expr in (stored, Compare(stored, (("is not", Constant(None)),)))
+
+    def store_site(self, value: Instance, owner: Class, store: Store | Spread) -> Site:
+        """Where the value of `self.attr = value` in a method of `owner` is evaluated, for this instance."""
+        method = self._method_of(owner, store.scope)
+        frame: Frame | None = None
+        if owner.file.scopes[method].name == "__init__":
+            frame = self.init_frame(value, owner)
+        if frame is None:
+            frame = self.world.receiver_frame(value)
+        return Site(
+            owner.file,
+            store.scope,
+            store.event.region,
+            (store.event.span.line, store.event.span.column),
+            frame if method == store.scope else None,
+        )
+
+    @staticmethod
+    def _method_of(owner: Class, scope: int) -> int:
+        while owner.file.scopes[scope].parent != owner.scope:
+            scope = owner.file.scopes[scope].parent
+        return scope
+
+    def init_frame(self, value: Instance, owner: Class) -> Frame | None:
+        """The activation of `owner.__init__` when the instance was made; where it is not known by which call, the one
+        that the `__init__` of its own class leads to."""
+        if not isinstance(value.of, Class):
+            return None
+        method = self.world.hierarchy.method(value.of, "__init__")
+        if method is None:
+            return None
+        if value.call < 0 or value.file is None:
+            frame = self.world.receiver_frame(value)
+        else:
+            frame = self.world.making_frame(value, Function(method.file, method.scope, value))
+        for _ in range(8):
+            if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
+                return frame
+            step = self._next_init(method, frame, value)
+            if step is None:
+                return None
+            method, frame = step.function, step.frame
+        return None
+
+    def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:
+        for index in method.file.calls_of(method.scope):
+            call = method.file.calls[index]
+            if isinstance(call.func, Attribute) and call.func.attr == "__init__":
+                site = self.world.call_site(method.file, index, frame)
+                for target in self.world.values.evaluate(call.func, site):
+                    if isinstance(target, Function) and target.key != method.key:
+                        for one in self.world.calls.applied(target, Given(method.file, index, frame)):
+                            if one.function.receiver == value:
+                                return one
+        return None
+
+    def own_stores(self, cls: Class) -> dict[str, list[Store]]:
+        """Assignments to attributes of `self` in the methods of a class (functions nested in them included)."""
+        found = self._own_stores.get(cls.key)
+        if found is None:
+            found = self._own_stores[cls.key] = {}
+            for method in cls.file.children.get(cls.scope, ()):
+                scope = cls.file.scopes[method]
+                if scope.kind != "function" or not scope.params:
+                    continue
+                receiver = Name(scope.params[0].name)
+                for inner in self._within(cls.file, method):
+                    for store in cls.file.stores(inner):
+                        if isinstance(store.key, str) and store.base == receiver:
+                            found.setdefault(store.key, []).append(store)
+        return found
+
+    def own_spreads(self, cls: Class) -> list[Spread]:
+        """Assignments to attributes of `self`, in the methods of a class, whose names only a run tells."""
+        found = self._own_spreads.get(cls.key)
+        if found is None:
+            found = self._own_spreads[cls.key] = []
+            for method in cls.file.children.get(cls.scope, ()) if cls.file.spreads else ():
+                scope = cls.file.scopes[method]
+                if scope.kind == "function" and scope.params:
+                    receiver = Name(scope.params[0].name)
+                    spread = (
+                        one for inner in self._within(cls.file, method) for one in cls.file.spreads.get(inner, ())
+                    )
+                    found += [one for one in spread if one.base == receiver]
+        return found
+
+    def outside_spreads(self) -> list[tuple[SourceFile, Spread]]:
+        """Assignments to attributes of other things than `self` whose names only a run tells."""
+        if self._outside_spreads is None:
+            self._outside_spreads = [
+                (file, one)
+                for file in self.world.files.values()
+                for spreads in file.spreads.values()
+                for one in spreads
+                if one.base != Name("self")
+            ]
+        return self._outside_spreads
+
+    def spread(self, spread: Spread, name: str, site: Site) -> Found:
+        """What such an assignment sets the attribute `name` to; absent where it may leave that alone."""
+        if spread.key is None:
+            return self.world.mappings.lookup(spread.value, site, name) or OPAQUE
+        keys = self.world.values.evaluate(spread.key, site)
+        fits = [one for one in keys if _may_be(one, name)]
+        if not fits:
+            return ABSENT
+        return Found(self.world.values.evaluate(spread.value, site), fits != [const(name)] or len(keys) > 1)
+
+    def _within(self, file: SourceFile, scope: int) -> list[int]:
+        found = [scope]
+        for child in file.children.get(scope, ()):
+            if file.scopes[child].kind == "function":
+                found += self._within(file, child)
+        return found
+
+    def outside_stores(self, name: str) -> list[tuple[SourceFile, Store]]:
+        """Assignments `something.name = value` other than on a method's own receiver."""
+        if self._outside is None:
+            self._outside = {}
+            for file in self.world.files.values():
+                for scope in range(len(file.scopes)):
+                    for store in file.stores(scope):
+                        if isinstance(store.key, str) and store.base != Name("self"):
+                            self._outside.setdefault(store.key, []).append((file, store))
+        return self._outside.get(name, [])
+
+
+def _may_be(key: Value, name: str) -> bool:
+    """Whether the name of an attribute, as evaluated, can be this one."""
+    if isinstance(key, Const):
+        return bool(key.value == name)
+    return key.fits(name) if isinstance(key, Pattern) else True

@@ -1,0 +1,182 @@
+"""What statements assign: to names, attributes and items, and to attributes whose names only a run tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Constant,
+    Element,
+    Entered,
+    Expr,
+    List,
+    Name,
+    Opaque,
+    Starred,
+    Subscript,
+    Tuple,
+)
+from dllint.facts.schema import Call, Event, FileFacts, Operator
+
+BINDING = frozenset({"assign", "for", "with"})
+
+
+_RESTORING = frozenset({"__setstate__", "__copy__", "__deepcopy__"})
+"""Methods that give an object the attributes that it, or another, had before."""
+
+
+class Store(NamedTuple):
+    """`base.attr = value` (or `base[key] = value`) in `scope`."""
+
+    scope: int
+    event: Event
+    base: Expr
+    key: str | Expr
+    value: Expr | None
+
+
+class Spread(NamedTuple):
+    """An assignment to attributes of `base` whose names only a run tells: to the one that `key` comes to, or, where
+    that is None, to one for each entry of the mapping `value`."""
+
+    scope: int
+    event: Event
+    base: Expr
+    key: Expr | None
+    value: Expr
+
+
+def targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
+    """The names, attributes and items that are assigned to, each with what it is given."""
+    if isinstance(target, (Tuple, List)):
+        starred = False
+        values = value.elements if isinstance(value, (Tuple, List)) else ()
+        same = len(values) == len(target.elements)
+        for index, element in enumerate(target.elements):
+            part: Expr | None
+            if isinstance(element, Starred):
+                starred, element, part = True, element.value, Opaque()
+            elif value is None or starred:
+                part = Opaque()
+            elif same and not isinstance(values[index], Starred):
+                part = values[index]
+            else:
+                part = Subscript(value, Constant(index))
+            yield from targets(element, part)
+    else:
+        yield target, value
+
+
+def incoming(event: Event) -> Expr | None:
+    """The expression that stands for what an event assigns to its target."""
+    value = event.value
+    if value is None:
+        return None
+    if event.kind == "for":
+        return Element(value)
+    if event.kind == "with":
+        return Entered(value)
+    if isinstance(event.detail, Operator) and event.target is not None:
+        return BinOp(event.detail.op, event.target, value)
+    return value
+
+
+def stored(scope: int, event: Event) -> Iterator[Store]:
+    """The attributes and items that a statement assigns to."""
+    if event.kind not in BINDING or event.target is None:
+        return
+    for target, value in targets(event.target, incoming(event)):
+        if isinstance(target, Attribute):
+            yield Store(scope, event, target.value, target.attr, value)
+        elif isinstance(target, Subscript):
+            yield Store(scope, event, target.value, target.index, value)
+
+
+def set_by_name(call: Call, facts: FileFacts) -> Store | None:
+    """`setattr(base, "attr", value)`, also as `object.__setattr__` and `super().__setattr__`."""
+    found = _set(call, facts)
+    key = found[1] if found is not None else None
+    if found is None or not isinstance(key, Constant) or not isinstance(key.value, str):
+        return None
+    base, _, value = found
+    span = call.args[-1].value_span
+    event = Event("assign", call.statement, call.region, Attribute(base, key.value), value, None, span)
+    return Store(call.scope, event, base, key.value, value)
+
+
+def _set(call: Call, facts: FileFacts) -> tuple[Expr, Expr, Expr] | None:
+    """The object, the name and the value of a `setattr`."""
+    values = [one.value for one in call.args]
+    if any(one.keyword for one in call.args):
+        return None
+    if isinstance(call.func, Attribute) and isinstance(call.func.value, CallRef) and len(values) == 2:
+        receiver = facts.calls[call.func.value.index].func == Name("super") and facts.scopes[call.scope].params
+        values = [Name(receiver[0].name), *values] if receiver else values
+    elif call.func not in (Name("setattr"), Attribute(Name("object"), "__setattr__")):
+        return None
+    return (values[0], values[1], values[2]) if len(values) == 3 else None
+
+
+def spreads(facts: FileFacts) -> Iterator[Spread]:
+    """Assignments under names that only a run tells, but for those that restore what was there before."""
+    return (one for one in _spreads(facts) if facts.scopes[one.scope].name not in _RESTORING)
+
+
+def _spreads(facts: FileFacts) -> Iterator[Spread]:
+    """`setattr(base, key, value)` with a key that is no constant, in a loop over the entries of a mapping all of them;
+    `vars(base).update(mapping)`, `base.__dict__.update(mapping)`, `base.__dict__ = mapping` and
+    `base.__dict__[key] = value`."""
+    for index in facts.called.get("setattr", ()):
+        call = facts.calls[index]
+        found = _set(call, facts)
+        if found is not None and not isinstance(found[1], Constant):
+            base, key, value = found
+            loop = _loop(facts, call, key, value)
+            if loop is not None:
+                yield Spread(call.scope, loop[0], base, None, loop[1])
+            else:
+                event = Event("assign", call.statement, call.region, None, value, None, call.args[-1].value_span)
+                yield Spread(call.scope, event, base, key, value)
+    for index in facts.called.get("update", ()):
+        call = facts.calls[index]
+        changed = _whose_dict(call.func.value, facts) if isinstance(call.func, Attribute) else None
+        if changed is None:
+            continue
+        for argument in call.args:
+            event = Event("assign", call.statement, call.region, None, argument.value, None, argument.value_span)
+            named = Constant(argument.keyword) if argument.keyword not in (None, "**") else None
+            yield Spread(call.scope, event, changed, named, argument.value)
+    for number, scope in enumerate(facts.scopes):
+        for event in scope.storing():
+            if event.kind == "assign" and event.value is not None:
+                if isinstance(event.target, Attribute) and event.target.attr == "__dict__":
+                    # `self.__dict__ = self` makes the entries of a dict its attributes, and sets none.
+                    if event.target.value != event.value:
+                        yield Spread(number, event, event.target.value, None, event.value)
+                elif isinstance(event.target, Subscript):
+                    changed = _whose_dict(event.target.value, facts)
+                    if changed is not None:
+                        yield Spread(number, event, changed, event.target.index, event.value)
+
+
+def _whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
+    """`base` of `base.__dict__` and `vars(base)`."""
+    if isinstance(expr, Attribute) and expr.attr == "__dict__":
+        return expr.value
+    call = facts.calls[expr.index] if isinstance(expr, CallRef) else None
+    return call.args[0].value if call is not None and call.func == Name("vars") and len(call.args) == 1 else None
+
+
+def _loop(facts: FileFacts, call: Call, key: Expr, value: Expr) -> tuple[Event, Expr] | None:
+    """The loop over the entries of a mapping that a call stands in directly, with the mapping."""
+    around = facts.regions[call.region]
+    for event in facts.scopes[call.scope].events_of("for") if around.kind == "for" else ():
+        if event.target == Tuple((key, value)) and event.value == around.expr:
+            entries = facts.calls[event.value.index].func if isinstance(event.value, CallRef) else None
+            if isinstance(entries, Attribute) and entries.attr == "items":
+                return event, entries.value
+    return None
