@@ -305,6 +305,10 @@ def _collect(file: SourceFile) -> Iterator[Change]:
         for store in file.stores(scope):
             at = (store.event.span.line, store.event.span.column)
             yield Change("set", file, scope, store.event.region, at, store.base, store.key, store.value)
+        for spread in file.spreads.get(scope, ()):
+            at = (spread.event.span.line, spread.event.span.column)
+            kind = "merge" if spread.key is None else "set"
+            yield Change(kind, file, scope, spread.event.region, at, spread.base, spread.key, spread.value)
         for event in file.scopes[scope].events:
             at = (event.span.line, event.span.column)
             target = event.target
