@@ -80,6 +80,12 @@ class Mappings:
             for where in self.changes.runs(change, value):
                 yield change, where
 
+    def fillings(self, value: Display | Mapping) -> Iterator[tuple[Change, Site]]:
+        """What has filled a container, or the ones that it is a copy of, each with where it is evaluated."""
+        for change in self.history(value):
+            for where in self.changes.runs(change, value) or [self.changed_at(change, value)]:
+                yield change, where
+
     def slots(self, value: Display) -> list[tuple[Expr, Site]] | None:
         """All elements of a sequence in their order, where that is known."""
         return self.lists.slots(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Comprehension, Dict, List, Set, Starred, Tuple
+from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Set, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Const, Display, Mapping, Site
@@ -83,7 +83,9 @@ def _generated(datasets: Datasets, expr: Comprehension, site: Site, depth: int) 
 
 def _added(datasets: Datasets, change: Change, here: Site, depth: int) -> int | None:
     """How many elements all runs of a change, which stands at `here`, add: one, or as many as it extends by, in each
-    turn of its loops."""
+    turn of its loops. Under one key there is one at most."""
+    if change.kind in ("set", "default") and isinstance(change.key, (Constant, str)):
+        return 1
     total: int | None = 1
     if change.kind == "extend" and change.value is not None:
         total = iterations(datasets, change.value, here, depth + 1)

@@ -333,9 +333,9 @@ class Handles:
         early = self.project.datasets.init_code(cls)
         return {
             part
-            for change in self.world.mappings.history(container)
+            for change, where in self.world.mappings.fillings(container)
             if (change.file.path, change.scope) not in early
-            for value in self.world.values.evaluate(change.value, self.world.mappings.changed_at(change, container))
+            for value in self.world.values.evaluate(change.value, where)
             for part in flattened(self.world, value)
         }
 
