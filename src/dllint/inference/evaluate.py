@@ -7,7 +7,7 @@ where there is none. A question inside itself has no values there; what is compu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import enumerations, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Held, Passed
+from dllint.inference.constructors import made_by
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
@@ -165,7 +166,7 @@ class Evaluator:
             others = [binding for binding, _ in found] if meaning.own == len(found) and not meaning.closures else []
             values = union(self._surviving(name, *one, others, site) for one in found)
         if "*" in site.file.bindings(0):
-            values = self._or_starred(name, values, found, site)
+            values = self.world.imports.or_starred(name, values, found, site)
         if site.region and len(values) > 1:
             values = of_tests(self.world, Name(name), site, values)
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
@@ -176,18 +177,6 @@ class Evaluator:
         for test, holds in replaced_by_test(binding, others, name, site) if others else ():
             values = tuple(value for value in values if passes(self.world, value, Name(name), test, holds, site))
         return values
-
-    def _or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values:
-        """The values of a name of the module, or what a star import behind its bindings makes of it."""
-        last = max(((where.at, where.scope) for _, where in found if where.file is site.file), default=((0, 0), 1))
-        stars = [one.event for one in site.file.bindings(0)["*"] if one.event is not None]
-        between = [one for one in stars if last[0] < (one.span.line, one.span.column)]
-        if site.scope == 0 and site.at != (0, 0):
-            between = [one for one in between if (one.span.line, one.span.column) < site.at]
-        starred = self.world.imports.star(site.file, name, after=last[0]) if between and not last[1] else None
-        if starred is None:
-            return values
-        return union([values, starred]) if any(one.region for one in between) else starred
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
         """The values that one binding gives its name."""
@@ -368,7 +357,7 @@ class Evaluator:
                 return enumerations.found_by_value(self.world, callee, self.passed(late.positional[0]))
             maker = self.world.hierarchy.method(callee, "__new__")
             made = Instance(callee, file, index, frame, by)
-            return (made,) if maker is None else self._made_by(maker.bound_to(callee), given, made)
+            return (made,) if maker is None else made_by(self.world, maker.bound_to(callee), given, made)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
             if scope.is_generator and not scope.is_async and not scope.decorators:
@@ -398,26 +387,6 @@ class Evaluator:
             if handler is not None:
                 return handler(self.world, file, index, here) or (UNKNOWN,)
         return (UNKNOWN,)
-
-    def _made_by(self, maker: Function, given: Given, made: Instance) -> Values:
-        """What `__new__` gives: the object itself, as far as it is not known to be another, or none."""
-        values = union(self.returned(one.function, one.frame) for one in self.world.calls.applied(maker, given))
-        returns = maker.file.scopes[maker.scope].events_of("return")
-        falls_through = maker.file.scopes[maker.scope].end >= 0
-        nothing = falls_through or any(event.value in (None, Constant(None)) for event in returns)
-        found: dict[Value, None] = {}
-        for value in values:
-            if isinstance(value, Instance) and isinstance(value.of, External):
-                arguments = self.world.actuals(value.file, value.call, value.frame).positional if value.file else []
-                classes = self.passed(arguments[0]) if arguments and value.of.name == "object.__new__" else ()
-                found.update(
-                    (Instance(one, made.file, made.call, made.frame, made.by), None)
-                    for one in classes
-                    if isinstance(one, Class)
-                )
-            elif value != UNKNOWN and (value != NONE or nothing):
-                found[value] = None
-        return tuple(found) if found and UNKNOWN not in values else tuple(dict.fromkeys((*found, made)))
 
     def returned(self, function: Function, frame: Frame | None) -> Values:
         """What a function gives back."""

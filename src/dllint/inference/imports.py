@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from dllint.facts.schema import Event, ImportedName
 from dllint.inference.interface import Engine, Table
+from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
 from dllint.linking.source import Binding, SourceFile
 
@@ -124,6 +125,18 @@ class Imports:
                 break
         self._star[key] = found
         return found
+
+    def or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values:
+        """The values of a name of the module, or what a star import behind its bindings makes of it."""
+        last = max(((where.at, where.scope) for _, where in found if where.file is site.file), default=((0, 0), 1))
+        stars = [one.event for one in site.file.bindings(0)["*"] if one.event is not None]
+        between = [one for one in stars if last[0] < (one.span.line, one.span.column)]
+        if site.scope == 0 and site.at != (0, 0):
+            between = [one for one in between if (one.span.line, one.span.column) < site.at]
+        starred = self.star(site.file, name, after=last[0]) if between and not last[1] else None
+        if starred is None:
+            return values
+        return union([values, starred]) if any(one.region for one in between) else starred
 
     def _exports(self, path: str, name: str) -> bool:
         """Whether a star import of a module of the project gives a name that it has: one of `__all__`, or one without

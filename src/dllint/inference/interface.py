@@ -6,7 +6,7 @@ libraries (`Knowledge`) and of processes (`Processes`) comes from rooms above an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from dllint.config import Settings
@@ -171,6 +171,7 @@ class ImportedNames(Protocol):
     def fitting(self, file: SourceFile, name: Pattern) -> list[Module]: ...
     def submodule(self, path: str, name: str) -> Values: ...
     def star(self, file: SourceFile, name: str, after: tuple[int, int] = ...) -> Values | None: ...
+    def or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values: ...
 
 
 class ClassHierarchy(Protocol):
