@@ -87,6 +87,9 @@ class Flows:
             return
         if kind == "name":
             yield from self._exported(place)
+        if kind == "attribute":
+            modules = self.world.symbols.module_stores.modules(str(place[1]))
+            yield from (("name", path, 0, place[1]) for path in modules)
         files = (self.world.files[str(place[1])],) if kind == "at" else self.files(place)
         for file in files:
             yield from self._ways_of(file).get(place, ())
@@ -168,6 +171,11 @@ class Flows:
                         yield one, ("result", scope.name)
                         if scope.decorators:
                             yield one, ("attribute", scope.name)
+        for (around, name), declared in file.within.items():
+            for number, binding in declared:
+                if binding.kind == "value":
+                    target = ("name", file.path, around, name)
+                    yield from ((one, target) for one in self.places(binding.expr, file, number))
         for call in file.calls:
             yield from self._given(call, file)
 

@@ -348,7 +348,8 @@ class Mappings:
                 return (value,)
             if isinstance(value, Display):
                 return self.lists.item(value, key)
-            found = self.in_value(value, key.value)
+        if isinstance(key, Const) or is_member(key):
+            found = self.in_value(value, key.value if isinstance(key, Const) else key)
             if found is not None:
                 return found.values or (UNKNOWN,)
         if isinstance(value, Display):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
+
 from dllint.facts.nodes import Attribute, Expr, Name, Subscript
 from dllint.facts.schema import ImportedName
 from dllint.inference.values import Site
@@ -18,17 +21,24 @@ class ModuleStores:
     def __init__(self, files: dict[str, SourceFile], index: ModuleIndex) -> None:
         self.files = files
         self.index = index
-        self._stores: dict[tuple[str, str], list[tuple[Binding, Site]]] | None = None
 
     def of(self, file: SourceFile, name: str) -> list[tuple[Binding, Site]]:
         """The assignments to `name` of the module `file`, each with the site at which to evaluate it."""
-        if self._stores is None:
-            self._stores = {}
-            for other in self.files.values():
-                self._collect(other, self._stores)
-        return self._stores.get((file.path, name), [])
+        return self._stores.get(name, {}).get(file.path, [])
 
-    def _collect(self, file: SourceFile, found: dict[tuple[str, str], list[tuple[Binding, Site]]]) -> None:
+    def modules(self, name: str) -> Iterable[str]:
+        """The files of the modules in which other code sets `name`."""
+        return self._stores.get(name, {})
+
+    @cached_property
+    def _stores(self) -> dict[str, dict[str, list[tuple[Binding, Site]]]]:
+        """The assignments by the name and the file of the module."""
+        found: dict[str, dict[str, list[tuple[Binding, Site]]]] = {}
+        for file in self.files.values():
+            self._collect(file, found)
+        return found
+
+    def _collect(self, file: SourceFile, found: dict[str, dict[str, list[tuple[Binding, Site]]]]) -> None:
         imported = {_bound(detail): detail for _, _, detail in file.imports()}
         for scope in range(len(file.scopes)):
             for store in file.stores(scope):
@@ -37,7 +47,7 @@ class ModuleStores:
                     event = store.event
                     site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
                     binding = Binding("value", event, store.value, -1)
-                    found.setdefault((path, str(store.key)), []).append((binding, site))
+                    found.setdefault(str(store.key), {}).setdefault(path, []).append((binding, site))
 
     def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, ImportedName]) -> str | None:
         """The file of the module that an expression names by import statements alone."""

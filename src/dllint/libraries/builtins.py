@@ -9,7 +9,9 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.inference import enumerations
 from dllint.inference.edges import Given
+from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import (
     UNKNOWN,
@@ -125,9 +127,9 @@ def _get(world: Engine, file: SourceFile, index: int, site: Site) -> Values | No
         return None
     default = world.values.evaluate(call.args[1].value, site) if len(call.args) > 1 else (const(None),)
     groups: list[Value] = []
-    for key in world.values.evaluate(call.args[0].value, site):
-        if isinstance(key, Const):
-            found = world.mappings.lookup(call.func.value, site, key.value)
+    for key in enumerations.plain(world, world.values.evaluate(call.args[0].value, site)):
+        if isinstance(key, Const) or is_member(key):
+            found = world.mappings.lookup(call.func.value, site, key.value if isinstance(key, Const) else key)
             if found is not None:
                 groups += found.values
                 if found.absent:

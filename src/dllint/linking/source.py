@@ -55,7 +55,6 @@ class SourceFile:
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
-        self._within: dict[tuple[int, str], list[tuple[int, Binding]]] | None = None
         self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
@@ -155,18 +154,22 @@ class SourceFile:
     def bindings_within(self, scope: int, name: str) -> list[tuple[int, Binding]]:
         """Assignments to a name of a scope by functions that declare it `global` or `nonlocal` (or set it among their
         `globals()`), with their scopes."""
-        if self._within is None:
-            self._within = {}
-            for index, declared in self._declared.items():
-                for event in self.scopes[index].events:
-                    for bound, binding in self._bound(event):
-                        if bound in declared:
-                            self._within.setdefault((self.owner(bound, index), bound), []).append((index, binding))
-            for index in {self.calls[call].scope for call in self.facts.called.get("globals", ())} - {0}:
-                for event, bound in self._set_among_globals(index):
-                    binding = Binding("value", event, incoming(event), -1)
-                    self._within.setdefault((0, bound), []).append((index, binding))
-        return self._within.get((scope, name), [])
+        return self.within.get((scope, name), [])
+
+    @cached_property
+    def within(self) -> dict[tuple[int, str], list[tuple[int, Binding]]]:
+        """All such assignments, by the scope that the name belongs to and the name."""
+        found: dict[tuple[int, str], list[tuple[int, Binding]]] = {}
+        for index, declared in self._declared.items():
+            for event in self.scopes[index].events:
+                for bound, binding in self._bound(event):
+                    if bound in declared:
+                        found.setdefault((self.owner(bound, index), bound), []).append((index, binding))
+        for index in {self.calls[call].scope for call in self.facts.called.get("globals", ())} - {0}:
+            for event, bound in self._set_among_globals(index):
+                binding = Binding("value", event, incoming(event), -1)
+                found.setdefault((0, bound), []).append((index, binding))
+        return found
 
     def owner(self, name: str, scope: int) -> int:
         """The scope around that binds a name which a function declares to be no name of its own."""
