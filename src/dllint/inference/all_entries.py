@@ -13,7 +13,7 @@ from dllint.inference.changes import Changes
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine, Table
 from dllint.inference.unions import union
-from dllint.inference.values import UNKNOWN, Display, Mapping, Site, Values, const
+from dllint.inference.values import UNKNOWN, Display, Mapping, Site, Unknown, Value, Values, const
 from dllint.linking.expressions import summands
 
 
@@ -25,6 +25,7 @@ class AllEntries:
         self.changes = changes
         self._values: Table[Values] = {}
         self._keys: Table[Values] = {}
+        self._flattened: Table[Values] = {}
 
     def values(self, value: Mapping) -> Values:
         """The values under any key."""
@@ -33,6 +34,32 @@ class AllEntries:
     def keys(self, value: Mapping) -> Values:
         """The keys."""
         return self.world.memory.remember(self._keys, value, lambda: self._all(value, keys=True), ())
+
+    def flattened(self, value: Value) -> Values:
+        """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts, too."""
+        if not isinstance(value, (Display, Mapping)):
+            return () if isinstance(value, Unknown) else (value,)
+        return self.world.memory.remember(self._flattened, value, lambda: self._flatten(value), ())
+
+    def _flatten(self, value: Display | Mapping) -> Values:
+        found: dict[Value, None] = {}
+        seen: set[Value] = {value}
+        level: list[Value] = [value]
+        for _ in range(limits.CONTAINER_DEPTH.most):
+            inner: dict[Value, None] = {}
+            for one in level:
+                if isinstance(one, Display):
+                    if one.kind == "generator":
+                        found[one] = None
+                    inner.update(dict.fromkeys(self.world.mappings.elements(one)))
+                elif isinstance(one, Mapping):
+                    inner.update(dict.fromkeys(self.values(one)))
+                elif not isinstance(one, Unknown):
+                    found[one] = None
+            level = [one for one in inner if one not in seen]
+            seen.update(level)
+        found.update((one, None) for one in level if not isinstance(one, Unknown))
+        return tuple(found)
 
     def _all(self, value: Mapping, keys: bool) -> Values:
         """All values, or all keys."""

@@ -69,6 +69,7 @@ class Changes:
         self._candidates: dict[Place, list[Change]] = {}
         self._keyed: dict[str, list[Change]] | None = None
         self._of: Table[list[Change]] = {}
+        self._under: Table[list[Change]] = {}
         self._frames: Table[list[Frame | None]] = {}
         self._bases: Table[Values] = {}
         self._called: Table[list[tuple[Site, Call]]] = {}
@@ -87,8 +88,16 @@ class Changes:
 
     def under(self, value: Value, key: object) -> list[Change]:
         """Those that may concern a key. Of what a file says, which has no place in the program, those that name it."""
-        candidates = self._naming(key) if isinstance(value, Data) else self._candidates_of(value)
-        return [change for change in candidates if not is_other(change.key, key) and self.runs(change, value)]
+        if isinstance(value, Data):
+            return [change for change in self._naming(key) if self.runs(change, value)]
+        if not self._candidates_of(value):
+            return []
+        return self.world.memory.remember(
+            self._under,
+            (identity(value), key),
+            lambda: [one for one in self._candidates_of(value) if not is_other(one.key, key) and self.runs(one, value)],
+            [],
+        )
 
     def changes(self, change: Change, value: Value) -> bool:
         """Whether it is a change of the container."""

@@ -163,18 +163,18 @@ class Evaluator:
         if len(found) == 1:
             values = self.binding(name, *found[0])
         else:
-            others = [binding for binding, _ in found] if meaning.own == len(found) and not meaning.closures else []
-            values = union(self._surviving(name, *one, others, site) for one in found)
+            own = meaning.own == len(found) and not meaning.closures
+            values = union(self._surviving(name, *one, site) if own else self.binding(name, *one) for one in found)
         if "*" in site.file.bindings(0):
             values = self.world.imports.or_starred(name, values, found, site)
         if site.region and len(values) > 1:
             values = of_tests(self.world, Name(name), site, values)
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
 
-    def _surviving(self, name: str, binding: Binding, where: Site, others: list[Binding], site: Site) -> Values:
+    def _surviving(self, name: str, binding: Binding, where: Site, site: Site) -> Values:
         """The values that one of several bindings gives its name, without those that another one has replaced."""
         values = self.binding(name, binding, where)
-        for test, holds in replaced_by_test(binding, others, name, site) if others else ():
+        for test, holds in replaced_by_test(binding, name, site):
             values = tuple(value for value in values if passes(self.world, value, Name(name), test, holds, site))
         return values
 

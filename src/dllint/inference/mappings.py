@@ -378,6 +378,10 @@ class Mappings:
         """The keys."""
         return self.entries.keys(value)
 
+    def flattened(self, value: Value) -> Values:
+        """The value itself, or what a container holds, those inside it too."""
+        return self.entries.flattened(value)
+
     def elements(self, value: Value) -> Values:
         """The values that iterating `value` gives."""
         if isinstance(value, Mapping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from dllint.facts.nodes import BoolOp, CallRef, Compare, Constant, Name, Not, Tuple
 from dllint.facts.schema import Event, Expr
@@ -84,20 +84,31 @@ def passing(world: Engine, subject: Expr, test: Expr, holds: bool, site: Site, v
     return tuple(value for value in values if passes(world, value, subject, test, holds, site)) or values
 
 
-def replaced_by_test(binding: Binding, others: Sequence[Binding], name: str, site: Site) -> Iterator[tuple[Expr, bool]]:
+def replaced_by_test(binding: Binding, name: str, site: Site) -> Iterator[tuple[Expr, bool]]:
     """The tests that what a binding gives has failed at a place, since each replaces what meets it: of the first 0,
     `size is None` in `if size is None: size = 8`."""
     file = site.file
+    key = (site.scope, name)
+    replacing = file.replacing_tests.get(key)
+    if replacing is None:
+        replacing = file.replacing_tests[key] = list(_replacing(name, file, site.scope))
     start = (binding.event.span.line, binding.event.span.column) if binding.event is not None else (0, 0)
-    for other in others:
-        event = other.event
-        if event is None or event is binding.event or not event.region:
-            continue
-        entry = file.facts.regions[event.region]
+    for event, region in replacing:
+        entry = file.facts.regions[region]
         passed = start < (entry.span.line, entry.span.column) and (event.span.line, event.span.column) < site.at
-        around = file.encloses(entry.parent, site.region) and not file.encloses(event.region, site.region)
-        if entry.kind == "if" and entry.expr is not None and passed and around and _about(entry.expr, Name(name), file):
+        around = passed and file.encloses(entry.parent, site.region) and not file.encloses(region, site.region)
+        if around and event is not binding.event and entry.expr is not None:
             yield entry.expr, not entry.holds
+
+
+def _replacing(name: str, file: SourceFile, scope: int) -> Iterator[tuple[Event, int]]:
+    """The assignments to a name under a test of it, each with the region behind the test."""
+    for binding in file.bindings(scope).get(name, ()):
+        event = binding.event
+        if event is not None and event.region:
+            entry = file.facts.regions[event.region]
+            if entry.kind == "if" and entry.expr is not None and _about(entry.expr, Name(name), file):
+                yield event, event.region
 
 
 def _between(test: Span, site: Site) -> Callable[[Event], bool]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dllint.facts.nodes import Attribute
-from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import Actual, Display, External, Instance, Mapping, Partial, Unknown, Value, Values
+from dllint.inference.values import Actual, External, Instance, Partial, Value, Values
 from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
 from dllint.linking.expressions import summands
 
@@ -73,29 +72,5 @@ def _given(world: Engine, actuals: Iterable[Actual]) -> Values:
         if actual.expr is not None and actual.site is not None:
             for summand in summands(actual.expr):
                 for one in world.values.evaluate(summand, actual.site):
-                    found.update(dict.fromkeys(flattened(world, one)))
-    return tuple(found)
-
-
-def flattened(world: Engine, value: Value) -> Values:
-    """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts itself, too."""
-    if not isinstance(value, (Display, Mapping)):
-        return () if isinstance(value, Unknown) else (value,)
-    found: dict[Value, None] = {}
-    seen: set[Value] = {value}
-    level: list[Value] = [value]
-    for _ in range(limits.CONTAINER_DEPTH.most):
-        inner: dict[Value, None] = {}
-        for one in level:
-            if isinstance(one, Display):
-                if one.kind == "generator":
-                    found[one] = None
-                inner.update(dict.fromkeys(world.mappings.elements(one)))
-            elif isinstance(one, Mapping):
-                inner.update(dict.fromkeys(world.mappings.all_values(one)))
-            elif not isinstance(one, Unknown):
-                found[one] = None
-        level = [one for one in inner if one not in seen]
-        seen.update(level)
-    found.update((one, None) for one in level if not isinstance(one, Unknown))
+                    found.update(dict.fromkeys(world.mappings.flattened(one)))
     return tuple(found)

@@ -47,6 +47,7 @@ class SourceFile:
         """Where the interpreter keeps its one object for equal parts, as long as the file itself is kept."""
         self.asks_callable = bool(facts.called.get("callable"))
         self.tests: dict[tuple[int, int, Expr], list[tuple[Expr, bool, int]]] = {}
+        self.replacing_tests: dict[tuple[int, str], list[tuple[Event, int]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
         self.members: dict[tuple[int, str], int] = {}
@@ -247,7 +248,13 @@ class SourceFile:
 
     def encloses(self, outer: int, inner: int) -> bool:
         """Whether region `outer` is `inner` or lies around it."""
-        return outer == 0 or outer in self.regions(inner)
+        if not outer:
+            return True
+        while inner:
+            if inner == outer:
+                return True
+            inner = self.facts.regions[inner].parent
+        return False
 
     @property
     def clauses(self) -> dict[int, Event]:

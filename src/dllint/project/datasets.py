@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
-from dllint.libraries.contents import bound_by, flattened, held_by, keeps_as_it_is
+from dllint.libraries.contents import bound_by, held_by, keeps_as_it_is
 from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
@@ -119,14 +119,14 @@ class Datasets:
                 if canonical(value.of.name) in WRAPPERS or value.of.name.rsplit(".", 1)[-1].endswith("Dataset"):
                     todo += held_by(self.world, value)
             elif isinstance(value, Display):
-                todo += flattened(self.world, value)
+                todo += self.world.mappings.flattened(value)
         return list(found)
 
     def _wrapped(self, value: Instance) -> Iterator[Value]:
         """Datasets that a dataset of the project keeps as attributes."""
         for kept in self.kept(value):
             for part in kept.values:
-                for one in flattened(self.world, part):
+                for one in self.world.mappings.flattened(part):
                     if not isinstance(one, Instance) or one == value:
                         continue
                     if (isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES)) or (
@@ -312,7 +312,7 @@ class Datasets:
                 Piece(kept.attr, part, kept, "", kept.initial)
                 for kept in self.kept(value)
                 if kept.attr not in dropped and kept.store.key == kept.attr
-                for part in dict.fromkeys(part for one in kept.values for part in flattened(self.world, one))
+                for part in dict.fromkeys(part for one in kept.values for part in self.world.mappings.flattened(one))
             ]
         if around is None:
             return iter(found)

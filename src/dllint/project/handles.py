@@ -21,7 +21,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.contents import bound_by, flattened
+from dllint.libraries.contents import bound_by
 from dllint.libraries.facets import Opener, When
 from dllint.libraries.index import OPENERS, canonical
 from dllint.libraries.io import OWN_OPENER, OWN_STORE
@@ -245,7 +245,7 @@ class Handles:
             kept = next((one for one in datasets.kept(step.holder) if one.store is step.store), None)
             touch = ParentTouches(self.project, loader, dataset).of(late) if kept is not None else None
             for value in kept.values if kept is not None and touch is not None else ():
-                for one in flattened(self.world, value):
+                for one in self.world.mappings.flattened(value):
                     if isinstance(one, Instance) and (one.file, one.call) == (handle.file, handle.call):
                         yield Copied(handle.opener, f"{step.cls.name}.{step.attr}", one, kept, touch)
 
@@ -275,7 +275,7 @@ class Handles:
                 for actual in (*actuals.positional, *actuals.keywords.values()) if actuals is not None else ():
                     if actual.expr is not None and actual.site is not None:
                         values = self.world.values.evaluate(actual.expr, actual.site)
-                        for one in (part for value in values for part in flattened(self.world, value)):
+                        for one in (part for value in values for part in self.world.mappings.flattened(value)):
                             for copied in self._among((one,), ""):
                                 yield launch, launch.methods[0], copied
 
@@ -323,7 +323,7 @@ class Handles:
                     values = self.world.values.evaluate(store.value, site)
                     for one in self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}")):
                         later = self._put_later(one, cls)
-                        for part in flattened(self.world, one):
+                        for part in self.world.mappings.flattened(one):
                             yield owner, attr, store, part, part in later
 
     def _put_later(self, container: Value, cls: Class) -> set[Value]:
@@ -336,7 +336,7 @@ class Handles:
             for change, where in self.world.mappings.fillings(container)
             if (change.file.path, change.scope) not in early
             for value in self.world.values.evaluate(change.value, where)
-            for part in flattened(self.world, value)
+            for part in self.world.mappings.flattened(value)
         }
 
     @staticmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
@@ -86,25 +87,14 @@ class ItemRun:
             return call.func == Name("int") and len(call.args) == 1
         return bool(isinstance(expr, Name) and expr.id in self.given)
 
-    def expressions(self) -> Iterator[Expr]:
-        """Every expression of the method, inner ones too."""
-        for event in self.events:
-            for expr in (event.value, event.target):
-                if expr is not None:
-                    yield from walk(expr, self.file)
+    @cached_property
+    def expressions(self) -> list[Expr]:
+        """Every expression of the method, inner ones too, each once."""
+        written = [expr for event in self.events for expr in (event.value, event.target) if expr is not None]
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
-            for expr in (call.func, *(argument.value for argument in call.args)):
-                yield from walk(expr, self.file)
-
-    def direct_expressions(self) -> Iterator[Expr]:
-        """The same, each of them once."""
-        shallow = (expr for event in self.events for expr in (event.value, event.target) if expr is not None)
-        yield from (part for expr in shallow for part in without_calls(expr))
-        for index in self.file.calls_of(self.scope):
-            call = self.file.calls[index]
-            for expr in (call.func, *(argument.value for argument in call.args)):
-                yield from without_calls(expr)
+            written += (call.func, *(argument.value for argument in call.args))
+        return [part for expr in written for part in without_calls(expr)]
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:
         return expr == Attribute(Name(self.receiver), attr)
@@ -176,7 +166,7 @@ class ItemCode:
         aliases = run.aliases(attr)
         return [
             expr
-            for expr in run.expressions()
+            for expr in run.expressions
             if isinstance(expr, Subscript)
             and (run.is_attribute(expr.value, attr) or (isinstance(expr.value, Name) and expr.value.id in aliases))
             and run.derived(expr.index, run.index)
@@ -196,7 +186,7 @@ class ItemCode:
     def read(self, value: Instance, attr: str) -> bool:
         """Whether workers read `self.attr` for more than its length."""
         for run in self.runs(value):
-            mentions = sum(1 for expr in run.direct_expressions() if run.is_attribute(expr, attr))
+            mentions = sum(1 for expr in run.expressions if run.is_attribute(expr, attr))
             lengths = sum(
                 1
                 for index in run.file.calls_of(run.scope)
@@ -211,7 +201,7 @@ class ItemCode:
         """Whether workers read `self.attr` only as a factor of matrix products: a constant of theirs, and no data."""
         mentions = factors = 0
         for run in self.runs(value):
-            for expr in run.direct_expressions():
+            for expr in run.expressions:
                 mentions += run.is_attribute(expr, attr)
                 if isinstance(expr, BinOp) and expr.op == "@":
                     factors += sum(run.is_attribute(side, attr) for side in (expr.left, expr.right))
@@ -236,7 +226,7 @@ class ItemCode:
         for run in self.runs(value):
             items = self.items_of(run, attr)
             names = self._named_items(run, items)
-            for expr in run.expressions():
+            for expr in run.expressions:
                 if (
                     not isinstance(expr, Subscript)
                     or not isinstance(expr.index, Constant)
@@ -272,7 +262,7 @@ class ItemCode:
                     part in items or (isinstance(part, Name) and part.id in names) for part in walk(expr, run.file)
                 )
 
-            for expr in run.expressions():
+            for expr in run.expressions:
                 if isinstance(expr, CallRef):
                     call = run.file.calls[expr.index]
                     joined = last_name(call.func) in PATH_CONSUMERS and any(

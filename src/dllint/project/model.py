@@ -24,7 +24,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.contents import flattened, held_by, keeps_as_it_is
+from dllint.libraries.contents import held_by, keeps_as_it_is
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
@@ -224,7 +224,7 @@ class Project:
     def _external(self, value: Value, depth: int) -> Iterator[Instance]:
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
-        for one in flattened(self.world, value):
+        for one in self.world.mappings.flattened(value):
             if isinstance(one, Instance) and isinstance(one.of, External):
                 yield one
                 for inner in held_by(self.world, one):
@@ -238,7 +238,7 @@ class Project:
     def _pieces_of(self, value: Value, name: str, given: str, depth: int) -> Iterator[tuple[str, Piece]]:
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
-        for one in flattened(self.world, value):
+        for one in self.world.mappings.flattened(value):
             yield name, Piece("", one, None, given)
             if isinstance(one, Instance) and isinstance(one.of, External):
                 deeper = given or ("" if keeps_as_it_is(one.of.name) else one.of.name)
@@ -320,7 +320,7 @@ class Project:
     def _callable_parts(self, value: Value, depth: int) -> Iterator[Value]:
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
-        for one in flattened(self.world, value):
+        for one in self.world.mappings.flattened(value):
             if isinstance(one, (Function, Partial)) or (isinstance(one, Instance) and isinstance(one.of, Class)):
                 yield one
             elif isinstance(one, Instance):

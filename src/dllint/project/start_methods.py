@@ -16,7 +16,6 @@ from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.inference import limits
 from dllint.inference.edges import Target
 from dllint.inference.values import Const, External, Frame, Function, Instance, Site
-from dllint.libraries.contents import flattened
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import canonical
 from dllint.linking.conditions import Atom, atoms, contradict, render, under_main_guard
@@ -228,7 +227,7 @@ class StartMethods:
         for actual in (*actuals.positional, *actuals.keywords.values()) if actuals is not None else ():
             if actual.site is not None:
                 for value in self.world.values.evaluate(actual.expr, actual.site):
-                    for one in flattened(self.world, value):
+                    for one in self.world.mappings.flattened(value):
                         if isinstance(one, Instance) and one.file is not None and one.call >= 0:
                             yield one.file.path, one.call
 

@@ -13,7 +13,6 @@ from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Target
 from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
-from dllint.libraries.contents import flattened
 from dllint.libraries.index import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
@@ -81,7 +80,7 @@ class WorkerCode:
             site = self.world.call_site(file, index, frame)
             for argument in call.args:
                 for one in self.world.values.evaluate(argument.value, site):
-                    for part in flattened(self.world, one):
+                    for part in self.world.mappings.flattened(one):
                         if isinstance(part, Instance) and isinstance(part.of, Class):
                             yield part.of.key
 
