@@ -26,6 +26,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
+from dllint.inference.interface import Table
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Const,
@@ -105,6 +106,8 @@ class Records:
         self.world = project.world
         self.origins = Origins(project.world)
         self.datasets = project.datasets
+        self._traced: Table[Reading | None] = {}
+        self._depth = 0
 
     def kept(self, kept: Kept) -> Held | None:
         """The many Python objects that an attribute keeps, if it does."""
@@ -131,7 +134,7 @@ class Records:
         """What a list of the tuples that `zip` gives is made of."""
         if value.of != External("zip") or value.file is None or value.call < 0:
             return None
-        return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame), 0)
+        return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
 
     def _whole(self, reading: Reading) -> Held | None:
         """A reading that is kept as it is."""
@@ -206,17 +209,25 @@ class Records:
 
     # Where objects come from
 
-    def trace(self, expr: Expr, site: Site, depth: int = 0) -> Reading | None:
+    def trace(self, expr: Expr, site: Site) -> Reading | None:
         """The reading that the value of an expression comes out of, unchanged but for the container."""
-        if limits.READING_DEPTH.exceeded(depth):
+        if limits.READING_DEPTH.exceeded(self._depth):
+            self.world.memory.cut_short()
             return None
+        self._depth += 1
+        try:
+            return self.world.memory.remember(self._traced, (expr, site), lambda: self._find(expr, site), None)
+        finally:
+            self._depth -= 1
+
+    def _find(self, expr: Expr, site: Site) -> Reading | None:
         match expr:
             case Element():
-                return self._element(self.trace(expr.value, site, depth + 1))
+                return self._element(self.trace(expr.value, site))
             case Entered():
-                return self.trace(expr.value, site, depth + 1)
+                return self.trace(expr.value, site)
             case Attribute():
-                base = self.trace(expr.value, site, depth + 1)
+                base = self.trace(expr.value, site)
                 if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
                     return self._element(base)
         values = self.world.values.evaluate(expr, site)
@@ -229,19 +240,19 @@ class Records:
             case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
                 return None
             case Subscript():
-                base = self.trace(expr.value, site, depth + 1)
+                base = self.trace(expr.value, site)
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
                 return base if whole else self._element(base)
             case CallRef():
-                return self._through_call(expr.index, site, depth)
+                return self._through_call(expr.index, site)
             case BinOp() if expr.op == "+":
-                return self.trace(expr.left, site, depth + 1) or self.trace(expr.right, site, depth + 1)
+                return self.trace(expr.left, site) or self.trace(expr.right, site)
             case Name() | IfExp():
                 steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
-                return next((found for one in steps if (found := self.trace(one.expr, one.site, depth + 1))), None)
+                return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
         return None
 
-    def _through_call(self, index: int, site: Site, depth: int) -> Reading | None:
+    def _through_call(self, index: int, site: Site) -> Reading | None:
         call = site.file.calls[index]
         last = last_name(call.func)
         if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
@@ -249,7 +260,7 @@ class Records:
             "readlines",
             "read",
         }:
-            base = self.trace(call.func.value, site, depth + 1)
+            base = self.trace(call.func.value, site)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -263,7 +274,7 @@ class Records:
         if last in SAME_OBJECTS:
             plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
             for one in plain[1:] if last in ("map", "filter") else plain:
-                found = self.trace(one, site, depth + 1)
+                found = self.trace(one, site)
                 if found is not None and last == "zip" and found.kind == FRAME:
                     return replace(found, kind=ROWS, level=0)
                 if found is not None and last != "map":
