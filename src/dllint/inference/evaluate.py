@@ -86,7 +86,6 @@ class Evaluator:
         self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
         self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
-        self._items: dict[Hashable, tuple[Values, int | None] | None] = {}
         self.operators = Operators(world)
         self.truth = self.operators.truth
         self.compared = self.operators.compared
@@ -268,11 +267,6 @@ class Evaluator:
             isinstance(index, Tuple) and any(isinstance(part, Slice) for part in index.elements)
         ):
             return union((self._sliced(value, expr, site),) for value in self.evaluate(base, site))
-        # Items that are worked out from items, such as running sums, would otherwise be asked for over and over.
-        return self.world.memory.remember(self._items, (expr, site), lambda: self._item_at(expr, site), ())
-
-    def _item_at(self, expr: Subscript, site: Site) -> Values:
-        base, index = expr.value, expr.index
         if isinstance(base, (Element, Subscript)) and isinstance(index, Constant):
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:

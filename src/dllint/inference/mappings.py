@@ -57,6 +57,7 @@ class Mappings:
         self.entries = AllEntries(world, self.changes)
         self._dict_classes: dict[tuple[str, int], bool] = {}
         self._found: Table[Found | None] = {}
+        self._looked_up: Table[Found | None] = {}
 
     # Changes
 
@@ -102,6 +103,12 @@ class Mappings:
     def lookup(self, expr: Expr, site: Site, key: object) -> Found | None:
         """What `expr[key]` (or the attribute `key` of a namespace) is, later changes in the same function included.
         None where `expr` is not known to be a container."""
+        # What is worked out from itself, such as a running sum, would otherwise be asked for over and over.
+        return self.world.memory.remember(
+            self._looked_up, (expr, site, key), lambda: self._lookup(expr, site, key), Found((), False)
+        )
+
+    def _lookup(self, expr: Expr, site: Site, key: object) -> Found | None:
         values = self.world.values.evaluate(expr, site)
         if isinstance(key, int) and values and all(isinstance(value, Display) for value in values):
             each = (self.lists.item(value, const(key), site) for value in values if isinstance(value, Display))
