@@ -406,7 +406,9 @@ class Evaluator:
         return (Display(expr.kind, Written(expr, site)),)
 
     def _conditional(self, expr: IfExp, site: Site) -> Values:
-        decided = self.truth(self.evaluate(expr.test, site))
+        decided = self.world.targets.decided(expr.test, site.file)
+        if decided is None:
+            decided = self.truth(self.evaluate(expr.test, site))
         if decided is not None:
             return self.evaluate(expr.body if decided else expr.orelse, site)
         chosen = passing(self.world, expr.body, expr.test, True, site, self.evaluate(expr.body, site))

@@ -37,6 +37,7 @@ from dllint.inference.values import (
 from dllint.inference.values import Mapping as DictValue
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.source import Binding, SourceFile, Store
+from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
 
 T = TypeVar("T")
@@ -255,6 +256,8 @@ class Engine(Protocol):
     processes: Processes
 
     @property
+    def targets(self) -> TargetConditions: ...
+    @property
     def knowledge(self) -> Knowledge: ...
     @property
     def values(self) -> Evaluation: ...
@@ -299,6 +302,7 @@ class Engine(Protocol):
         chain: bool = False,
     ) -> Frame: ...
     def impossible(self, site: Site) -> bool: ...
+    def unreached(self, site: Site) -> bool: ...
     def members_like(self, base: Value, pattern: Pattern) -> Values: ...
 
 

@@ -10,6 +10,7 @@ from dllint.inference import fields
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
+from dllint.inference.stores_in_callees import set_by_callee
 from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,
@@ -173,6 +174,8 @@ class Objects:
                 if self.overridden(value, owner, store):
                     continue
                 site = self.store_site(value, owner, store)
+                if site.region and site.frame is not None and self.world.impossible(site):
+                    continue
                 values = self.world.values.evaluate(store.value, site)
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
         return groups
@@ -271,6 +274,10 @@ class Objects:
         if site.at == (0, 0):
             return None
         here = self._stored_here(expr, site)
+        starts = ((store.event.span.line, store.event.span.column) for store in here)
+        since = max((at for at in starts if at < site.at), default=(0, 0))
+        if expr.attr in self._set_on_names() and (found := set_by_callee(self.world, expr, site, since)) is not None:
+            return found
         for store in reversed(here):
             at = (store.event.span.line, store.event.span.column)
             if at < site.at and site.file.encloses(store.event.region, site.region):
@@ -300,6 +307,9 @@ class Objects:
         base = expr.value
         if not isinstance(base, Name) or expr.attr not in self._set_on_names() or self._stored_here(expr, site):
             return None
+        called = set_by_callee(self.world, expr, site, (0, 0))
+        if called is not None:
+            return called
         found = self.world.symbols.lookup(base.id, site)
         if len(found) != 1 or found[0][0].kind != "param":
             return None

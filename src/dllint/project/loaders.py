@@ -258,10 +258,12 @@ def find_loaders(world: World) -> Iterator[Loader]:
         call = file.calls[index]
         if isinstance(call.func, Attribute) and call.func.attr == "__init__":
             continue
-        for value in world.values.evaluate(call.func, world.call_site(file, index, None)):
+        site = world.call_site(file, index, None)
+        for value in world.values.evaluate(call.func, site):
             found = loader_api(world, value)
             if found is not None:
-                yield Loader(world, file, index, value, *found)
+                if not world.unreached(site):
+                    yield Loader(world, file, index, value, *found)
                 break
     for name in sorted(BUILDING):
         for file, index in world.called(name):

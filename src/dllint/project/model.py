@@ -29,6 +29,7 @@ from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Arrays
+from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
 from dllint.project.launches import Launches
@@ -189,7 +190,8 @@ class Project:
         return found
 
     def _served(self, loader: Loader) -> Values:
-        """What a loader reads from, without what the calls of the function around give it together with no workers."""
+        """What a loader reads from, without what the calls that lead to it give it together with no workers, or not at
+        all."""
         call = loader.file.calls[loader.call]
         if loader.file.scopes[call.scope].kind != "function":
             return loader.datasets()
@@ -198,8 +200,15 @@ class Project:
         frames = [self.world.told_apart(one.file, one.call, function, one.frame) for one in callers]
         served = [frame for frame in frames if loader.workers(frame).kind != "none"]
         if len(served) == len(frames):
-            return loader.datasets()
-        return tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
+            values = loader.datasets()
+        else:
+            values = tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
+        return tuple(value for value in values if self._may_serve(loader, value))
+
+    def _may_serve(self, loader: Loader, value: Value) -> bool:
+        if not isinstance(value, Instance) or value.file is None:
+            return True
+        return goes_with_workers(self.world, loader, value) is not False
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""

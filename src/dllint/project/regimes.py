@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.inference.values import Class, Frame, Function, Instance
+from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
 
@@ -127,7 +127,11 @@ class Chains:
 
     def _gives(self, loader: Loader, name: str, frame: Frame | None) -> bool:
         names = self._class_names(loader, frame)
-        return not names or name in names
+        if names or frame is None:
+            return not names or name in names
+        # Lists and numbers are none of the project's datasets; what a library gives may hold one.
+        plain = [isinstance(value, (Display, Mapping, Const)) for value in loader.datasets(frame)]
+        return not plain or not all(plain)
 
     def _class_names(self, loader: Loader, frame: Frame | None) -> set[str]:
         """The names of the project's dataset classes that a loader reads from, in an activation of the function around

@@ -174,7 +174,7 @@ class StartMethods:
                 for file, index in self.world.called(name):
                     site = self.world.call_site(file, index, None)
                     values = self.world.values.evaluate(file.calls[index].func, site)
-                    if not any(
+                    if self.world.unreached(site) or not any(
                         isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method"
                         for v in values
                     ):

@@ -1,0 +1,348 @@
+"""What an error needs: programs in which one link of the story does not hold, so that nothing is called an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+HEAD = """\
+import argparse
+import os
+import sys
+from contextlib import contextmanager
+
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+"""
+ROWS = """
+class Rows(Dataset):
+    def __init__(self):
+        self.scale = lambda row: row / 255
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+    def __len__(self):
+        return 9
+"""
+
+NO_ERROR: dict[str, str] = {
+    "a method found by its name alone": ROWS
+    + """
+from ase.io import read
+
+class Calculator:
+    def get_forces(self, rank):
+        for batch in DataLoader(Rows(), num_workers=4):
+            print(batch)
+
+def work(rank, path):
+    atoms = read(path)
+    atoms.get_forces(rank)
+
+if __name__ == "__main__":
+    mp.spawn(work, args=("a.xyz",), nprocs=2)
+""",
+    "a lambda that a method found by its name gives": """
+from ase.io import read
+
+class Calculator:
+    def get_scaler(self):
+        return lambda row: row
+
+class Rows(Dataset):
+    def __init__(self, atoms):
+        self.scale = atoms.get_scaler()
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+def work(rank, path):
+    for batch in DataLoader(Rows(read(path)), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, args=("a.xyz",), nprocs=2)
+""",
+    "a lambda of a sibling class": """
+class Base(Dataset):
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __getitem__(self, index):
+        return self.loader(index)
+
+class Plain(Base):
+    def __init__(self):
+        super().__init__(str)
+
+class Odd(Base):
+    def __init__(self):
+        super().__init__(lambda path: path)
+
+def work(rank):
+    for batch in DataLoader(Plain(), num_workers=4):
+        print(batch)
+
+def other():
+    for batch in DataLoader(Odd()):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+""",
+    "a lambda of a sibling class, through three constructors": """
+class Base(Dataset):
+    def __init__(self, root, transform=None, loader=None):
+        super().__init__()
+        self.transform = transform
+        self.loader = loader
+
+    def __getitem__(self, index):
+        return self.loader(index)
+
+class Middle(Base):
+    def __init__(self, root, transform=None, loader=None):
+        super().__init__(root, transform, loader)
+
+class Plain(Middle):
+    def __init__(self, root, transform=None):
+        super().__init__(root, transform, str)
+
+class Odd(Middle):
+    def __init__(self, root, transform=None):
+        super().__init__(root, transform, loader=lambda path: path)
+
+KINDS = {"plain": Plain, "odd": Odd}
+
+def work(rank, root):
+    data = Plain(root)
+    for batch in DataLoader(data, num_workers=4):
+        print(batch)
+
+def other():
+    for batch in DataLoader(Odd("x"), num_workers=0):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, args=("a",), nprocs=2)
+""",
+    "set_start_method on another platform": ROWS
+    + """
+def main():
+    if sys.platform == "darwin":
+        mp.set_start_method("spawn")
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "a context on another platform": ROWS
+    + """
+def main():
+    context = "spawn" if sys.platform == "darwin" else "fork"
+    for batch in DataLoader(Rows(), num_workers=4, multiprocessing_context=context):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "what follows the return on all other platforms": ROWS
+    + """
+def main():
+    if sys.platform != "darwin":
+        for batch in DataLoader(Rows(), num_workers=0):
+            print(batch)
+        return
+    mp.set_start_method("spawn", force=True)
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "workers that a helper sets to 0": ROWS
+    + """
+def fix(args):
+    args.workers = 0
+
+def work(rank, args):
+    fix(args)
+    for batch in DataLoader(Rows(), num_workers=args.workers):
+        print(batch)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=4)
+    args = parser.parse_args()
+    mp.spawn(work, args=(args,), nprocs=2)
+""",
+    "workers that a helper sets to 0 and gives back": ROWS
+    + """
+def adjust(args):
+    args.workers = 0
+    return args
+
+def work(rank, args):
+    for batch in DataLoader(Rows(), num_workers=args.workers):
+        print(batch)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=4)
+    args = parser.parse_args()
+    args = adjust(args)
+    mp.spawn(work, args=(args,), nprocs=2)
+""",
+    "a default of 0 over two wrappers": ROWS
+    + """
+def inner(data, **kwargs):
+    return DataLoader(data, **kwargs)
+
+def middle(data, num_workers=0, **kwargs):
+    return inner(data, num_workers=num_workers, **kwargs)
+
+def outer(data, batch_size=4, **kwargs):
+    return middle(data, batch_size=batch_size, **kwargs)
+
+def work(rank):
+    for batch in outer(Rows()):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+""",
+    "a default of 0 over two wrappers, beside another caller": ROWS
+    + """
+def inner(data, workers):
+    return DataLoader(data, num_workers=workers)
+
+def middle(data, workers=0):
+    return inner(data, workers)
+
+def outer(data):
+    return middle(data)
+
+def other(data):
+    return middle(data, 4)
+
+def work(rank):
+    for batch in outer(Rows()):
+        print(batch)
+
+def elsewhere(rank):
+    for batch in other([1, 2]):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+    mp.spawn(elsewhere, nprocs=2)
+""",
+    "a default of 0 in another object": ROWS
+    + """
+class Module:
+    def __init__(self, workers=0):
+        self.workers = workers
+    def loader(self, data):
+        return self._loader(data, workers=self.workers)
+    def _loader(self, data, workers):
+        return DataLoader(data, num_workers=workers)
+
+def work(rank):
+    for batch in Module().loader(Rows()):
+        print(batch)
+
+def other():
+    for batch in Module(4).loader([1]):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+    other()
+""",
+    "a start method that every caller leaves out": ROWS
+    + """
+def run(debug=False, spawn=False):
+    if spawn:
+        mp.set_start_method("spawn")
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+def main():
+    run()
+    run(debug=True, spawn=False)
+
+if __name__ == "__main__":
+    main()
+""",
+    "a dataset that the caller leaves out": ROWS
+    + """
+def build(lazy):
+    if lazy:
+        data = Rows()
+    else:
+        data = [1, 2]
+    return DataLoader(data, num_workers=4)
+
+def work(rank):
+    for batch in build(False):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+""",
+    "an attribute that the caller leaves out": """
+class Rows(Dataset):
+    def __init__(self, lazy=False):
+        if lazy:
+            self.scale = lambda row: row
+    def __getitem__(self, index):
+        return index
+
+def build(lazy):
+    return Rows(lazy)
+
+def work(rank):
+    for batch in DataLoader(build(False), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+""",
+    "a launch that the caller leaves out": """
+class Rows(Dataset):
+    def __init__(self, lazy=False):
+        self.lazy = lazy
+        if self.lazy:
+            self.scale = lambda row: row
+    def __getitem__(self, index):
+        return index
+
+def start(spawn):
+    if spawn:
+        mp.spawn(work, nprocs=2)
+    else:
+        work(0)
+
+def work(rank):
+    for batch in DataLoader(Rows(True), num_workers=4):
+        print(batch)
+
+def main():
+    start(False)
+
+if __name__ == "__main__":
+    main()
+""",
+}
+
+
+@pytest.mark.parametrize("text", NO_ERROR.values(), ids=NO_ERROR)
+def test_no_error(text: str, told: Callable[..., Any]) -> None:
+    found = told({"train.py": HEAD + text})
+
+    assert [one.text for one in found if one.severity == "error"] == []
