@@ -346,3 +346,129 @@ def test_no_error(text: str, told: Callable[..., Any]) -> None:
     found = told({"train.py": HEAD + text})
 
     assert [one.text for one in found if one.severity == "error"] == []
+
+
+CUDA_AFTER_FORK: dict[str, str] = {
+    "a context manager that raises": """
+
+@contextmanager
+def spawned():
+    if mp.get_start_method() != "spawn":
+        raise RuntimeError("use spawn")
+    yield
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    with spawned():
+        for batch in DataLoader(Rows(), num_workers=4):
+            print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "a function that raises": """
+def require_spawn():
+    if mp.get_start_method() != "spawn":
+        raise RuntimeError("use spawn")
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    require_spawn()
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "a test at the place": """
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    if mp.get_start_method() == "fork":
+        raise RuntimeError("use spawn")
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "an assertion": """
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    assert mp.get_start_method() in ("spawn", "forkserver")
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "in the caller": """
+def require_spawn():
+    if mp.get_start_method() != "spawn":
+        raise RuntimeError("use spawn")
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    for batch in DataLoader(Rows(), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    require_spawn()
+    main()
+""",
+    "a class with __enter__": """
+class Spawned:
+    def __enter__(self):
+        if mp.get_start_method() != "spawn":
+            raise RuntimeError("use spawn")
+
+    def __exit__(self, *raised):
+        pass
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    with Spawned():
+        for batch in DataLoader(Rows(), num_workers=4):
+            print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+}
+
+
+@pytest.mark.parametrize("text", CUDA_AFTER_FORK.values(), ids=CUDA_AFTER_FORK)
+def test_code_that_insists_on_a_start_method(text: str, told: Callable[..., Any]) -> None:
+    assert [one.code for one in told({"train.py": HEAD + text}) if one.severity == "error"] == []
+
+
+@pytest.mark.parametrize("text", CUDA_AFTER_FORK.values(), ids=CUDA_AFTER_FORK)
+def test_code_that_insists_on_fork(text: str, told: Callable[..., Any]) -> None:
+    forked = text.replace('"fork"', '"spawn"', 1) if '"fork"' in text else text.replace('"spawn"', '"fork"', 1)
+
+    assert "DLL103" in {one.code for one in told({"train.py": HEAD + forked}) if one.severity == "error"}

@@ -48,8 +48,19 @@ class Regime:
 
 def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
     """The regimes of a loader with workers, what the project decides first; none where its workers are provably none
-    or where a context is given that is not known. A context that only some paths give, as those with workers do, is
-    the loader's own."""
+    or where a context is given that is not known. Where the code insists on a start method, the others are none."""
+    required = methods.required.at(loader.site)
+    found = list(_possible_regimes(world, methods, loader))
+    left = [one for one in found if one.source == "explicit" or one.method in required]
+    yield from left
+    if found and not left:
+        for method in sorted(required):
+            yield Regime(method, "explicit", None, found[0].workers)
+
+
+def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
+    """The regimes, whatever the code insists on. A context that only some paths give, as those with workers do, is the
+    loader's own."""
     site = loader.site
     context = loader.context()
     if context is not None and loader.argument("multiprocessing_context").absent is False:
