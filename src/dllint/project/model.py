@@ -13,6 +13,7 @@ from dllint.finding import Place
 from dllint.inference import limits
 from dllint.inference.engine import World
 from dllint.inference.values import (
+    UNKNOWN,
     Class,
     Const,
     External,
@@ -43,6 +44,7 @@ from dllint.project.worker_code import WorkerCode, WorkerRun
 from dllint.span import Span
 
 T = TypeVar("T")
+_CUDA_CALLS = frozenset({"cuda", "set_device", "DistributedDataParallel", "current_device"})
 
 
 class Project:
@@ -337,17 +339,28 @@ class Project:
                     yield from self._callable_parts(inner, depth + 1)
 
     def uses_nccl(self, loader: Loader) -> bool:
-        """Whether the loader's program sets up torch.distributed with NCCL."""
+        """Whether the loader's program sets up torch.distributed with NCCL, or may: beside CUDA, a backend that is not
+        known, or none at all, can be NCCL."""
         calls = self.world.called("init_process_group")
         if not calls:
             return False
         scope = loader.file.calls[loader.call].scope
         around = self.import_graph.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
         for file, index in calls:
-            values = self.evaluate_argument(file, index, 0, "backend") if file.path in around else None
-            if values and any(isinstance(value, Const) and str(value.value).startswith("nccl") for value in values):
+            if file.path not in around:
+                continue
+            values = self.evaluate_argument(file, index, 0, "backend") or (UNKNOWN,)
+            named = [str(value.value).lower() for value in values if isinstance(value, Const) and value.value]
+            if any("nccl" in name for name in named):
+                return True
+            if len(named) < len(values) and self._uses_cuda(around):
                 return True
         return False
+
+    def _uses_cuda(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files asks for CUDA in some way."""
+        files = (self.world.files.get(path) for path in paths)
+        return any(file is not None and not _CUDA_CALLS.isdisjoint(file.facts.called) for file in files)
 
     def starts_threads_before(self, loader: Loader) -> bool:
         """Whether the function around the loader starts a thread before it makes the loader."""
