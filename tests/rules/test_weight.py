@@ -472,3 +472,110 @@ def test_code_that_insists_on_fork(text: str, told: Callable[..., Any]) -> None:
     forked = text.replace('"fork"', '"spawn"', 1) if '"fork"' in text else text.replace('"spawn"', '"fork"', 1)
 
     assert "DLL103" in {one.code for one in told({"train.py": HEAD + forked}) if one.severity == "error"}
+
+
+COUNTED = (
+    ROWS
+    + """
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--num_workers", type=int{default})
+    args = parser.parse_args()
+    for batch in DataLoader(Rows(), num_workers=args.num_workers):
+        print(batch)
+
+if __name__ == "__main__":
+    {start}
+    main()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("default", "start", "python", "severity", "condition"),
+    [
+        pytest.param(", default=0", "pass", None, "info", True, id="off, and a newer default alone"),
+        pytest.param(", default=4", "pass", None, "warning", False, id="a newer default alone"),
+        pytest.param(", required=True", "pass", None, "warning", False, id="a count that has to be given"),
+        pytest.param(", default=0", "pass", "3.14", "warning", False, id="off"),
+        pytest.param(", default=4", "pass", "3.14", "error", False, id="the only default"),
+        pytest.param(", default=0", "mp.set_start_method('spawn')", None, "warning", False, id="off, but chosen"),
+        pytest.param(", default=4", "mp.set_start_method('spawn')", None, "error", False, id="chosen"),
+    ],
+)
+def test_what_nobody_has_chosen_is_info(
+    default: str, start: str, python: str | None, severity: str, condition: bool, told: Callable[..., Any]
+) -> None:
+    files = {"train.py": HEAD + COUNTED.format(default=default, start=start)}
+
+    (finding,) = told(files, select=["DLL201"], **({"target_python": python} if python else {}))
+
+    assert finding.severity == severity
+    said = "Linux from Python 3.14, once `args.num_workers` is above 0 (default 0)"
+    assert (said in finding.text) is condition
+
+
+ONE_CAUSE: dict[str, str] = {
+    "the lambdas of one Compose": """
+from torchvision import transforms
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = transforms.Compose([
+            transforms.Lambda(lambda image: image * 2),  # DLL201
+            transforms.Lambda(lambda image: image - 1),
+        ])
+""",
+    "both branches of one if": """
+class Rows(Dataset):
+    def __init__(self, double):
+        if double:
+            self.change = lambda row: row * 2  # DLL201
+        else:
+            self.change = lambda row: row
+""",
+    "two attributes": """
+class Rows(Dataset):
+    def __init__(self):
+        self.change = lambda row: row * 2  # DLL201
+        self.scale = lambda row: row / 2  # DLL201
+""",
+}
+
+
+@pytest.mark.parametrize("text", ONE_CAUSE.values(), ids=ONE_CAUSE)
+def test_one_cause(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    build = """
+def build(double):
+    return DataLoader(Rows(double), num_workers=2, multiprocessing_context="spawn")
+"""
+    files = {"train.py": HEAD + text + (build if "double):" in text else build.replace("Rows(double)", "Rows()"))}
+
+    assert findings(files, select=["DLL201"]) == marks(files)
+
+
+STORE = """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.env = lmdb.open(path, lock=False)
+
+    def __getitem__(self, index):
+        return self.env.begin().get(b"row")
+"""
+
+
+@pytest.mark.parametrize("code", ["DLL401", "DLL403"])
+def test_one_store_is_one_cause(code: str, told: Callable[..., Any]) -> None:
+    script = """\
+from rows import *
+
+def main():
+    return DataLoader(Rows("a"), num_workers=2, pin_memory=True, persistent_workers=True)
+"""
+    (finding,) = told({"rows.py": STORE, "first.py": script, "second.py": script, "third.py": script}, select=[code])
+
+    related = [(place.path.rsplit("/", 1)[-1], place.span.line) for place in finding.related]
+    assert related == [("rows.py", 6), ("second.py", 4), ("third.py", 4)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
@@ -39,6 +40,19 @@ class Regime:
     def shown(self) -> bool:
         """Whether the project itself, and not a target's default, decides it."""
         return self.source != "default"
+
+    @property
+    def unchosen(self) -> bool:
+        """Whether nobody has chosen it: a newer Python's default starts the workers, and their number is 0 by
+        default."""
+        return not (self.shown or self.only) and self.method != "fork" and self.workers.off
+
+    def weighed(self, severity: Severity) -> Severity:
+        """The severity of what fails or costs under this start method: an error needs workers that are surely there,
+        and what nobody has chosen is info."""
+        if self.unchosen:
+            return "info"
+        return "warning" if severity == "error" and self.workers.kind != "some" else severity
 
     @property
     def described(self) -> str:
@@ -100,7 +114,10 @@ def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
     """The regimes of workers whose start method nothing in the project decides."""
     defaults = world.settings.targets.default_start_methods()
     for method, where in defaults.items():
-        yield Regime(method, "default", None, workers, where, len(defaults) == 1)
+        only = len(defaults) == 1
+        if method != "fork" and not only and workers.off:
+            where += f", once `{workers.text}` is above 0 (default 0)"
+        yield Regime(method, "default", None, workers, where, only)
 
 
 def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
