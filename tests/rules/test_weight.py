@@ -579,3 +579,75 @@ def main():
 
     related = [(place.path.rsplit("/", 1)[-1], place.span.line) for place in finding.related]
     assert related == [("rows.py", 6), ("second.py", 4), ("third.py", 4)]
+
+
+COPIED = """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+    def __len__(self):
+        return 9
+
+def build():
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn", collate_fn=lambda rows: rows)
+
+print("{name}")
+"""
+
+
+def test_near_copies_of_one_script_are_one_cause(told: Callable[..., Any]) -> None:
+    files = {f"{name}/train.py": HEAD + COPIED.format(name=name) for name in ("a", "b", "c")}
+    other = "import torch.utils.data as data\n\n" + "\n".join(f"print({n})" for n in range(20)) + "\n"
+    files["d/train.py"] = other + HEAD + COPIED.format(name="d")
+
+    found = told(files, select=["DLL204"])
+
+    assert [one.path.rsplit("/", 2)[-2] for one in found] == ["a", "d"]
+    copies = [place.path.rsplit("/", 2)[-2] for place in found[0].related if "copy" in place.message]
+    assert copies == ["b", "c"]
+
+
+def test_a_copy_that_is_silenced_is_not_named(told: Callable[..., Any]) -> None:
+    files = {f"{name}.py": HEAD + COPIED.format(name=name) for name in ("a", "b")}
+    files["b.py"] = files["b.py"].replace("rows: rows)", "rows: rows)  # dllint: ignore[DLL204]")
+
+    (found,) = told(files, select=["DLL204"])
+
+    assert [place.path for place in found.related if "copy" in place.message] == []
+
+
+LAMBDA = """\
+from torch.utils.data import DataLoader
+
+def build():
+    return DataLoader([], num_workers=2, multiprocessing_context="spawn", collate_fn=lambda rows: rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "severity"),
+    [
+        ("train.py", "error"),
+        ("package/testing.py", "error"),
+        ("tests/loading.py", "warning"),
+        ("package/tests/loading.py", "warning"),
+        ("package/test_loading.py", "warning"),
+        ("package/loading_test.py", "warning"),
+        ("examples/imagenet/main.py", "warning"),
+        ("docs/tutorials/first.py", "warning"),
+    ],
+)
+def test_tests_and_examples_weigh_less(path: str, severity: str, told: Callable[..., Any]) -> None:
+    (found,) = told({path: LAMBDA}, select=["DLL204"])
+
+    assert found.severity == severity
+
+
+def test_which_files_weigh_less_is_a_setting(told: Callable[..., Any]) -> None:
+    files = {"tests/loading.py": LAMBDA, "demo/loading.py": LAMBDA.replace("build", "make")}
+    files["pyproject.toml"] = '[tool.dllint]\nlower-severity = ["demo/"]\n'
+
+    found = told(files, select=["DLL204"])
+
+    assert {one.path.rsplit("/", 2)[-2]: one.severity for one in found} == {"tests": "error", "demo": "warning"}
