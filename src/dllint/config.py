@@ -55,6 +55,10 @@ class Targets:
         return found
 
 
+BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/")
+"""What usually stands beside a library: its tests, examples and tutorials."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the user asked for. Paths are absolute; `rules` holds the option tables of single rules.
@@ -68,6 +72,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lower_severity: tuple[str, ...] = BESIDE
     exclude: tuple[str, ...] = ()
     extend_exclude: tuple[str, ...] = ()
     preview: bool = False
@@ -367,6 +372,7 @@ KEYS: Mapping[str, Callable[[object, str], Any]] = {
     "ignore": _codes,
     "extend-select": _codes,
     "per-file-ignores": _codes_by_pattern,
+    "lower-severity": _strings,
     "exclude": _strings,
     "extend-exclude": _strings,
     "preview": _boolean,

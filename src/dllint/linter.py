@@ -18,12 +18,13 @@ from dllint import config, files, registry, screen, suppressions
 from dllint.config import Settings
 from dllint.facts.cache import Cache, default_directory
 from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
-from dllint.finding import Finding
+from dllint.finding import SEVERITIES, Finding
 from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 from dllint.project.model import Project
 from dllint.readiness import Survival, judge
 from dllint.registry import Rule
+from dllint.rules.near_copies import said_once
 from dllint.span import Span
 
 UNREADABLE = "DLL001"
@@ -307,6 +308,7 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
     for finding in found:
         by_path.setdefault(finding.path, []).append(finding)
     ignored_in = per_file_ignores(run.settings)
+    weighs_less = _in_lower_severity(run.settings)
     for path, here in by_path.items():
         ignored = ignored_in(path)
 
@@ -320,7 +322,15 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
             if path in run.asked:
                 about = [_told(one, known[one.code]) for one in suppressions.review(path, comments, known, enabled)]
                 here += suppressions.apply([one for one in about if enabled(one.code)], comments)
-        yield from (one for one in here if _concerns(one, run.asked))
+        lower = weighs_less(path)
+        yield from (_lowered(one) if lower else one for one in here if _concerns(one, run.asked))
+
+
+def _lowered(finding: Finding) -> Finding:
+    """The finding with the next lower severity; those about the check itself keep theirs."""
+    if finding.code.startswith("DLL0") or finding.severity is None:
+        return finding
+    return replace(finding, severity=SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)])
 
 
 def _concerns(finding: Finding, asked: frozenset[str]) -> bool:
@@ -344,6 +354,23 @@ def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
     return ignored
 
 
+def _in_lower_severity(settings: Settings) -> Callable[[str], bool]:
+    """Whether findings in a file weigh less, by its path below the top of the project: a project whose own folder is
+    called `examples` keeps its severities."""
+    if not settings.lower_severity:
+        return lambda path: False
+    from pathspec import GitIgnoreSpec
+
+    base = os.path.dirname(settings.origin) if settings.origin else settings.root
+    spec = GitIgnoreSpec.from_lines(settings.lower_severity)
+
+    def matches(path: str) -> bool:
+        inside = os.path.relpath(path, base).replace(os.sep, "/")
+        return not inside.startswith("../") and spec.match_file(inside)
+
+    return matches
+
+
 def _report(run: _Run, findings: Iterable[Finding]) -> Report:
     unreadable = [
         _told(Finding(UNREADABLE, path, why.span, why.message, why.values), rule)
@@ -351,7 +378,9 @@ def _report(run: _Run, findings: Iterable[Finding]) -> Report:
         if rule.code == UNREADABLE
         for path, why in run.unreadable.items()
     ]
-    ordered = sorted([*unreadable, *findings], key=lambda one: (one.path, one.span, one.code, one.text))
+    by_place = sorted(findings, key=lambda one: (one.path, one.span, one.code, one.text))
+    once = said_once(by_place, run.texts)
+    ordered = sorted([*unreadable, *once], key=lambda one: (one.path, one.span, one.code, one.text))
     named = {path for one in ordered for path in _paths(one)}
     return Report(
         findings=tuple(ordered),

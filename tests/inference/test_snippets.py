@@ -136,15 +136,19 @@ class Answers:
     def file(self, path: str) -> SourceFile:
         return self.world.files[path]
 
-    def event(self, path: str, line: int) -> tuple[Event, Site]:
-        """The statement on a line, the innermost where several begin there."""
+    def events(self, path: str, line: int) -> list[tuple[Event, Site]]:
+        """The statements that begin on a line and that some target runs."""
         file = self.file(path)
-        found = [
+        return [
             (event, Site(file, index, event.region, (event.span.line, event.span.column), None))
             for index, scope in enumerate(file.scopes)
             for event in scope.events
             if event.span.line == line and event.kind not in ("def", "class", "import")
         ]
+
+    def event(self, path: str, line: int) -> tuple[Event, Site]:
+        """The statement on a line, the innermost where several begin there."""
+        found = self.events(path, line)
         assert found, f"{path}:{line}: no statement begins there"
         return found[-1]
 
@@ -167,6 +171,8 @@ class Answers:
         ).replace(f"{self.top}/", "")
 
     def unreachable(self, path: str, line: int) -> str:
+        if not self.events(path, line):
+            return ""
         _, site = self.event(path, line)
         callers = self.world.calls.callers(Function(site.file, site.scope)) if site.scope else []
         frames = [caller.frame for caller in callers] or [None]

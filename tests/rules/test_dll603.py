@@ -192,7 +192,7 @@ def test_a_helper_in_another_file_that_the_main_process_uses_too(
         ("42", "num_workers=4, persistent_workers=True", "warning", "main"),
         ("42", "num_workers=1", "warning", "epochs"),
         ("worker_id", "num_workers=4", "warning", "epochs"),
-        ("worker_id", "num_workers=4, persistent_workers=True", "info", "epochs"),
+        ("42", "num_workers=1, persistent_workers=True", "info", "epochs"),
     ],
 )
 def test_what_repeats(seed: str, options: str, severity: str, message: str, told: Callable[..., Any]) -> None:
@@ -201,6 +201,14 @@ def test_what_repeats(seed: str, options: str, severity: str, message: str, told
     (finding,) = told({"train.py": HEAD + text}, **SELECT)
 
     assert (finding.severity, finding.message) == (severity, message)
+
+
+@pytest.mark.parametrize("function", ["start", "np.random.seed"])
+def test_persistent_workers_are_seeded_once(function: str, told: Callable[..., Any]) -> None:
+    loader = f"DataLoader([], num_workers=4, persistent_workers=True, worker_init_fn={function})\n"
+    text = f"def start(worker_id):\n    np.random.seed(worker_id)\n\n{loader}"
+
+    assert told({"train.py": HEAD + text}, **SELECT) == ()
 
 
 def test_one_finding_for_a_function_that_seeds_all_generators_of_two_loaders(told: Callable[..., Any]) -> None:

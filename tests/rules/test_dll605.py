@@ -122,9 +122,9 @@ def build(dataset, workers=0):
     ),
     "0 on one way": (
         """
-import sys
+import os
 
-workers = 0 if sys.platform == "win32" else 4
+workers = 0 if os.environ.get("CI") else 4
 loader = DataLoader([], num_workers=workers, persistent_workers=True)  # DLL605
 """,
         "on some ways",

@@ -31,6 +31,11 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "ignore": ("[]", '["DLL403"]', "Codes or prefixes of the rules to leave out."),
     "extend-select": ("[]", '["DLL403"]', "Codes or prefixes to check for beside `select`."),
     "per-file-ignores": ("{}", '{ "tests/**" = ["DLL3"] }', "Rules to leave out in the files that match a pattern."),
+    "lower-severity": (
+        '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"]',
+        "[]",
+        "Patterns, as in .gitignore, of files whose findings weigh one severity less: tests and examples of a library.",
+    ),
     "exclude": (
         "version control, virtual environments, caches, builds",
         '["third_party"]',

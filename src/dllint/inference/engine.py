@@ -41,6 +41,7 @@ from dllint.linking.conditions import tested_at
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.source import SourceFile, last_name
+from dllint.linking.target_conditions import TargetConditions
 from dllint.modules import ModuleIndex
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class World:
         `knowledge` makes what is known of libraries."""
         self.settings = settings
         self.limits = limits.count()
-        self.files = {path: SourceFile(path, facts[path]) for path in sorted(facts)}
+        self.targets = TargetConditions(settings.targets)
+        self.files = {path: self.targets.reached(SourceFile(path, facts[path])) for path in sorted(facts)}
         self.index = ModuleIndex(paths if paths is not None else self.files)
         self.import_graph = ImportGraph(self.files, self.index)
         self.memory = Memory()
@@ -340,6 +342,13 @@ class World:
             if decided is not None and decided is not entry.holds:
                 return True
         return False
+
+    def unreached(self, site: Site) -> bool:
+        """Whether no call of the function around reaches a place: all of them are known, and each rules it out."""
+        if not site.region or site.scope == 0 or site.file.scopes[site.scope].kind != "function":
+            return False
+        callers = self.calls.callers(Function(site.file, site.scope))
+        return bool(callers) and all(self.impossible(site._replace(frame=caller.frame)) for caller in callers)
 
     def _given(self, expr: Expr, site: Site) -> bool:
         """Whether the names in a test hold constants, or what the call gives: parameters."""

@@ -9,6 +9,7 @@ from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, fields, limits
 from dllint.inference.entries import METHODS
 from dllint.inference.interface import Engine
+from dllint.inference.stores_in_callees import set_by_callee
 from dllint.inference.unions import union
 from dllint.inference.values import (
     NONE,
@@ -240,6 +241,8 @@ class Objects:
                 if self.world.stores.overridden(value, owner, store) or self.world.stores.on_class(owner, store):
                     continue
                 site = self.world.stores.store_site(value, owner, store)
+                if site.region and site.frame is not None and self.world.impossible(site):
+                    continue
                 values = self.world.values.evaluate(store.value, site)
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
                 always = always or (owner in line and self.world.stores.always(owner, store))
@@ -298,6 +301,13 @@ class Objects:
         if site.at == (0, 0):
             return None
         here = self._stored_here(expr, site)
+        starts = ((store.event.span.line, store.event.span.column) for store in here)
+        since = max((at for at in starts if at < site.at), default=(0, 0))
+        if (
+            expr.attr in self.world.stores.set_on_names
+            and (found := set_by_callee(self.world, expr, site, since)) is not None
+        ):
+            return found
         for store in reversed(here):
             at = (store.event.span.line, store.event.span.column)
             if at < site.at and site.file.encloses(store.event.region, site.region):
@@ -325,12 +335,13 @@ class Objects:
         """What `parameter.attr` is where a caller has set it before the call: `args.workers = 0`, then `build(args)`.
         None where none has, and where the function itself sets it on some ways."""
         base = expr.value
-        if not isinstance(base, Name) or self._stored_here(expr, site):
+        if not isinstance(base, Name) or expr.attr not in self.world.stores.set_on_names:
             return None
-        if not any(
-            isinstance(store.base, (Name, Attribute)) for _, store in self.world.stores.outside_stores(expr.attr)
-        ):
+        if self._stored_here(expr, site):
             return None
+        called = set_by_callee(self.world, expr, site, (0, 0))
+        if called is not None:
+            return called
         found = self.world.symbols.lookup(base.id, site)
         if len(found) != 1 or found[0][0].kind != "param":
             return None

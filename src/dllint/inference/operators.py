@@ -55,7 +55,9 @@ class Operators:
         return (value,)
 
     def conditional(self, expr: IfExp, site: Site) -> Values:
-        decided = self.truth(self.world.values.evaluate(expr.test, site))
+        decided = self.world.targets.decided(expr.test, site.file)
+        if decided is None:
+            decided = self.truth(self.world.values.evaluate(expr.test, site))
         if decided is not None:
             return self.world.values.evaluate(expr.body if decided else expr.orelse, site)
         values = self.world.values

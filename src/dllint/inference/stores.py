@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from dllint.facts.nodes import Attribute, Compare, Constant, Name, Not
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import ABSENT, OPAQUE, Found
@@ -197,6 +199,16 @@ class Stores:
                         if isinstance(store.key, str) and store.base != Name("self"):
                             self._outside.setdefault(store.key, []).append((file, store))
         return self._outside.get(name, [])
+
+    @cached_property
+    def set_on_names(self) -> frozenset[str]:
+        """The attributes that are set on what a variable or an attribute holds."""
+        self.outside_stores("")
+        return frozenset(
+            attr
+            for attr, stores in (self._outside or {}).items()
+            if any(isinstance(store.base, (Name, Attribute)) for _, store in stores)
+        )
 
 
 def _may_be(key: Value, name: str) -> bool:

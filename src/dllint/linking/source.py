@@ -29,8 +29,10 @@ class Binding(NamedTuple):
 class SourceFile:
     """One file of the project."""
 
-    def __init__(self, path: str, facts: FileFacts) -> None:
+    def __init__(self, path: str, facts: FileFacts, absent: frozenset[int] = frozenset()) -> None:
+        """`absent` are calls that no target runs."""
         self.path = path
+        self._absent = absent
         self.facts = facts
         self.scopes: list[Scope] = facts.scopes
         self.calls: list[Call] = list(facts.calls)
@@ -72,6 +74,8 @@ class SourceFile:
         if self._calls_of is None:
             self._calls_of = {}
             for index, call in enumerate(self.calls):
+                if index in self._absent:
+                    continue
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
 

@@ -3,34 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Frame, Function, Instance
+from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
 
 if TYPE_CHECKING:
+    from dllint.inference.edges import Caller
     from dllint.inference.engine import World
+
+_Pairing = Literal["workers", "unpaired", "unclear", "none", "others"]
+"""Of a dataset along a path: workers read it, not known whether they do, not known whether it comes, it comes without
+workers, only other datasets come."""
+
+
+@dataclass(frozen=True)
+class _Path:
+    """An activation of the function around a loader, and the call that it comes from if there is one."""
+
+    frame: Frame
+    caller: Caller | None = None
+    function: Function | None = None
+
+    def above(self, world: World) -> list[_Path]:
+        """The same call, once for each activation of the function that it stands in."""
+        caller, function = self.caller, self.function
+        if caller is None or function is None or caller.call < 0:
+            return []
+        around = caller.file.calls[caller.call].scope
+        bound = function.bound_to(self.frame.receiver) if self.frame.receiver is not None else function
+        outer = list(_activations(world, caller.file, around))
+        return [
+            _Path(world.frame(caller.file, caller.call, path.frame, bound), path.caller, path.function)
+            for path in outer
+        ]
 
 
 def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool | None:
     """Whether workers read a dataset object of the loader: False where it comes without workers on every path that is
-    told apart, None where several datasets and worker counts, 0 among them, are known and not which go together."""
-    reached = False
-    unpaired = False
-    for frame in _paths(world, loader):
-        datasets = loader.datasets(frame)
-        if not any(_same(value, dataset) for value in datasets):
-            continue
-        if loader.workers(frame).possible:
-            if len(datasets) == 1 or not _may_be_none(loader, frame):
-                return True
-            unpaired = True
-        reached = True
-    if unpaired:
+    told apart, and where each of them gives the loader others; None where several datasets and worker counts, 0 among
+    them, are known and not which go together."""
+    found = {_along(world, loader, dataset, path, limits.CALLER_LEVELS.most) for path in _paths(world, loader)}
+    if "workers" in found:
+        return True
+    if "unpaired" in found:
         return None
-    return not reached
+    return not found or found == {"unclear"} or found == {"unclear", "others"}
+
+
+def _along(world: World, loader: Loader, dataset: Instance, path: _Path, levels: int) -> _Pairing:
+    """What becomes of a dataset along one path to the loader. Where that calls for several datasets and worker counts,
+    the callers of callers tell which go together."""
+    frame = path.frame
+    datasets = loader.datasets(frame)
+    if not any(_same(value, dataset) for value in datasets):
+        clear = bool(datasets) and frame.actuals is not None
+        return "others" if clear and all(map(_is_plain, datasets)) else "unclear"
+    if not loader.workers(frame).possible:
+        return "none"
+    if len(datasets) == 1 or not _may_be_none(loader, frame):
+        return "workers"
+    above = path.above(world) if levels else []
+    found = {_along(world, loader, dataset, one, levels - 1) for one in above} or {"unpaired"}
+    return next(one for one in ("workers", "unpaired", "unclear", "none", "others") if one in found)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value surely is none of the project's dataset objects and holds none out of sight."""
+    return isinstance(value, (Display, Mapping, Const)) or (isinstance(value, Instance) and isinstance(value.of, Class))
 
 
 def _may_be_none(loader: Loader, frame: Frame) -> bool:
@@ -48,7 +91,7 @@ def _same(value: object, dataset: Instance) -> bool:
     return value.frame is None or not value.frame.is_apart(dataset.frame)
 
 
-def _paths(world: World, loader: Loader) -> Iterator[Frame]:
+def _paths(world: World, loader: Loader) -> Iterator[_Path]:
     """The activations of the function around the loader, told apart by the calls that run it, or by those that made the
     object whose method it is and those that lead there."""
     file, scope = loader.file, loader.file.calls[loader.call].scope
@@ -56,24 +99,33 @@ def _paths(world: World, loader: Loader) -> Iterator[Frame]:
     if owner is None or world.hierarchy.receiver_kind(Function(file, scope)) != "self":
         yield from _activations(world, file, scope)
         return
+    called = list(_activations(world, file, scope))
+    if called and all(_is_made(path.frame.receiver) for path in called):
+        yield from called
+        return
     cls = Class(file, owner)
     for one in (cls, *world.hierarchy.subclasses(cls)):
         init = world.hierarchy.method(one, "__init__")
         for caller in world.calls.callers(init) if init is not None else ():
             if caller.call >= 0 and _makes(world, caller.file, caller.call, one):
                 around = caller.file.calls[caller.call].scope
-                frames: list[Frame | None] = [*_activations(world, caller.file, around)]
+                frames: list[Frame | None] = [path.frame for path in _activations(world, caller.file, around)]
                 for frame in frames or [None]:
-                    yield world.receiver_frame(Instance(one, caller.file, caller.call, frame))
+                    yield _Path(world.receiver_frame(Instance(one, caller.file, caller.call, frame)))
+
+
+def _is_made(receiver: object) -> bool:
+    """Whether it is known which call made an object."""
+    return isinstance(receiver, Instance) and receiver.call >= 0
 
 
 def _makes(world: World, file: SourceFile, index: int, cls: Class) -> bool:
     return cls in world.values.evaluate(file.calls[index].func, world.call_site(file, index, None))
 
 
-def _activations(world: World, file: SourceFile, scope: int) -> Iterator[Frame]:
+def _activations(world: World, file: SourceFile, scope: int) -> Iterator[_Path]:
     """The activations of a function by the calls that run it."""
     if file.scopes[scope].kind == "function":
         function = Function(file, scope)
         for caller in limits.LOADER_PATHS.first(world.calls.callers(function)):
-            yield world.told_apart(caller.file, caller.call, function, caller.frame)
+            yield _Path(world.told_apart(caller.file, caller.call, function, caller.frame), caller, function)

@@ -167,6 +167,8 @@ class Datasets:
                     if self.world.stores.overridden(value, owner, store):
                         continue
                     site = self.world.stores.store_site(value, owner, store)
+                    if site.region and site.frame is not None and self.world.impossible(site):
+                        continue
                     released = self.releases.of(value.of, owner, store, site.frame)
                     if released == "surely" and not self._runs_again(value.of, owner.file, method):
                         continue

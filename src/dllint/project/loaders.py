@@ -43,11 +43,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Workers:
     """A worker count: "none" (provably 0), "some" (a positive number is among the values), "unknown" (workers
-    possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say)."""
+    possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say). `off`: there are none
+    unless somebody asks for them, since the default is 0."""
 
     kind: str
     count: int | None
     text: str
+    off: bool = False
 
     @property
     def possible(self) -> bool:
@@ -117,7 +119,7 @@ class Loader:
         if len(counts) == len(values) == 1:
             return Workers("some", int(counts[0]), str(int(counts[0])))
         kind = "some" if any(counts) else "unknown"
-        return Workers(kind, None, written)
+        return Workers(kind, None, written, not any(counts) and (found.absent or bool(counts)))
 
     @property
     def has_workers(self) -> bool:
@@ -258,10 +260,12 @@ def find_loaders(world: World) -> Iterator[Loader]:
         call = file.calls[index]
         if isinstance(call.func, Attribute) and call.func.attr == "__init__":
             continue
-        for value in world.values.evaluate(call.func, world.call_site(file, index, None)):
+        site = world.call_site(file, index, None)
+        for value in world.values.evaluate(call.func, site):
             found = loader_api(world, value)
             if found is not None:
-                yield Loader(world, file, index, value, *found)
+                if not world.unreached(site):
+                    yield Loader(world, file, index, value, *found)
                 break
     for name in sorted(BUILDING):
         for file, index in world.called(name):

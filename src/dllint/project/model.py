@@ -13,6 +13,7 @@ from dllint.finding import Place
 from dllint.inference import limits
 from dllint.inference.engine import World
 from dllint.inference.values import (
+    UNKNOWN,
     Class,
     Const,
     External,
@@ -29,6 +30,7 @@ from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Arrays
+from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Datasets, Piece
 from dllint.project.item_code import ItemCode
 from dllint.project.launches import Launches
@@ -42,6 +44,7 @@ from dllint.project.worker_code import WorkerCode, WorkerRun
 from dllint.span import Span
 
 T = TypeVar("T")
+_CUDA_CALLS = frozenset({"cuda", "set_device", "DistributedDataParallel", "current_device"})
 
 
 class Project:
@@ -189,7 +192,8 @@ class Project:
         return found
 
     def _served(self, loader: Loader) -> Values:
-        """What a loader reads from, without what the calls of the function around give it together with no workers."""
+        """What a loader reads from, without what the calls that lead to it give it together with no workers, or not at
+        all."""
         call = loader.file.calls[loader.call]
         if loader.file.scopes[call.scope].kind != "function":
             return loader.datasets()
@@ -198,8 +202,15 @@ class Project:
         frames = [self.world.told_apart(one.file, one.call, function, one.frame) for one in callers]
         served = [frame for frame in frames if loader.workers(frame).kind != "none"]
         if len(served) == len(frames):
-            return loader.datasets()
-        return tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
+            values = loader.datasets()
+        else:
+            values = tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
+        return tuple(value for value in values if self._may_serve(loader, value))
+
+    def _may_serve(self, loader: Loader, value: Value) -> bool:
+        if not isinstance(value, Instance) or value.file is None:
+            return True
+        return goes_with_workers(self.world, loader, value) is not False
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""
@@ -328,17 +339,28 @@ class Project:
                     yield from self._callable_parts(inner, depth + 1)
 
     def uses_nccl(self, loader: Loader) -> bool:
-        """Whether the loader's program sets up torch.distributed with NCCL."""
+        """Whether the loader's program sets up torch.distributed with NCCL, or may: beside CUDA, a backend that is not
+        known, or none at all, can be NCCL."""
         calls = self.world.called("init_process_group")
         if not calls:
             return False
         scope = loader.file.calls[loader.call].scope
         around = self.import_graph.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
         for file, index in calls:
-            values = self.evaluate_argument(file, index, 0, "backend") if file.path in around else None
-            if values and any(isinstance(value, Const) and str(value.value).startswith("nccl") for value in values):
+            if file.path not in around:
+                continue
+            values = self.evaluate_argument(file, index, 0, "backend") or (UNKNOWN,)
+            named = [str(value.value).lower() for value in values if isinstance(value, Const) and value.value]
+            if any("nccl" in name for name in named):
+                return True
+            if len(named) < len(values) and self._uses_cuda(around):
                 return True
         return False
+
+    def _uses_cuda(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files asks for CUDA in some way."""
+        files = (self.world.files.get(path) for path in paths)
+        return any(file is not None and not _CUDA_CALLS.isdisjoint(file.facts.called) for file in files)
 
     def starts_threads_before(self, loader: Loader) -> bool:
         """Whether the function around the loader starts a thread before it makes the loader."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.inference.values import Class, Frame, Function, Instance
+from dllint.finding import Severity
+from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
 
@@ -41,6 +42,19 @@ class Regime:
         return self.source != "default"
 
     @property
+    def unchosen(self) -> bool:
+        """Whether nobody has chosen it: a newer Python's default starts the workers, and their number is 0 by
+        default."""
+        return not (self.shown or self.only) and self.method != "fork" and self.workers.off
+
+    def weighed(self, severity: Severity) -> Severity:
+        """The severity of what fails or costs under this start method: an error needs workers that are surely there,
+        and what nobody has chosen is info."""
+        if self.unchosen:
+            return "info"
+        return "warning" if severity == "error" and self.workers.kind != "some" else severity
+
+    @property
     def described(self) -> str:
         """The start method; with the words for where it is the default, if only that decides it."""
         return self.method if self.shown else f"{self.method} (the default on {self.where})"
@@ -48,8 +62,19 @@ class Regime:
 
 def find_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
     """The regimes of a loader with workers, what the project decides first; none where its workers are provably none
-    or where a context is given that is not known. A context that only some paths give, as those with workers do, is
-    the loader's own."""
+    or where a context is given that is not known. Where the code insists on a start method, the others are none."""
+    required = methods.required.at(loader.site)
+    found = list(_possible_regimes(world, methods, loader))
+    left = [one for one in found if one.source == "explicit" or one.method in required]
+    yield from left
+    if found and not left:
+        for method in sorted(required):
+            yield Regime(method, "explicit", None, found[0].workers)
+
+
+def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> Iterator[Regime]:
+    """The regimes, whatever the code insists on. A context that only some paths give, as those with workers do, is the
+    loader's own."""
     site = loader.site
     context = loader.context()
     if context is not None and loader.argument("multiprocessing_context").absent is False:
@@ -89,7 +114,10 @@ def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:
     """The regimes of workers whose start method nothing in the project decides."""
     defaults = world.settings.targets.default_start_methods()
     for method, where in defaults.items():
-        yield Regime(method, "default", None, workers, where, len(defaults) == 1)
+        only = len(defaults) == 1
+        if method != "fork" and not only and workers.off:
+            where += f", once `{workers.text}` is above 0 (default 0)"
+        yield Regime(method, "default", None, workers, where, only)
 
 
 def _in_all_activations(world: World, loader: Loader, context: str) -> bool:
@@ -127,7 +155,11 @@ class Chains:
 
     def _gives(self, loader: Loader, name: str, frame: Frame | None) -> bool:
         names = self._class_names(loader, frame)
-        return not names or name in names
+        if names or frame is None:
+            return not names or name in names
+        # Lists and numbers are none of the project's datasets; what a library gives may hold one.
+        plain = [isinstance(value, (Display, Mapping, Const)) for value in loader.datasets(frame)]
+        return not plain or not all(plain)
 
     def _class_names(self, loader: Loader, frame: Frame | None) -> set[str]:
         """The names of the project's dataset classes that a loader reads from, in an activation of the function around

@@ -22,6 +22,7 @@ from dllint.linking.conditions import Atom, atoms, contradict, render, under_mai
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.caller_conditions import restated
 from dllint.project.launches import Launch, Launches
+from dllint.project.required_methods import RequiredMethods
 from dllint.project.upstream import Upstream
 from dllint.span import Span
 
@@ -107,6 +108,7 @@ class StartMethods:
         self.world = world
         self.launches = launches
         self._places = places
+        self.required = RequiredMethods(world)
         self._upstream: Upstream | None = None
         self._handed: dict[tuple[str, int], list[Arrival]] | None = None
         self._alike: dict[tuple[object, ...], list[Arrival]] = {}
@@ -174,7 +176,7 @@ class StartMethods:
                 for file, index in self.world.called(name):
                     site = self.world.call_site(file, index, None)
                     values = self.world.values.evaluate(file.calls[index].func, site)
-                    if not any(
+                    if self.world.unreached(site) or not any(
                         isinstance(v, External) and canonical(v.name) == "multiprocessing.set_start_method"
                         for v in values
                     ):

@@ -25,11 +25,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not loader.workers().possible:
             continue
         name = seeds.seeds_itself(loader)
-        if name is not None:
+        if name is not None and not loader.flag("persistent_workers"):
             yield _of_argument(project, loader, name)
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
-            if repeated:
+            once = loader.flag("persistent_workers") and all(one.constancy == "worker" for one in repeated)
+            if repeated and not once:
                 causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
     for found in causes:
         yield _finding(project, found[0][0], [loader for _, loader in found])
@@ -88,7 +89,6 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
         given.value_span if given is not None else call.span,
         "epochs",
         {"seed": f"{name}(worker_id)", "loader": project.where(loader.file, loader.span)},
-        severity="info" if loader.flag("persistent_workers") else None,
         statement=call.statement,
     )
 

@@ -117,7 +117,8 @@ def _under(
     copies = regime.workers.count or 1
     if size * copies < options["copies-mib"] * MIB:
         return None
-    return (6 if regime.shown else 4), "copies" if regime.workers.count else "copies_each", "warning", regime
+    message = "copies" if regime.workers.count else "copies_each"
+    return (6 if regime.shown else 4), message, regime.weighed("warning"), regime
 
 
 def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:

@@ -39,7 +39,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if not judged:
                     continue
                 message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
-                rank = (_RANKS.index(message), regime.shown)
+                rank = (not regime.unchosen, _RANKS.index(message), regime.shown)
                 finding = _finding(project, value.of.name, many, message, regime)
                 methods = tuple(other.method for _, other in judged)
                 use = Use(finding, project.loader_place(loader), rank, methods=methods)
@@ -62,7 +62,8 @@ def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> s
 
 
 def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime) -> Finding:
-    severity: Severity = "error" if message == "forkserver" else "warning"
+    fails = message == "forkserver" and (regime.shown or regime.only)
+    severity: Severity = regime.weighed("error" if fails else "warning")
     kept = many.kept
     values: dict[str, str | int] = {
         "kept": f"{name}.{kept.attr}",

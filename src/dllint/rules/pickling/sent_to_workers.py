@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -75,13 +75,15 @@ def unpicklable(
         for one in sent(loader, regime):
             worst = pickling_regime(project, loader, code, one.files, one.holder)
             if worst is not None:
-                causes.add((one, loader, worst), (one.file.path, one.span))
+                causes.add((one, loader, worst), *_causes(one))
     for uses in causes:
         uses.sort(key=lambda use: (not use[0].sure, rank(use[2])))
         one, loader, regime = uses[0]
         message, severity = judged(regime)
         told = tell(one, message)
-        related = [project.loader_place(other) for _, other, _ in uses]
+        others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
+        related = [Place(path, span, "the same holds for this one") for path, span in sorted(others)]
+        related += [project.loader_place(other) for _, other, _ in uses]
         kept = one.kept
         if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):
             related.insert(0, Place(kept.file.path, kept.span, f"kept here as `{kept.attr}`"))
@@ -107,6 +109,18 @@ def unpicklable(
         )
 
 
+def _causes(one: Sent) -> Iterator[Hashable]:
+    """What one edit mends: the thing itself, all of one statement, and what the branches of an `if` keep in its
+    place."""
+    yield one.file.path, one.span
+    if one.statement is not None and one.statement != one.span:
+        yield one.file.path, one.statement
+    kept = one.kept
+    written_here = kept is not None and kept.file is one.file and kept.store.event.span == one.statement
+    if kept is not None and kept.owner is not None and written_here:
+        yield kept.owner.key, kept.scope, kept.attr
+
+
 def pickled_loaders(project: Project, code: str) -> Iterator[tuple[Loader, Regime]]:
     """The loaders whose workers start by spawn or forkserver, with the regime that the project shows best.
 
@@ -129,13 +143,15 @@ def pickling_regime(
     return next((regime for regime in regimes if regime.method != "fork"), forked)
 
 
-def rank(regime: Regime) -> tuple[bool, bool]:
+def rank(regime: Regime) -> tuple[bool, bool, bool, bool]:
     """Orders regimes by what they make of an object that cannot be pickled, the worst first."""
-    return regime.method == "fork", not (regime.shown or regime.only)
+    forked, latent = regime.method == "fork", not (regime.shown or regime.only)
+    return forked, latent, regime.unchosen, regime.workers.kind != "some"
 
 
 def judged(regime: Regime) -> tuple[str, Severity]:
     """The message and severity for an object that cannot be pickled and that workers get under a start method."""
     if regime.method == "fork":
         return "fork_only", "info"
-    return ("main" if regime.shown else "latent"), ("error" if regime.shown or regime.only else "warning")
+    message = "main" if regime.shown else "latent"
+    return message, regime.weighed("error" if regime.shown or regime.only else "warning")

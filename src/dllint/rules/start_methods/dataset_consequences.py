@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.finding import Place
-from dllint.inference.values import Class
+from dllint.inference.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    External,
+    Function,
+    Instance,
+    Parsed,
+    Pattern,
+    Value,
+)
+from dllint.libraries.index import DATASET_BASES, canonical
 from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, OPEN_FILES
 from dllint.project.handles import Handles
 from dllint.project.loaders import Loader
@@ -50,3 +61,27 @@ def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[C
         if copied.value.file is not None and regime in project.regimes(loader, beside, copied.label):
             place = Place(copied.value.file.path, copied.call.span, f"{copied.opener.what} that pickling copies whole")
             yield Consequence("DLL404", place, False)
+
+
+def sends_little(project: Project, loader: Loader) -> bool:
+    """Whether what a loader sends to each worker is provably small: datasets that keep numbers, paths and settings."""
+    values = project.dataset_values(loader)
+    return bool(values) and all(_is_small(project, value, 3) for value in values)
+
+
+def _is_small(project: Project, value: Value, depth: int) -> bool:
+    if isinstance(value, (Const, Pattern, Function, Class, Parsed)):
+        return not (isinstance(value, Function) and value.receiver is not None)
+    if not isinstance(value, Instance) or not depth:
+        return False
+    if isinstance(value.of, External):
+        return value.of.name in _SMALL
+    outside = {canonical(name) for name in project.world.hierarchy.externals(value.of)}
+    if outside - DATASET_BASES - {"object", "abc.ABC", "typing.Generic"}:
+        return False
+    dropped = project.datasets.dropped(value)
+    kept = [one for one in project.datasets.kept(value) if one.initial and one.attr not in dropped]
+    return all(_is_small(project, part, depth - 1) for one in kept for part in one.values or (UNKNOWN,))
+
+
+_SMALL = frozenset({"pathlib.Path", "os.PathLike", "torch.device", "torch.Size"})

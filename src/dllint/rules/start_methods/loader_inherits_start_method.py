@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.evidence.wording import counted, listed
 from dllint.facts.nodes import IfExp
@@ -11,32 +12,50 @@ from dllint.finding import Finding, Fix, SetArgument
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.rules.data.worker_options import written
 from dllint.rules.start_methods.cuda import Cuda
-from dllint.rules.start_methods.dataset_consequences import consequences
+from dllint.rules.start_methods.dataset_consequences import consequences, sends_little
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL101"
+_REMEDIES = ("cuda", "nccl", "threads", "platform", "main")
+"""By what rules out fork, the first that applies."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    causes: Causes[_Inheriting] = Causes()
     for loader in project.loaders:
         regimes = [
             regime for regime in project.regimes(loader) if regime.arrival is not None and regime.method != "fork"
         ]
-        if regimes:
-            yield _finding(project, loader, regimes)
+        if regimes and regimes[0].arrival is not None:
+            origin = regimes[0].arrival.origin
+            launcher = (origin.file.path, origin.span)
+            # What one setting does to the whole program is one cause; a launcher is one for each function below it.
+            scope = (loader.file.path, loader.file.calls[loader.call].scope)
+            cause = launcher if regimes[0].source == "program" else (*launcher, *scope)
+            causes.add(_Inheriting(loader, regimes), cause)
+    for group in causes:
+        yield _finding(project, group)
 
 
-def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding:
+class _Inheriting(NamedTuple):
+    loader: Loader
+    regimes: list[Regime]
+
+
+def _finding(project: Project, group: list[_Inheriting]) -> Finding:
+    loader, regimes = group[0]
     regime = regimes[0]
     assert regime.arrival is not None
     origin = regime.arrival.origin
     launcher = origin.file.calls[_call_at(origin.file.calls, origin.span)]
-    remedy = _remedy(project, loader)
+    remedies = [_remedy(project, one.loader) for one in group]
+    remedy = min(remedies, key=_REMEDIES.index)
     values = {
         "workers": regime.workers.described,
         "method": regime.method,
@@ -45,27 +64,38 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
         "remedy": remedy,
     }
     message = "main" if regime.source == "inherited" else "program"
-    worst = next(consequences(project, loader, regime), None)
-    if worst is not None:
-        message = "fails" if worst.breaks else "copies"
-        values["cause"] = f"{worst.code} at {project.shown(worst.place.path)}:{worst.place.span.line}"
-    others = len({(r.arrival.origin.file.path, r.arrival.origin.span) for r in regimes if r.arrival is not None}) - 1
+    worst = [found for one in group if (found := next(consequences(project, one.loader, one.regimes[0]), None))]
+    copied = next((one for one in worst if not one.breaks), None) if len(worst) == len(group) else None
+    if copied is not None and not any(one.breaks for one in worst):
+        message = "copies"
+        values["cause"] = f"{copied.code} at {project.shown(copied.place.path)}:{copied.place.span.line}"
+    meant = message == "program" or (not worst and all(sends_little(project, one.loader) for one in group))
+    launchers = {(one.arrival.origin.file.path, one.arrival.origin.span) for one in regimes if one.arrival is not None}
     trace = project.chain(regime.arrival)
-    if others:
-        trace = (*trace[:-1], _more(trace[-1], others))
-    call = loader.file.calls[loader.call]
+    if len(launchers) > 1:
+        trace = (*trace[:-1], _more(trace[-1], len(launchers) - 1))
+    others = (project.loader_place(one.loader) for one in group[1:])
     return Finding(
         CODE,
         loader.file.path,
         loader.span,
         message,
         values,
-        severity="error" if worst is not None else None,
-        start_methods=tuple(dict.fromkeys(one.method for one in regimes)),
+        severity="info" if meant else "warning",
+        start_methods=tuple(dict.fromkeys(one.method for member in group for one in member.regimes)),
         trace=trace,
-        related=(worst.place,) if worst is not None else (),
-        fixes=_fixes(loader, regime.method, remedy),
-        statement=call.statement,
+        related=tuple(dict.fromkeys((*(one.place for one in worst), *others))),
+        fixes=_of_all([_fixes(one.loader, one.regimes[0].method, remedy) for one in group]),
+        statement=loader.file.calls[loader.call].statement,
+    )
+
+
+def _of_all(fixes: list[tuple[Fix, ...]]) -> tuple[Fix, ...]:
+    """The fixes of one loader, with the edits for all loaders of the same cause; none where one of them has none."""
+    if len({len(one) for one in fixes}) > 1:
+        return ()
+    return tuple(
+        replace(same[0], edits=tuple(edit for one in same for edit in one.edits)) for same in zip(*fixes, strict=True)
     )
 
 

@@ -96,7 +96,7 @@ def _in_other_runs(project: Project, setting: Setting, regimes: list[Regime]) ->
 
 
 def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Regime]]) -> Finding:
-    loaders = sorted(loaders, key=lambda pair: not pair[1].shown)
+    loaders = sorted(loaders, key=lambda pair: (not pair[1].shown, pair[1].unchosen))
     loader, regime = loaders[0]
     call = setting.file.calls[setting.call]
     return Finding(
@@ -105,6 +105,7 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
         call.span,
         "main" if regime.shown else "latent",
         {"loader": project.where(loader.file, loader.span), "method": regime.method, "where": regime.where},
+        severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys(other.method for _, other in loaders)),
         trace=project.chain(regime.arrival),
         related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Compare, Constant, Name, Subscript
+from dllint.finding import SEVERITIES, Finding, Place
 from dllint.inference.values import Class, External, Instance
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handles
 from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -136,3 +138,19 @@ class Stores:
                     if isinstance(key, Constant) and str(key.value).startswith("SLURM_"):
                         return f"`{key.value}` at {self.project.where(file, span)}"
         return None
+
+
+def by_store(found: Iterator[tuple[Finding, Place, list[KeptStore]]]) -> Iterator[Finding]:
+    """One finding for the loaders that read from the same stores: the first, with the others as related places.
+
+    Args:
+        found: the finding about each loader, the place of the loader and the stores behind it.
+    """
+    causes: Causes[tuple[Finding, Place]] = Causes()
+    for finding, loader, stores in found:
+        causes.add((finding, loader), *((store.file.path, store.span) for store in stores))
+    for group in causes:
+        first = max((finding for finding, _ in group), key=lambda one: SEVERITIES.index(one.severity or "info"))
+        opened = (place for finding, _ in group for place in finding.related)
+        others = (loader for finding, loader in group if finding is not first)
+        yield replace(first, related=tuple(dict.fromkeys((*opened, *others))))

@@ -55,7 +55,7 @@ def _cause(copied: Copied) -> tuple[str, int]:
 
 
 def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Finding:
-    loader, regime, copied = min(found, key=lambda one: (not one[1].shown, one[2].call.span))
+    loader, regime, copied = min(found, key=lambda one: (not one[1].shown, one[1].unchosen, one[2].call.span))
     file, call = copied.value.file, copied.call
     assert file is not None
     others = [
@@ -79,6 +79,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
             "loader": project.where(loader.file, loader.span),
             "method": regime.described,
         },
+        severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
         trace=project.chain(regime.arrival, kept.hops if kept is not None else ()),
         related=(

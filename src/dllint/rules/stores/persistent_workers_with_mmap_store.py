@@ -10,7 +10,7 @@ from dllint.evidence.wording import counted, mebibytes
 from dllint.evidence.worker_memory import growth
 from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.project import Project
-from dllint.rules.stores.mapped_stores import Stores
+from dllint.rules.stores.mapped_stores import KeptStore, Stores, by_store
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -22,6 +22,10 @@ MANY_MAPPED = 64 * MIB
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    return by_store(_found(project))
+
+
+def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]:
     for loader in project.loaders:
         if not loader.workers().possible:
             continue
@@ -39,7 +43,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if any(argument.keyword == "persistent_workers" for argument in loader.file.calls[loader.call].args):
             edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "False")
             fixes = (Fix("Let workers end with the epoch: `persistent_workers=False`", "unsafe", (edit,)),)
-        yield Finding(
+        finding = Finding(
             CODE,
             loader.file.path,
             loader.span,
@@ -52,6 +56,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             fixes=fixes,
             statement=loader.file.calls[loader.call].statement,
         )
+        yield finding, project.loader_place(loader), stores
 
 
 def judge(case: Case) -> Judgement:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.wording import listed
 from dllint.finding import Finding, Fix, Place
 from dllint.project import Project
-from dllint.rules.stores.mapped_stores import Stores
+from dllint.rules.stores.mapped_stores import KeptStore, Stores, by_store
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -18,13 +18,17 @@ _FIXES = (Fix("Compare RSS with PSS, and with `pin_memory=False`, before blaming
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    return by_store(_found(project))
+
+
+def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]:
     for loader in project.loaders:
         if not loader.workers().possible or loader.flag("pin_memory") is not True:
             continue
         stores = [store for value in project.dataset_objects(loader) for store in project.ask(Stores).kept(value)]
         if not stores:
             continue
-        yield Finding(
+        finding = Finding(
             CODE,
             loader.file.path,
             loader.span,
@@ -36,6 +40,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             fixes=_FIXES,
             statement=loader.file.calls[loader.call].statement,
         )
+        yield finding, project.loader_place(loader), stores
 
 
 def judge(case: Case) -> Judgement:

@@ -28,7 +28,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
-    one, cap = min(found, key=lambda pair: not pair[0].regime.shown)
+    one, cap = min(found, key=lambda pair: (not pair[0].regime.shown, pair[0].regime.unchosen))
     regime, loader, call = one.regime, one.loader, one.call
     loaders = dict.fromkeys(project.loader_place(other.loader) for other, _ in found)
     beginnings = [project.place(hop) for other, _ in found if (hop := project.ask(OpenCV).beginning(other)) is not None]
@@ -44,6 +44,7 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
             "loader": project.where(loader.file, loader.span),
             "method": regime.described,
         },
+        severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys((regime.method, *(name for other, _ in found for name in other.methods)))),
         trace=project.chain(regime.arrival, one.run.hops),
         related=(
