@@ -23,6 +23,7 @@ from dllint.inference.objects import Objects
 from dllint.inference.parameters import Parameters
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import (
+    UNKNOWN,
     Actual,
     Actuals,
     Class,
@@ -37,6 +38,7 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.linking.conditions import tested_at
+from dllint.linking.expressions import writes_key
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.source import SourceFile, last_name
@@ -105,6 +107,7 @@ class World:
         self._stored_under: dict[str, dict[str, None]] | None = None
         self._function_names: set[str] | None = None
         self._classes: list[Class] | None = None
+        self._written_keys: dict[str, bool] = {}
 
     # Indices
 
@@ -178,6 +181,20 @@ class World:
                 scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
             }
         return name in self._function_names
+
+    def chosen_by_name(self, value: Instance) -> bool:
+        """Whether the class of an object is only one of those that a name which is not known may mean."""
+        if value.file is None or value.call < 0:
+            return False
+        built = self.knowledge.built(value.file, value.call, value.frame)
+        return UNKNOWN in (built or self.calls.callees(value.file, value.call, value.frame))
+
+    def writes_key(self, name: str) -> bool:
+        """Whether a call, a dict, an item or an attribute of the project has that name as a keyword or key."""
+        found = self._written_keys.get(name)
+        if found is None:
+            found = self._written_keys[name] = any(writes_key(file, name) for file in self.files.values())
+        return found
 
     # Places and activations
 

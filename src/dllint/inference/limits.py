@@ -104,6 +104,11 @@ ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
 ORIGINS = Limit("places that one value comes from", 40)
 ORIGIN_STEPS = Limit("steps of one question about origins", 4000)
 
+# What is read beside the source
+
+CONFIGURATION_FILES = Limit("configuration files of the project that are looked into", 1000)
+CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for configuration files", 8)
+
 # The project: loaders, datasets, processes
 
 LOADER_NAMES = Limit("names under which loaders are made", 300)

@@ -109,6 +109,9 @@ class Libraries:
     def in_data(self, value: Data, key: object) -> Found:
         return self.data.lookup(value, key)
 
+    def configures(self, key: str) -> bool:
+        return self.data.files.have_key(key)
+
     def entries(self, registry: Instance) -> Values:
         return self.registries.entries(registry)
 

@@ -10,6 +10,7 @@ from typing import Any
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.libraries.configuration_files import SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
 
@@ -19,15 +20,10 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 
-LARGEST = 1_000_000
-"""Bytes; a larger file is data, not configuration."""
-
-
 _PARSERS = (
     *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
     *("yaml.load", "yaml.safe_load", "yaml.full_load"),
 )
-SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 
 
 def _content(path: str, text: str) -> Any:
@@ -53,6 +49,7 @@ class DataFiles:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
+        self.files = ConfigurationFiles(world.settings.root)
         self._loaded: dict[str, Any] = {}
         self.results: dict[str, Handler] = {
             **dict.fromkeys(("open", "omegaconf.OmegaConf.load"), self._open),
@@ -103,12 +100,10 @@ class DataFiles:
 
     def _load(self, path: str) -> Any:
         if path not in self._loaded:
+            data = read(path)
             try:
-                with open(path, "rb") as stream:
-                    data = stream.read(LARGEST + 1)
-                text = data.decode("utf-8-sig") if len(data) <= LARGEST else "null"
-                self._loaded[path] = _content(path, text)
-            except (OSError, ValueError, RecursionError):
+                self._loaded[path] = _content(path, data.decode("utf-8-sig")) if data is not None else None
+            except (ValueError, RecursionError):
                 self._loaded[path] = None
         return self._loaded[path]
 

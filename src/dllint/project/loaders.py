@@ -43,15 +43,17 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Workers:
     """A worker count: "none" (provably 0), "some" (a positive number is among the values), "unknown" (workers
-    possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say)."""
+    possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say). Workers are `counted` as
+    possible behind such a mapping unless the project also writes a start method into one."""
 
     kind: str
     count: int | None
     text: str
+    counted: bool = True
 
     @property
     def possible(self) -> bool:
-        return self.kind in ("some", "unknown")
+        return self.kind in ("some", "unknown") or (self.kind == "opaque" and self.counted)
 
     @property
     def described(self) -> str:
@@ -110,7 +112,7 @@ class Loader:
             return Workers("none", 0, "0")
         written = self._written("num_workers")
         if not found.named and any(isinstance(value, Unknown) for value in values):
-            return Workers("opaque", None, written)
+            return Workers("opaque", None, self._unpacked() or written, self._may_have_workers())
         counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, (int, float))]
         if len(counts) == len(values) and not any(counts):
             return Workers("none", 0, "0")
@@ -136,6 +138,17 @@ class Loader:
             return True
         params = init.file.scopes[init.scope].params
         return any(param.kind == "kw" or param.name == name for param in params)
+
+    def _may_have_workers(self) -> bool:
+        """Whether a mapping that cannot be followed counts as one that gives workers: where no code of the project
+        names a multiprocessing context, or where a configuration file has the key."""
+        world = self.world
+        return not world.writes_key("multiprocessing_context") or world.knowledge.configures("num_workers")
+
+    def _unpacked(self) -> str | None:
+        """The last mapping that the call unpacks, as written."""
+        unpacked = [one.value for one in self.file.calls[self.call].args if one.keyword == "**"]
+        return f"**{render(unpacked[-1], self.file, 40)}" if unpacked else None
 
     def _written(self, name: str) -> str:
         for argument in self.file.calls[self.call].args:

@@ -201,6 +201,16 @@ class Project:
             return loader.datasets()
         return tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
 
+    def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
+        """Whether workers, or a dataset of the holder's class ("Faces.transform"), are only what a loader may have: an
+        unpacked mapping may give the workers, or the class is one of those that a name may mean."""
+        if regime.workers.kind == "opaque":
+            return True
+        name = holder.partition(".")[0]
+        found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
+        meant = [value for value in found if value.of.name == name] or found
+        return bool(meant) and all(self.world.chosen_by_name(value) for value in meant)
+
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""
         key = (loader.file.path, loader.call)

@@ -60,7 +60,7 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
         loader.span,
         message,
         values,
-        severity="error" if worst is not None else None,
+        severity="error" if worst is not None and not project.rests_on_guess(loader, regime) else None,
         start_methods=tuple(dict.fromkeys(one.method for one in regimes)),
         trace=trace,
         related=(worst.place,) if worst is not None else (),

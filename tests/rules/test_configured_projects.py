@@ -1,0 +1,67 @@
+"""Projects whose datasets and worker counts are chosen by configuration: what is found, and with which weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+LOADER = """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+from rows import Rows
+
+def build(options):
+    return DataLoader(Rows(), **options["loader"])
+
+def worker(rank, options):
+    for batch in build(options):
+        print(batch)
+
+def launch(options):
+    mp.spawn(worker, args=(options,), nprocs=2)
+"""
+ROWS = """\
+from torch.utils.data import Dataset
+
+class Rows(Dataset):
+    def __init__(self, root="rows"):
+        self.scale = lambda row: row
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+    def __len__(self):
+        return 9
+"""
+SELECT = {"select": ["DLL101", "DLL201"]}
+CONTEXT = 'OPTIONS = {"loader": {"multiprocessing_context": "fork", "num_workers": 3}}\n'
+DEFAULT = LOADER.replace("mp.spawn(worker, args=(options,), nprocs=2)", "worker(0, options)")
+WORKERS = "loader:\n  num_workers: 3\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({}, {"DLL101", "DLL201"}, id="no one names a context"),
+        pytest.param({"train.py": CONTEXT + LOADER}, set(), id="the code names a context"),
+        pytest.param(
+            {"train.py": CONTEXT + LOADER, "conf/train.yaml": WORKERS},
+            {"DLL101", "DLL201"},
+            id="a configuration file has workers",
+        ),
+        pytest.param({"train.py": DEFAULT}, set(), id="only a default of Python, and no file with workers"),
+        pytest.param({"train.py": DEFAULT, "conf/a.json": '{"num_workers": 3}'}, {"DLL201"}, id="a default of Python"),
+        pytest.param({"train.py": DEFAULT, "conf/a.json": '{"data": "num_workers"}'}, set(), id="no key"),
+    ],
+)
+def test_an_unpacked_mapping_may_give_workers(
+    files: dict[str, str], expected: set[str], told: Callable[..., Any]
+) -> None:
+    found = told({"train.py": LOADER, "rows.py": ROWS, **files}, **SELECT)
+
+    assert {one.code for one in found} == expected
+    assert all(one.severity != "error" for one in found)
+    assert all("**options['loader']" in one.text for one in found if one.code == "DLL101")
