@@ -65,3 +65,50 @@ def test_an_unpacked_mapping_may_give_workers(
     assert {one.code for one in found} == expected
     assert all(one.severity != "error" for one in found)
     assert all("**options['loader']" in one.text for one in found if one.code == "DLL101")
+
+
+LOCATING = """\
+import importlib
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def locate(path):
+    module, name = path.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+
+def worker(rank, options):
+    for batch in DataLoader(locate(options["target"])(), num_workers=3):
+        print(batch)
+
+def launch(options):
+    mp.spawn(worker, args=(options,), nprocs=2)
+"""
+KNOWN = """
+if __name__ == "__main__":
+    launch({"target": "rows.Rows"})
+"""
+MODULE = LOCATING.replace('locate(options["target"])()', "importlib.import_module(options.module).Rows()")
+OTHERS = "from torch.utils.data import Dataset\n" + "".join(
+    f"class Other{number}(Dataset):\n    pass\n" for number in range(15)
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        pytest.param({"train.py": LOCATING + KNOWN}, "error", id="a dotted path that the code says"),
+        pytest.param({"train.py": LOCATING, "a.yaml": "target: rows.Rows"}, "warning", id="one of the configuration"),
+        pytest.param(
+            {"train.py": LOCATING, "a.json": '{"class_path": "rows.Rows"}'}, "warning", id="one of a JSON file"
+        ),
+        pytest.param({"train.py": LOCATING}, "warning", id="the only dataset"),
+        pytest.param({"train.py": LOCATING, "others.py": OTHERS}, None, id="one of many datasets"),
+        pytest.param({"train.py": LOCATING, "others.py": OTHERS, "a.yaml": "x: others.Other0"}, None, id="another one"),
+        pytest.param({"train.py": MODULE, "others.py": OTHERS}, "warning", id="a module of the command line"),
+        pytest.param({"train.py": MODULE.replace(".Rows", ".Data")}, None, id="another class of such a module"),
+    ],
+)
+def test_a_class_that_a_name_chooses(files: dict[str, str], severity: str | None, told: Callable[..., Any]) -> None:
+    found = told({"rows.py": ROWS, **files}, select=["DLL201"])
+
+    assert [one.severity for one in found] == ([] if severity is None else [severity])

@@ -15,6 +15,7 @@ from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
 from dllint.inference.packed_arguments import laid_out
 from dllint.inference.values import (
+    CHOSEN,
     NONE,
     Actuals,
     Class,
@@ -92,7 +93,7 @@ class CallGraph:
     def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> Targets:
         collected: dict[tuple[object, ...], Target] = {}
         known, guessed = self._resolved(file, index, frame)
-        for values, by_name in ((known, False), (guessed, True)):
+        for values, by_name in ((known, CHOSEN in known), (guessed, True)):
             for value in values:
                 for target in self.run_by(value, Given(file, index, frame)):
                     collected.setdefault((target.function.key, target.frame), target._replace(guessed=by_name))

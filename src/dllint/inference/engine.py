@@ -23,7 +23,7 @@ from dllint.inference.objects import Objects
 from dllint.inference.parameters import Parameters
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import (
-    UNKNOWN,
+    CHOSEN,
     Actual,
     Actuals,
     Class,
@@ -187,7 +187,7 @@ class World:
         if value.file is None or value.call < 0:
             return False
         built = self.knowledge.built(value.file, value.call, value.frame)
-        return UNKNOWN in (built or self.calls.callees(value.file, value.call, value.frame))
+        return CHOSEN in (built or self.calls.callees(value.file, value.call, value.frame))
 
     def writes_key(self, name: str) -> bool:
         """Whether a call, a dict, an item or an attribute of the project has that name as a keyword or key."""

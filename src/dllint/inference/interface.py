@@ -111,6 +111,12 @@ class Knowledge(Protocol):
     def configures(self, key: str) -> bool:
         """Whether a configuration file of the project has an entry of that name."""
 
+    def attribute(self, value: Instance, name: str) -> Values:
+        """What an attribute of an object from outside is, where more is known of it than its name."""
+
+    def configured_classes(self) -> Values:
+        """The classes of the project that its configuration files name, with `CHOSEN`; none where they name none."""
+
     def entries(self, registry: Instance) -> Values:
         """The classes and functions that decorators put into a registry; none where it is no registry."""
 

@@ -57,12 +57,15 @@ class Objects:
             return self._of_super(value, name)
         if isinstance(value, Instance):
             if isinstance(value.of, External):
-                return (External(f"{value.of.name}().{name}"),)
+                known = self.world.knowledge.attribute(value, name)
+                return known or (External(f"{value.of.name}().{name}"),)
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
             if isinstance(value, (Mapping, Keywords)) and name in METHODS:
                 return (External(f"dict().{name}"),)
             found = self.world.mappings.in_value(value, name)
+            if isinstance(value, Data) and name in METHODS and (found is None or not found.named):
+                return (External(f"dict().{name}"),)
             return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
         if isinstance(value, Display):
             return (External(f"list().{name}"),)

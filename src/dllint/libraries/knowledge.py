@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import Actuals, Data, Frame, Function, Instance, Parsed, Site, Values
-from dllint.libraries import builtins, click, contents, hooks, index, registries
+from dllint.inference.values import Actuals, Data, External, Frame, Function, Instance, Parsed, Site, Values
+from dllint.libraries import builtins, click, contents, hooks, index, registries, texts
 from dllint.libraries.argparse import Parsers
-from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.dynamic_lookup import IMPORTING, first_argument
 from dllint.libraries.index import GIVES_ARGUMENT, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.named_objects import NamedObjects
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -53,9 +54,11 @@ class Libraries:
         self.world = world
         self.parsers = Parsers(world)
         self.data = DataFiles(world)
+        self.named = NamedObjects(world, self.data.files)
         self.registries = Registries(world)
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
+            **texts.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **self.data.results,
         }
@@ -111,6 +114,13 @@ class Libraries:
 
     def configures(self, key: str) -> bool:
         return self.data.files.have_key(key)
+
+    def attribute(self, value: Instance, name: str) -> Values:
+        module = isinstance(value.of, External) and value.of.name in IMPORTING
+        return self.named.defined(name) if module else ()
+
+    def configured_classes(self) -> Values:
+        return self.named.configured()
 
     def entries(self, registry: Instance) -> Values:
         return self.registries.entries(registry)
