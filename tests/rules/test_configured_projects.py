@@ -112,3 +112,109 @@ def test_a_class_that_a_name_chooses(files: dict[str, str], severity: str | None
     found = told({"rows.py": ROWS, **files}, select=["DLL201"])
 
     assert [one.severity for one in found] == ([] if severity is None else [severity])
+
+
+HYDRA = """\
+import hydra
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+def worker(rank, cfg):
+    data = hydra.utils.instantiate(cfg.data)
+    for batch in DataLoader(data, **cfg.loader):
+        print(batch)
+
+@hydra.main(config_path="conf", config_name="config", version_base=None)
+def main(cfg):
+    mp.spawn(worker, args=(cfg,), nprocs=2)
+
+if __name__ == "__main__":
+    main()
+"""
+CONFIG = """\
+data:
+  _target_: rows.Rows
+  root: rows
+loader:
+  num_workers: 4
+"""
+GROUP = "defaults:\n  - data: images\nloader:\n  num_workers: 4\n"
+WHOLE = HYDRA.replace("DataLoader(data, **cfg.loader)", "hydra.utils.instantiate(cfg.loader)")
+LOADER_TARGET = """\
+loader:
+  _target_: torch.utils.data.DataLoader
+  num_workers: 4
+  dataset:
+    _target_: rows.Rows
+data: {}
+"""
+LAZY = """\
+import torch.multiprocessing as mp
+from detectron2.config import LazyConfig, instantiate
+
+def worker(rank, cfg):
+    for batch in instantiate(cfg.dataloader.train):
+        print(batch)
+
+def main(args):
+    cfg = LazyConfig.load(args.config_file)
+    mp.spawn(worker, args=(cfg,), nprocs=2)
+"""
+LAZY_CONFIG = """\
+from detectron2.config import LazyCall as L
+from omegaconf import OmegaConf
+from torch.utils.data import DataLoader
+
+from rows import Rows
+
+dataloader = OmegaConf.create()
+dataloader.train = L(DataLoader)(dataset=L(Rows)(root="x"), num_workers=4)
+"""
+OTHER = "class Other:\n    def __getitem__(self, index):\n        return index\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        pytest.param({"conf/config.yaml": CONFIG}, "error", id="hydra"),
+        pytest.param(
+            {"conf/config.yaml": GROUP, "conf/data/images.yaml": "_target_: rows.Rows"}, "error", id="a group of hydra"
+        ),
+        pytest.param(
+            {
+                "conf/config.yaml": GROUP,
+                "conf/data/images.yaml": "_target_: rows.Rows",
+                "conf/data/others.yaml": "_target_: others.Other",
+                "others.py": OTHER,
+            },
+            "warning",
+            id="a group of which the command line chooses",
+        ),
+        pytest.param(
+            {"conf/config.yaml": CONFIG.replace("rows.Rows", "others.Other"), "others.py": OTHER}, None, id="other"
+        ),
+        pytest.param(
+            {"train.py": WHOLE, "conf/config.yaml": LOADER_TARGET}, "error", id="a loader of the configuration"
+        ),
+        pytest.param({"train.py": LAZY, "configs/data.py": LAZY_CONFIG}, "warning", id="a lazy configuration"),
+    ],
+)
+def test_what_a_configuration_describes(files: dict[str, str], severity: str | None, told: Callable[..., Any]) -> None:
+    found = told({"train.py": HYDRA, "rows.py": ROWS, **files}, select=["DLL201"])
+
+    assert [one.severity for one in found] == ([] if severity is None else [severity])
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"train.py": HYDRA, "conf/config.yaml": CONFIG.replace("4", "0")}, id="hydra"),
+        pytest.param(
+            {"train.py": LAZY, "configs/data.py": LAZY_CONFIG.replace("num_workers=4", "num_workers=0")}, id="lazy"
+        ),
+    ],
+)
+def test_no_workers_unless_the_command_line_says_so(files: dict[str, str], told: Callable[..., Any]) -> None:
+    found = told({"rows.py": ROWS, **files}, select=["DLL201"])
+
+    assert [one.code for one in found] == ["DLL201"]

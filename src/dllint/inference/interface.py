@@ -126,6 +126,16 @@ class Knowledge(Protocol):
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """The classes and functions of which a call picks one by a configuration, and calls it."""
 
+    @property
+    def instantiating(self) -> frozenset[str]:
+        """Last names of functions that make what a configuration describes."""
+
+    def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """What such a call calls."""
+
+    def made_of(self, values: Values, file: SourceFile) -> Values:
+        """The values of an entry of a configuration, with objects in the place of those that describe one."""
+
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
         """The arguments that reach what a call picks by a configuration; the call's own where it picks nothing."""
 

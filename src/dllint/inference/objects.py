@@ -71,8 +71,15 @@ class Objects:
             return (External(f"list().{name}"),)
         if (isinstance(value, Const) and isinstance(value.value, str)) or isinstance(value, Pattern):
             return (External(f"str().{name}"),)
-        if isinstance(value, Partial) and name == "func":
-            return (value.function,)
+        if isinstance(value, Partial):
+            bound = self.world.made_with(value).keywords.get(name)
+            return (
+                (value.function,)
+                if name == "func"
+                else (UNKNOWN,)
+                if bound is None
+                else self.world.values.passed(bound)
+            )
         return (UNKNOWN,)
 
     def _of_module(self, module: Module, name: str) -> Values:

@@ -45,6 +45,10 @@ class ConfigurationFiles:
             self._names = frozenset(found)
         return self._names
 
+    def below(self, directory: str) -> list[str]:
+        """The paths of those in a directory, at any depth."""
+        return [path for path in self._searched() if path.startswith(directory + os.sep)]
+
     def _searched(self) -> dict[str, bytes]:
         """Their contents by path."""
         if self._contents is None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
-from dllint.libraries.configuration_files import SUFFIXES, ConfigurationFiles, read
+from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.libraries.configuration_files import SEARCHED, SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
 
@@ -39,9 +39,23 @@ def _content(path: str, text: str) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+
+
+COMPOSED = "hydra:"
+"""Before the path of a configuration that hydra composes: its directory, "//", and the name of its main file."""
+
+
+def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
+    """The node that a pointer leads to; None where it leads nowhere."""
+    for step in pointer:
+        try:
+            node = node[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return node
 
 
 class DataFiles:
@@ -73,6 +87,8 @@ class DataFiles:
         return tuple(value for value in found if isinstance(value, Data)) or None
 
     def lookup(self, value: Data, key: object) -> Found:
+        if value.path.startswith(COMPOSED):
+            return self._composed(value, key)
         node = self._node(value)
         if isinstance(node, dict) and isinstance(key, str):
             if key not in node:
@@ -82,6 +98,37 @@ class DataFiles:
             return Found((self._value(node[key], value, key),), False)
         return OPAQUE
 
+    def _composed(self, value: Data, key: object) -> Found:
+        """What hydra puts under a key: what the main file or any file of a group says, which the command line may
+        replace."""
+        nodes = self._parts(value) if isinstance(key, str) else ()
+        found = {
+            self._value(node[key], value, str(key)): None for node in nodes if isinstance(node, dict) and key in node
+        }
+        if not found:
+            return OPAQUE
+        if not all(isinstance(one, Data) for one in found):
+            found[CHOSEN if len(found) > 1 else UNKNOWN] = None
+        return Found(tuple(found), False)
+
+    def _parts(self, value: Data) -> list[Any]:
+        """The nodes that hydra merges at a place: of the main file, and of the files of groups, `data/images.yaml` at
+        `data` unless its header says that it belongs to the top (hydra documentation, "Packages")."""
+        top, _, main = value.path.removeprefix(COMPOSED).rpartition("//")
+        pointer = value.pointer
+        found = [_at(self._load(os.path.join(top, main)), pointer)] if main else []
+        for path in self.files.below(top):
+            package = tuple(os.path.relpath(os.path.dirname(path), top).replace(os.sep, "/").split("/"))
+            if package == (os.curdir,):
+                continue
+            if b"@package _global_" in (read(path, SEARCHED) or b"")[:200]:
+                found.append(_at(self._load(path), pointer))
+            elif pointer[: len(package)] == package:
+                found.append(_at(self._load(path), pointer[len(package) :]))
+            elif package[: len(pointer)] == pointer:
+                found.append({package[len(pointer)]: {}})
+        return found
+
     def _value(self, node: object, parent: Data, key: str | int) -> Value:
         if isinstance(node, (dict, list)):
             return Data(parent.path, (*parent.pointer, key))
@@ -90,13 +137,7 @@ class DataFiles:
         return UNKNOWN
 
     def _node(self, value: Data) -> Any:
-        node = self._load(value.path)
-        for step in value.pointer:
-            try:
-                node = node[step]
-            except (KeyError, IndexError, TypeError):
-                return None
-        return node
+        return _at(self._load(value.path), value.pointer)
 
     def _load(self, path: str) -> Any:
         if path not in self._loaded:

@@ -276,7 +276,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
             if found is not None:
                 yield Loader(world, file, index, value, *found)
                 break
-    for name in sorted(BUILDING):
+    for name in sorted(BUILDING | world.knowledge.instantiating):
         for file, index in world.called(name):
             for value in world.knowledge.built(file, index, None):
                 found = loader_api(world, value)

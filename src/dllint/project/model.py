@@ -13,6 +13,7 @@ from dllint.finding import Place
 from dllint.inference import limits
 from dllint.inference.engine import World
 from dllint.inference.values import (
+    CHOSEN,
     Class,
     Const,
     External,
@@ -204,7 +205,7 @@ class Project:
     def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
         """Whether workers, or a dataset of the holder's class ("Faces.transform"), are only what a loader may have: an
         unpacked mapping may give the workers, or the class is one of those that a name may mean."""
-        if regime.workers.kind == "opaque":
+        if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
             return True
         name = holder.partition(".")[0]
         found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
