@@ -88,6 +88,25 @@ if __name__ == "__main__":
     launch({"target": "rows.Rows"})
 """
 MODULE = LOCATING.replace('locate(options["target"])()', "importlib.import_module(options.module).Rows()")
+SEARCHING = """\
+import importlib
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+def find(name):
+    found = None
+    for key, cls in importlib.import_module("data." + name).__dict__.items():
+        if key.lower() == name and issubclass(cls, Dataset):
+            found = cls
+    return found
+
+def worker(rank, options):
+    for batch in DataLoader(find(options.name)(), num_workers=3):
+        print(batch)
+
+def launch(options):
+    mp.spawn(worker, args=(options,), nprocs=2)
+"""
 OTHERS = "from torch.utils.data import Dataset\n" + "".join(
     f"class Other{number}(Dataset):\n    pass\n" for number in range(15)
 )
@@ -104,6 +123,7 @@ OTHERS = "from torch.utils.data import Dataset\n" + "".join(
         pytest.param({"train.py": LOCATING}, "warning", id="the only dataset"),
         pytest.param({"train.py": LOCATING, "others.py": OTHERS}, None, id="one of many datasets"),
         pytest.param({"train.py": LOCATING, "others.py": OTHERS, "a.yaml": "x: others.Other0"}, None, id="another one"),
+        pytest.param({"train.py": SEARCHING, "data/rows.py": ROWS}, "warning", id="one of those in a module"),
         pytest.param({"train.py": MODULE, "others.py": OTHERS}, "warning", id="a module of the command line"),
         pytest.param({"train.py": MODULE.replace(".Rows", ".Data")}, None, id="another class of such a module"),
     ],

@@ -368,6 +368,13 @@ class World:
         # Of a comparison the left side says it.
         return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
+    def classes_of(self, module: Module) -> Values:
+        """The classes of a module of which any may be meant, where they are few, with `CHOSEN`: those that it defines,
+        or, as in a package's `__init__.py`, those that it imports."""
+        classes = [member for member in self.members_like(module, Pattern("", "")) if isinstance(member, Class)]
+        defined = [member for member in classes if member.file.path == module.path] or classes
+        return (*defined, CHOSEN) if 0 < len(defined) <= limits.MEMBERS.most else ()
+
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """What the members of a module or class are whose names fit a pattern."""
         found: list[Value] = []

@@ -87,11 +87,21 @@ class Objects:
             package = module.path.removeprefix("<namespace>")
             found = self.world.index.resolve("", f"{package}.{name}", 0)
             return (Module(found[-1]),) if found else (Module(f"<namespace>{package}.{name}"),)
-        return (
-            self.world.imports.member(module.path, name)
-            or self.world.imports.submodule(module.path, name)
-            or (UNKNOWN,)
-        )
+        if name == "__dict__":
+            return (module,)
+        own = self.world.imports.member(module.path, name) or self.world.imports.submodule(module.path, name)
+        return union([own, *self._set_on_module(module, name)]) or (UNKNOWN,)
+
+    def _set_on_module(self, module: Module, name: str) -> list[Values]:
+        """What other files set a module's attribute to: `settings.workers = 4`."""
+        groups: list[Values] = []
+        for file, store in self.outside_stores(name):
+            if not isinstance(store.base, Name) or file.path == module.path:
+                continue
+            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+            if module in self.world.values.evaluate(store.base, site):
+                groups.append(self.world.values.evaluate(store.value, site))
+        return groups
 
     def _of_class(self, cls: Class, name: str) -> Values:
         method = self.world.hierarchy.method(cls, name)

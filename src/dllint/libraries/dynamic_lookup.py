@@ -9,9 +9,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import (
-    CHOSEN,
     UNKNOWN,
-    Class,
     Const,
     External,
     Instance,
@@ -56,16 +54,11 @@ def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def _any_class(world: Engine, base: Value) -> Values:
-    """The classes of a module of the project of which any may be meant, where they are few: those that it defines, or,
-    as in a package's `__init__.py`, those that it imports. Of a module that is not known either, those that the
-    project's configuration names."""
+    """The classes of a module of the project of which any may be meant; of a module that is not known either, those
+    that the project's configuration names."""
     if isinstance(base, Instance) and isinstance(base.of, External) and base.of.name in IMPORTING:
         return world.knowledge.configured_classes()
-    if not isinstance(base, Module):
-        return ()
-    classes = [member for member in world.members_like(base, Pattern("", "")) if isinstance(member, Class)]
-    defined = tuple(member for member in classes if member.file.path == base.path) or tuple(classes)
-    return (*defined, CHOSEN) if 0 < len(defined) <= limits.MEMBERS.most else ()
+    return world.classes_of(base) if isinstance(base, Module) else ()
 
 
 def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
