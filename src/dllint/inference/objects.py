@@ -64,8 +64,11 @@ class Objects:
             if isinstance(value, (Mapping, Keywords)) and name in METHODS:
                 return (External(f"dict().{name}"),)
             found = self.world.mappings.in_value(value, name)
-            if isinstance(value, Data) and name in METHODS and (found is None or not found.named):
-                return (External(f"dict().{name}"),)
+            if isinstance(value, Data) and (found is None or not found.named):
+                if name in METHODS:
+                    return (External(f"dict().{name}"),)
+                if name == "read" and not value.pointer:
+                    return (External("open().read"),)
             return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
         if isinstance(value, Display):
             return (External(f"list().{name}"),)

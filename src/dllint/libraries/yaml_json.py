@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from typing import Any
 
+from dllint.facts.nodes import Attribute
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, const
 from dllint.libraries.configuration_files import SEARCHED, SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
@@ -26,6 +28,10 @@ _PARSERS = (
 )
 
 
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+"""A text of JSON, which stays, or a comment that the program takes out before it parses the file."""
+
+
 def _content(path: str, text: str) -> Any:
     """The content of a file.
 
@@ -35,7 +41,10 @@ def _content(path: str, text: str) -> Any:
     if path.endswith(".toml"):
         return tomllib.loads(text)
     if path.endswith(".json"):
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_COMMENT.sub(lambda found: found[1] or "", text))
     import yaml
 
     try:
@@ -68,6 +77,8 @@ class DataFiles:
         self.results: dict[str, Handler] = {
             **dict.fromkeys(("open", "omegaconf.OmegaConf.load"), self._open),
             **dict.fromkeys(_PARSERS, self._parse),
+            "open().read": self._read,
+            **dict.fromkeys(("pathlib.Path().read_text", "pathlib.Path().read_bytes"), self._read_path),
         }
 
     def _open(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -78,6 +89,25 @@ class DataFiles:
                 path = self._find(file.path, value.value)
                 if path is not None:
                     found.append(Data(path, ()))
+        return tuple(found) or None
+
+    @staticmethod
+    def _read(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        """What `stream.read()` gives: what the file holds, until it is parsed."""
+        func = file.calls[index].func
+        found = world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+        return tuple(value for value in found if isinstance(value, Data)) or None
+
+    def _read_path(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        """What `Path("options.json").read_text()` gives."""
+        func = file.calls[index].func
+        found: list[Value] = []
+        for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
+            if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+                found += (
+                    self._open(world, value.file, value.call, world.call_site(value.file, value.call, value.frame))
+                    or ()
+                )
         return tuple(found) or None
 
     @staticmethod
