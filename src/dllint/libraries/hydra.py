@@ -27,8 +27,8 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.named_objects import NamedObjects
-from dllint.libraries.yaml_json import COMPOSED
 from dllint.linking.source import SourceFile, last_name
 
 INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call", "detectron2.config.instantiate"})

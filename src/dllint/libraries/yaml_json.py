@@ -12,6 +12,7 @@ from dllint.facts.nodes import Attribute
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, const
+from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.configuration_files import SEARCHED, SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
@@ -51,10 +52,6 @@ def _content(path: str, text: str) -> Any:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
-
-
-COMPOSED = "hydra:"
-"""Before the path of a configuration that hydra composes: its directory, "//", and the name of its main file."""
 
 
 def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
@@ -117,7 +114,7 @@ class DataFiles:
         return tuple(value for value in found if isinstance(value, Data)) or None
 
     def lookup(self, value: Data, key: object) -> Found:
-        if value.path.startswith(COMPOSED):
+        if value.composed:
             return self._composed(value, key)
         node = self._node(value)
         if isinstance(node, dict) and isinstance(key, str):
