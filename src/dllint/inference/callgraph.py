@@ -15,6 +15,7 @@ from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
 from dllint.inference.packed_arguments import laid_out
 from dllint.inference.values import (
+    CHOSEN,
     NONE,
     Actuals,
     Class,
@@ -92,10 +93,15 @@ class CallGraph:
     def _find_targets(self, file: SourceFile, index: int, frame: Frame | None) -> Targets:
         collected: dict[tuple[object, ...], Target] = {}
         known, guessed = self._resolved(file, index, frame)
-        for values, by_name in ((known, False), (guessed, True)):
+        for values, by_name in ((known, CHOSEN in known), (guessed, True)):
             for value in values:
                 for target in self.run_by(value, Given(file, index, frame)):
                     collected.setdefault((target.function.key, target.frame), target._replace(guessed=by_name))
+        if last_name(file.calls[index].func) in self.world.knowledge.instantiating:
+            built = self.world.knowledge.instantiated(file, index, frame)
+            for value in built:
+                for target in self.run_by(value, Given(file, index, frame)):
+                    collected[target.function.key, target.frame] = target._replace(guessed=CHOSEN in built)
         return Targets(collected.values())
 
     def run_by(self, value: Value, given: Given) -> Iterator[Target]:
@@ -330,7 +336,8 @@ class CallGraph:
 
     def _index_dynamic_calls(self) -> DynamicCalls:
         found: dict[tuple[str, int], dict[tuple[str, int], tuple[SourceFile, int]]] = {}
-        for file, index in (*self.looked_up(), *self.world.called("")):
+        named = (call for name in sorted(self.world.knowledge.instantiating) for call in self.world.called(name))
+        for file, index in (*self.looked_up(), *self.world.called(""), *named):
             for key in self.targets(file, index).keys:
                 found.setdefault(key, {})[file.path, index] = (file, index)
         return {key: list(calls.values()) for key, calls in found.items()}

@@ -24,6 +24,7 @@ from dllint.inference.parameters import Parameters
 from dllint.inference.stores import Stores
 from dllint.inference.symbols import Symbols
 from dllint.inference.values import (
+    CHOSEN,
     Actual,
     Actuals,
     Class,
@@ -38,6 +39,7 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.linking.conditions import tested_at
+from dllint.linking.expressions import writes_key
 from dllint.linking.implicit_calls import add_implicit_calls
 from dllint.linking.import_graph import ImportGraph
 from dllint.linking.source import SourceFile, last_name
@@ -109,6 +111,7 @@ class World:
         self._stored_under: dict[str, dict[str, None]] | None = None
         self._function_names: set[str] | None = None
         self._classes: list[Class] | None = None
+        self._written_keys: dict[str, bool] = {}
 
     # Indices
 
@@ -182,6 +185,20 @@ class World:
                 scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
             }
         return name in self._function_names
+
+    def chosen_by_name(self, value: Instance) -> bool:
+        """Whether the class of an object is only one of those that a name which is not known may mean."""
+        if value.file is None or value.call < 0:
+            return False
+        built = self.knowledge.built(value.file, value.call, value.frame)
+        return CHOSEN in (built or self.calls.callees(value.file, value.call, value.frame))
+
+    def writes_key(self, name: str) -> bool:
+        """Whether a call, a dict, an item or an attribute of the project has that name as a keyword or key."""
+        found = self._written_keys.get(name)
+        if found is None:
+            found = self._written_keys[name] = any(writes_key(file, name) for file in self.files.values())
+        return found
 
     # Places and activations
 
@@ -361,6 +378,13 @@ class World:
             return any(self._given(part, site) for part in expr.values)
         # Of a comparison the left side says it.
         return isinstance(expr, Constant) or self._given(expr.children()[0], site)
+
+    def classes_of(self, module: Module) -> Values:
+        """The classes of a module of which any may be meant, where they are few, with `CHOSEN`: those that it defines,
+        or, as in a package's `__init__.py`, those that it imports."""
+        classes = [member for member in self.members_like(module, Pattern("", "")) if isinstance(member, Class)]
+        defined = [member for member in classes if member.file.path == module.path] or classes
+        return (*defined, CHOSEN) if 0 < len(defined) <= limits.MEMBERS.most else ()
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
         """What the members of a module or class are whose names fit a pattern."""

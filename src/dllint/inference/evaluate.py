@@ -236,7 +236,7 @@ class Evaluator:
         if isinstance(value, External):
             return (External(f"{value.name}.{name}"),)
         if isinstance(value, Unknown):
-            return (UNKNOWN,)
+            return (value,)
         key = (value, name)
         return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
 

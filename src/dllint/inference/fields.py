@@ -26,8 +26,11 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if actual is not None:
         return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
     assert isinstance(value.of, Class)
-    if value.call < 0 or value.file is None or not has_fields(world, value.of):
+    if not has_fields(world, value.of):
         return []
+    if value.call < 0 or value.file is None:
+        default = _default(world, value.of, name)
+        return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
     actuals = world.made_with(value)
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
@@ -103,6 +106,13 @@ def _says(owner: Class, expr: Expr | None, keyword: str, what: bool) -> bool:
     """Whether a call is given a keyword argument that is this constant."""
     args = owner.file.calls[expr.index].args if isinstance(expr, CallRef) else ()
     return any(one.keyword == keyword and one.value == Constant(what) for one in args)
+
+
+def _made_anywhere(world: Engine, cls: Class) -> bool:
+    """Whether any code of the project makes objects of a class, or of one below it. Otherwise something from outside
+    does, which fills the fields as a command line or a file says."""
+    classes = (cls, *world.hierarchy.subclasses(cls))
+    return any(world.called(one.name) for one in classes)
 
 
 def _default(world: Engine, cls: Class, name: str) -> Values:

@@ -110,6 +110,15 @@ class Knowledge(Protocol):
     def in_data(self, value: Data, key: object) -> Found:
         """What a configuration file says under a key."""
 
+    def configures(self, key: str) -> bool:
+        """Whether a configuration file of the project has an entry of that name."""
+
+    def attribute(self, value: Instance, name: str) -> Values:
+        """What an attribute of an object from outside is, where more is known of it than its name."""
+
+    def configured_classes(self) -> Values:
+        """The classes of the project that its configuration files name, with `CHOSEN`; none where they name none."""
+
     def entries(self, registry: Instance) -> Values:
         """The classes and functions that decorators put into a registry; none where it is no registry."""
 
@@ -118,6 +127,16 @@ class Knowledge(Protocol):
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
         """The classes and functions of which a call picks one by a configuration, and calls it."""
+
+    @property
+    def instantiating(self) -> frozenset[str]:
+        """Last names of functions that make what a configuration describes."""
+
+    def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """What such a call calls."""
+
+    def made_of(self, values: Values, file: SourceFile) -> Values:
+        """The values of an entry of a configuration, with objects in the place of those that describe one."""
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
         """The arguments that reach what a call picks by a configuration; the call's own where it picks nothing."""
@@ -303,6 +322,7 @@ class Engine(Protocol):
     def aliases(self, name: str) -> Iterable[str]: ...
     def stored_under(self, attribute: str) -> Iterable[str]: ...
     def may_be_function(self, name: str) -> bool: ...
+    def writes_key(self, name: str) -> bool: ...
     def call_site(self, file: SourceFile, index: int, frame: Frame | None) -> Site: ...
     def actuals(self, file: SourceFile, index: int, frame: Frame | None) -> Actuals: ...
     def made_with(self, value: Instance | Partial) -> Actuals: ...
@@ -323,6 +343,7 @@ class Engine(Protocol):
     ) -> Frame: ...
     def impossible(self, site: Site) -> bool: ...
     def unreached(self, site: Site) -> bool: ...
+    def classes_of(self, module: Module) -> Values: ...
     def members_like(self, base: Value, pattern: Pattern) -> Values: ...
 
 

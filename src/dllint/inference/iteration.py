@@ -5,7 +5,7 @@ from __future__ import annotations
 from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Mapping, Site, Value, Values
+from dllint.inference.values import UNKNOWN, Mapping, Module, Site, Value, Values
 from dllint.linking.source import last_name
 
 _SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "iter", "tqdm"})
@@ -40,11 +40,14 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
 
 def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     bases = world.values.evaluate(expr, site)
-    if not any(isinstance(base, Mapping) for base in bases):
+    if not any(isinstance(base, (Mapping, Module)) for base in bases):
         return None
     found: dict[Value, None] = {}
     for base in bases:
-        found.update(dict.fromkeys(world.mappings.all_values(base) if isinstance(base, Mapping) else (UNKNOWN,)))
+        if isinstance(base, Module):
+            found.update(dict.fromkeys(world.classes_of(base) or (UNKNOWN,)))
+        else:
+            found.update(dict.fromkeys(world.mappings.all_values(base) if isinstance(base, Mapping) else (UNKNOWN,)))
     return tuple(found)
 
 

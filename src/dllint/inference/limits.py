@@ -90,6 +90,8 @@ GIVEN_ACTIVATIONS = Limit("activations of one function, by the functions that th
 HANDING_STEPS = Limit("functions that hand on a function before it is called", 3)
 OVERRIDES = Limit("methods of subclasses that one call can mean", 12)
 NAMESAKES = Limit("methods of one name that a call on an unknown object can mean", 4)
+NAMED = Limit("classes that configuration files name, of which any can be meant", 20)
+LAZY_CONFIGS = Limit("configuration modules of which any can be meant", 30)
 MEMBERS = Limit("members of a module of which any can be meant", 12)
 CONSTRUCTOR_STEPS = Limit("constructors that call one another", 8)
 
@@ -103,6 +105,11 @@ ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
 """Each place is passed once in a question, so that depth costs no more than the way."""
 ORIGINS = Limit("places that one value comes from", 40)
 ORIGIN_STEPS = Limit("steps of one question about origins", 4000)
+
+# What is read beside the source
+
+CONFIGURATION_FILES = Limit("configuration files of the project that are looked into", 1000)
+CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for configuration files", 8)
 
 # The project: loaders, datasets, processes
 

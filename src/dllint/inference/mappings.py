@@ -35,6 +35,7 @@ from dllint.inference.values import (
     Keywords,
     Mapping,
     Parsed,
+    Partial,
     Pattern,
     Site,
     Unknown,
@@ -184,7 +185,9 @@ class Mappings:
         """What is under the key in one container; None where the value is none. `reader` is the function that asks:
         its own changes are looked at in their order."""
         if isinstance(value, Unknown):
-            return OPAQUE
+            return Found((value,), True)
+        if isinstance(value, Partial):
+            return self.from_unpacked(self.world.made_with(value), key)
         if not isinstance(value, CONTAINERS):
             return None
         return self.world.memory.remember(
@@ -335,7 +338,8 @@ class Mappings:
             if actual.expr is None or actual.site is None:
                 return OPAQUE
             found = self._merged_under(actual.expr, actual.site, key)
-            groups.append(found.values)
+            described = self.world.knowledge.made_of if actual.described else None
+            groups.append(described(found.values, actual.site.file) if described is not None else found.values)
             written = written or found.named
             if not found.absent:
                 return Found(union(groups), False)
@@ -349,7 +353,7 @@ class Mappings:
     def item(self, value: Value, key: Value) -> Values:
         """The values of `value[key]`; of any item where the key is not known."""
         if isinstance(value, Unknown):
-            return (UNKNOWN,)
+            return (value,)
         if isinstance(key, Const):
             if isinstance(value, Parsed) and isinstance(key.value, int):
                 return (value,)

@@ -58,19 +58,33 @@ class Objects:
             return self._of_super(value, name)
         if isinstance(value, Instance):
             if isinstance(value.of, External):
-                return union([(External(f"{value.of.name}().{name}"),), *self._set_from_outside(value, name)])
+                known = self.world.knowledge.attribute(value, name)
+                own = known or (External(f"{value.of.name}().{name}"),)
+                return union([own, *self._set_from_outside(value, name)])
             return self._of_instance(value, name)
         if isinstance(value, (Parsed, Data, Keywords, Mapping)):
             if isinstance(value, (Mapping, Keywords)) and name in METHODS:
                 return (External(f"dict().{name}"),)
             found = self.world.mappings.in_value(value, name)
+            if isinstance(value, Data) and (found is None or not found.named):
+                if name in METHODS:
+                    return (External(f"dict().{name}"),)
+                if name == "read" and not value.pointer:
+                    return (External("open().read"),)
             return (found.values or (UNKNOWN,)) if found is not None else (UNKNOWN,)
         if isinstance(value, Display):
             return (External(f"list().{name}"),)
         if (isinstance(value, Const) and isinstance(value.value, str)) or isinstance(value, Pattern):
             return (External(f"str().{name}"),)
-        if isinstance(value, Partial) and name == "func":
-            return (value.function,)
+        if isinstance(value, Partial):
+            bound = self.world.made_with(value).keywords.get(name)
+            return (
+                (value.function,)
+                if name == "func"
+                else (UNKNOWN,)
+                if bound is None
+                else self.world.values.passed(bound)
+            )
         return (UNKNOWN,)
 
     def _of_module(self, module: Module, name: str) -> Values:
@@ -78,11 +92,10 @@ class Objects:
             package = module.path.removeprefix("<namespace>")
             found = self.world.index.resolve("", f"{package}.{name}", 0)
             return (Module(found[-1]),) if found else (Module(f"<namespace>{package}.{name}"),)
-        return (
-            self.world.imports.member(module.path, name)
-            or self.world.imports.submodule(module.path, name)
-            or (UNKNOWN,)
-        )
+        if name == "__dict__":
+            return (module,)
+        own = self.world.imports.member(module.path, name) or self.world.imports.submodule(module.path, name)
+        return own or (UNKNOWN,)
 
     def _of_class(self, cls: Class, name: str) -> Values:
         owners = self._owners(cls, name)

@@ -68,6 +68,13 @@ def _mapping(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
     return (Mapping(Written(CallRef(index), site)),)
 
 
+def _created(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """What `OmegaConf.create(content)` gives; an empty configuration without content."""
+    if not file.calls[index].args:
+        return _mapping(world, file, index, site)
+    return first_argument(world, file, index, site)
+
+
 def _partial(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     functions = first_argument(world, file, index, site)
     if functions is None:
@@ -314,7 +321,7 @@ RESULTS: dict[str, Handler] = {
     "ml_collections.ConfigDict": _mapping,
     "yacs.config.CfgNode": _mapping,
     "fvcore.common.config.CfgNode": _mapping,
-    "omegaconf.OmegaConf.create": first_argument,
+    "omegaconf.OmegaConf.create": _created,
     "functools.partial": _partial,
     "functools.wraps()": first_argument,
     "functools.update_wrapper": first_argument,

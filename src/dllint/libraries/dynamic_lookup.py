@@ -8,10 +8,23 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Class, Const, External, Module, Pattern, Site, Value, Values
+from dllint.inference.values import (
+    UNKNOWN,
+    Const,
+    External,
+    Instance,
+    Module,
+    Pattern,
+    Site,
+    Value,
+    Values,
+)
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
+
+
+IMPORTING = frozenset({"importlib.import_module", "__import__"})
 
 
 def first_argument(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -34,20 +47,18 @@ def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values
             elif isinstance(key, Pattern) and len(key.prefix) + len(key.suffix) >= 3:
                 groups += world.members_like(base, key) or (UNKNOWN,)
             else:
-                groups += (*_any_class(world, base), UNKNOWN)
+                groups += _any_class(world, base) or (UNKNOWN,)
     if len(args) > 2:
         groups += world.values.evaluate(args[2].value, site)
     return tuple(dict.fromkeys(groups))
 
 
 def _any_class(world: Engine, base: Value) -> Values:
-    """The classes of a module of the project of which any may be meant, where they are few: those that it defines, or,
-    as in a package's `__init__.py`, those that it imports."""
-    if not isinstance(base, Module):
-        return ()
-    classes = [member for member in world.members_like(base, Pattern("", "")) if isinstance(member, Class)]
-    defined = tuple(member for member in classes if member.file.path == base.path) or tuple(classes)
-    return defined if len(defined) <= limits.MEMBERS.most else ()
+    """The classes of a module of the project of which any may be meant; of a module that is not known either, those
+    that the project's configuration names."""
+    if isinstance(base, Instance) and isinstance(base.of, External) and base.of.name in IMPORTING:
+        return world.knowledge.configured_classes()
+    return world.classes_of(base) if isinstance(base, Module) else ()
 
 
 def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -74,14 +85,16 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The modules that `import_module(name)` gives; an object of the function itself stands for any."""
     found: list[Value] = []
+    anyone = Instance(External("importlib.import_module"), file, index, site.frame)
     for value in first_argument(world, file, index, site) or ():
         if isinstance(value, Const) and isinstance(value.value, str):
             name = value.value.lstrip(".")
             path = world.imports.find(file, name, len(value.value) - len(name))
             found.append(Module(path) if path is not None else External(name) if value.value == name else UNKNOWN)
         elif isinstance(value, Pattern):
-            found += world.imports.fitting(file, value) or [UNKNOWN]
+            found += world.imports.fitting(file, value) or [anyone]
         else:
-            found.append(UNKNOWN)
-    return tuple(found) or None
+            found.append(anyone)
+    return tuple(dict.fromkeys(found)) or None

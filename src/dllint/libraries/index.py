@@ -18,7 +18,9 @@ from dllint.libraries.pickling import Mode
 from dllint.screen import Words
 
 T = TypeVar("T")
-_READERS = frozenset({"builtins", "contents", "hooks", "index", "knowledge", "lightning", "records"})
+_READERS = frozenset(
+    {"builtins", "contents", "hooks", "hydra", "index", "knowledge", "lightning", "named_objects", "records"}
+)
 """Modules beside the libraries that read these tables themselves, so that they cannot be read from here."""
 
 

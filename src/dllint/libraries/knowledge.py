@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import Actuals, Data, Frame, Function, Instance, Parsed, Site, Values
-from dllint.libraries import builtins, click, contents, hooks, index, registries
+from dllint.inference.values import Actuals, Data, External, Frame, Function, Instance, Parsed, Site, Values
+from dllint.libraries import builtins, click, contents, hooks, hydra, index, registries, texts
 from dllint.libraries.argparse import Parsers
-from dllint.libraries.dynamic_lookup import first_argument
+from dllint.libraries.dynamic_lookup import IMPORTING, first_argument
 from dllint.libraries.index import GIVES_ARGUMENT, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.named_objects import NamedObjects
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -32,6 +33,7 @@ KEEPING = frozenset(
             "str",
             "repr",
         ),
+        hydra.LAZY_CALL,
         *("inspect.signature", "inspect.getsource", "inspect.isfunction", "argparse.ArgumentParser().set_defaults"),
     }
 )
@@ -48,14 +50,19 @@ class Libraries:
     builtins = builtins.BUILTINS
     new_storage = NEW_STORAGE
     run_time_classes = RUN_TIME_CLASSES
+    instantiating = hydra.LAST_NAMES
 
     def __init__(self, world: Engine) -> None:
         self.world = world
         self.parsers = Parsers(world)
         self.data = DataFiles(world)
+        self.named = NamedObjects(world, self.data.files)
         self.registries = Registries(world)
+        self.instantiation = hydra.Instantiation(world, self.named)
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
+            **texts.RESULTS,
+            **hydra.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **self.data.results,
         }
@@ -75,10 +82,11 @@ class Libraries:
         return index.canonical(name) in LOADERS or name in self.world.settings.loaders
 
     def held_by(self, value: Instance) -> Values:
-        return contents.held_by(self.world, value)
+        later = isinstance(value.of, External) and value.of.name == hydra.LAZY_CALL
+        return () if later else contents.held_by(self.world, value)
 
     def calls_back(self, name: str) -> bool:
-        keeps = name in KEEPING or name.startswith(_CONTAINERS)
+        keeps = name in KEEPING or name in hydra.INSTANTIATING or name.startswith(_CONTAINERS)
         return not (keeps or self.is_launcher(name) or self.passes_on(name))
 
     def passes_on(self, name: str) -> bool:
@@ -98,7 +106,8 @@ class Libraries:
         return hooks.called_hooks(self.world, name, file, index, frame)
 
     def parameter(self, function: Function, name: str) -> Values | None:
-        return click.from_command_line(self.world, function, name)
+        found = click.from_command_line(self.world, function, name)
+        return hydra.from_command_line(self.world, function, name) if found is None else found
 
     def in_parsed(self, value: Parsed, key: str) -> Found:
         return self.parsers.lookup(value, key)
@@ -109,6 +118,16 @@ class Libraries:
     def in_data(self, value: Data, key: object) -> Found:
         return self.data.lookup(value, key)
 
+    def configures(self, key: str) -> bool:
+        return self.data.files.have_key(key)
+
+    def attribute(self, value: Instance, name: str) -> Values:
+        module = isinstance(value.of, External) and value.of.name in IMPORTING
+        return self.named.defined(name) if module else ()
+
+    def configured_classes(self) -> Values:
+        return self.named.configured()
+
     def entries(self, registry: Instance) -> Values:
         return self.registries.entries(registry)
 
@@ -116,7 +135,18 @@ class Libraries:
         return self.registries.looked_up(index, here)
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        return self.registries.built(file, index, frame)
+        found = self.registries.built(file, index, frame)
+        return found or self.instantiation.built(file, index, frame)
+
+    def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        return self.instantiation.built(file, index, frame)
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
-        return registries.configured(actuals, file, index) if self.built(file, index, frame) else actuals
+        if self.registries.built(file, index, frame):
+            return registries.configured(actuals, file, index)
+        if self.instantiation.instantiates(file, index):
+            return self.instantiation.configured(actuals, file, index)
+        return actuals
+
+    def made_of(self, values: Values, file: SourceFile) -> Values:
+        return self.instantiation.objects(values, file)

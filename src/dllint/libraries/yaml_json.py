@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from typing import Any
 
+from dllint.facts.nodes import Attribute
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, const
+from dllint.inference.values.configuration import COMPOSED
+from dllint.libraries.configuration_files import SEARCHED, SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
 
@@ -19,15 +23,14 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 
-LARGEST = 1_000_000
-"""Bytes; a larger file is data, not configuration."""
-
-
 _PARSERS = (
     *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
     *("yaml.load", "yaml.safe_load", "yaml.full_load"),
 )
-SUFFIXES = (".json", ".toml", ".yaml", ".yml")
+
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+"""A text of JSON, which stays, or a comment that the program takes out before it parses the file."""
 
 
 def _content(path: str, text: str) -> Any:
@@ -39,13 +42,26 @@ def _content(path: str, text: str) -> Any:
     if path.endswith(".toml"):
         return tomllib.loads(text)
     if path.endswith(".json"):
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_COMMENT.sub(lambda found: found[1] or "", text))
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+
+
+def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
+    """The node that a pointer leads to; None where it leads nowhere."""
+    for step in pointer:
+        try:
+            node = node[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return node
 
 
 class DataFiles:
@@ -53,10 +69,13 @@ class DataFiles:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
+        self.files = ConfigurationFiles(world.settings.root)
         self._loaded: dict[str, Any] = {}
         self.results: dict[str, Handler] = {
             **dict.fromkeys(("open", "omegaconf.OmegaConf.load"), self._open),
             **dict.fromkeys(_PARSERS, self._parse),
+            "open().read": self._read,
+            **dict.fromkeys(("pathlib.Path().read_text", "pathlib.Path().read_bytes"), self._read_path),
         }
 
     def _open(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -70,12 +89,33 @@ class DataFiles:
         return tuple(found) or None
 
     @staticmethod
+    def _read(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        """What `stream.read()` gives: what the file holds, until it is parsed."""
+        func = file.calls[index].func
+        found = world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+        return tuple(value for value in found if isinstance(value, Data)) or None
+
+    def _read_path(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        """What `Path("options.json").read_text()` gives."""
+        func = file.calls[index].func
+        found: list[Value] = []
+        for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
+            if isinstance(value, Instance) and value.file is not None and value.call >= 0:
+                found += (
+                    self._open(world, value.file, value.call, world.call_site(value.file, value.call, value.frame))
+                    or ()
+                )
+        return tuple(found) or None
+
+    @staticmethod
     def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
         """What a parser makes of an opened file."""
         found = first_argument(world, file, index, site) or ()
         return tuple(value for value in found if isinstance(value, Data)) or None
 
     def lookup(self, value: Data, key: object) -> Found:
+        if value.composed:
+            return self._composed(value, key)
         node = self._node(value)
         if isinstance(node, dict) and isinstance(key, str):
             if key not in node:
@@ -85,6 +125,37 @@ class DataFiles:
             return Found((self._value(node[key], value, key),), False)
         return OPAQUE
 
+    def _composed(self, value: Data, key: object) -> Found:
+        """What hydra puts under a key: what the main file or any file of a group says, which the command line may
+        replace."""
+        nodes = self._parts(value) if isinstance(key, str) else ()
+        found = {
+            self._value(node[key], value, str(key)): None for node in nodes if isinstance(node, dict) and key in node
+        }
+        if not found:
+            return OPAQUE
+        if not all(isinstance(one, Data) for one in found):
+            found[CHOSEN if len(found) > 1 else UNKNOWN] = None
+        return Found(tuple(found), False)
+
+    def _parts(self, value: Data) -> list[Any]:
+        """The nodes that hydra merges at a place: of the main file, and of the files of groups, `data/images.yaml` at
+        `data` unless its header says that it belongs to the top (hydra documentation, "Packages")."""
+        top, _, main = value.path.removeprefix(COMPOSED).rpartition("//")
+        pointer = value.pointer
+        found = [_at(self._load(os.path.join(top, main)), pointer)] if main else []
+        for path in self.files.below(top):
+            package = tuple(os.path.relpath(os.path.dirname(path), top).replace(os.sep, "/").split("/"))
+            if package == (os.curdir,):
+                continue
+            if b"@package _global_" in (read(path, SEARCHED) or b"")[:200]:
+                found.append(_at(self._load(path), pointer))
+            elif pointer[: len(package)] == package:
+                found.append(_at(self._load(path), pointer[len(package) :]))
+            elif package[: len(pointer)] == pointer:
+                found.append({package[len(pointer)]: {}})
+        return found
+
     def _value(self, node: object, parent: Data, key: str | int) -> Value:
         if isinstance(node, (dict, list)):
             return Data(parent.path, (*parent.pointer, key))
@@ -93,22 +164,14 @@ class DataFiles:
         return UNKNOWN
 
     def _node(self, value: Data) -> Any:
-        node = self._load(value.path)
-        for step in value.pointer:
-            try:
-                node = node[step]
-            except (KeyError, IndexError, TypeError):
-                return None
-        return node
+        return _at(self._load(value.path), value.pointer)
 
     def _load(self, path: str) -> Any:
         if path not in self._loaded:
+            data = read(path)
             try:
-                with open(path, "rb") as stream:
-                    data = stream.read(LARGEST + 1)
-                text = data.decode("utf-8-sig") if len(data) <= LARGEST else "null"
-                self._loaded[path] = _content(path, text)
-            except (OSError, ValueError, RecursionError):
+                self._loaded[path] = _content(path, data.decode("utf-8-sig")) if data is not None else None
+            except (ValueError, RecursionError):
                 self._loaded[path] = None
         return self._loaded[path]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dllint.facts.nodes import BinOp, CallRef
+from dllint.facts.nodes import BinOp, CallRef, Constant, Dict
 from dllint.facts.schema import Expr
 from dllint.linking.source import SourceFile
 
@@ -37,3 +37,19 @@ def summands(expr: Expr) -> list[Expr]:
     if isinstance(expr, BinOp) and expr.op == "+":
         return [*summands(expr.left), *summands(expr.right)]
     return [expr]
+
+
+def writes_key(file: SourceFile, name: str) -> bool:
+    """Whether a call, a dict, an item or an attribute that the file writes has that name as a keyword or key."""
+    key = Constant(name)
+    if any(argument.keyword == name for call in file.calls for argument in call.args):
+        return True
+    if any(store.key in (name, key) for scope in range(len(file.scopes)) for store in file.stores(scope)):
+        return True
+    values = [event.value for scope in file.scopes for event in scope.events if event.value is not None]
+    values += [argument.value for call in file.calls for argument in call.args]
+    return any(
+        isinstance(part, Dict) and any(one == key for one, _ in part.items)
+        for value in values
+        for part in without_calls(value)
+    )

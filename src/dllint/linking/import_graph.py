@@ -139,7 +139,7 @@ class ImportGraph:
         """Whether a file, or one that it imports, imports modules by their names."""
         if self._loading_by_name is None:
             importing = self._importers()
-            named = ("import_module", "__import__")
+            named = ("import_module", "__import__", "instantiate")
             todo = [path for path, file in self._files.items() if any(file.facts.called.get(name) for name in named)]
             self._loading_by_name = set()
             while todo:

@@ -44,16 +44,18 @@ if TYPE_CHECKING:
 class Workers:
     """A worker count: "none" (provably 0), "some" (a positive number is among the values), "unknown" (workers
     possible) or "opaque" (an unpacked mapping that cannot be followed says, or does not say). `off`: there are none
-    unless somebody asks for them, since the default is 0."""
+    unless somebody asks for them, since the default is 0. Workers are `counted` as possible behind such a mapping
+    unless the project also writes a start method into one."""
 
     kind: str
     count: int | None
     text: str
     off: bool = False
+    counted: bool = True
 
     @property
     def possible(self) -> bool:
-        return self.kind in ("some", "unknown")
+        return self.kind in ("some", "unknown") or (self.kind == "opaque" and self.counted)
 
     @property
     def described(self) -> str:
@@ -112,7 +114,7 @@ class Loader:
             return Workers("none", 0, "0")
         written = self._written("num_workers")
         if not found.named and any(isinstance(value, Unknown) for value in values):
-            return Workers("opaque", None, written)
+            return Workers("opaque", None, self._unpacked() or written, self._may_have_workers())
         counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, (int, float))]
         if len(counts) == len(values) and not any(counts):
             return Workers("none", 0, "0")
@@ -138,6 +140,17 @@ class Loader:
             return True
         params = init.file.scopes[init.scope].params
         return any(param.kind == "kw" or param.name == name for param in params)
+
+    def _may_have_workers(self) -> bool:
+        """Whether a mapping that cannot be followed counts as one that gives workers: where no code of the project
+        names a multiprocessing context, or where a configuration file has the key."""
+        world = self.world
+        return not world.writes_key("multiprocessing_context") or world.knowledge.configures("num_workers")
+
+    def _unpacked(self) -> str | None:
+        """The last mapping that the call unpacks, as written."""
+        unpacked = [one.value for one in self.file.calls[self.call].args if one.keyword == "**"]
+        return f"**{render(unpacked[-1], self.file, 40)}" if unpacked else None
 
     def _written(self, name: str) -> str:
         for argument in self.file.calls[self.call].args:
@@ -267,7 +280,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if not world.unreached(site):
                     yield Loader(world, file, index, value, *found)
                 break
-    for name in sorted(BUILDING):
+    for name in sorted(BUILDING | world.knowledge.instantiating):
         for file, index in world.called(name):
             for value in world.knowledge.built(file, index, None):
                 found = loader_api(world, value)

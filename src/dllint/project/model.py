@@ -13,6 +13,7 @@ from dllint.finding import Place
 from dllint.inference import limits
 from dllint.inference.engine import World
 from dllint.inference.values import (
+    CHOSEN,
     UNKNOWN,
     Class,
     Const,
@@ -211,6 +212,16 @@ class Project:
         if not isinstance(value, Instance) or value.file is None:
             return True
         return goes_with_workers(self.world, loader, value) is not False
+
+    def rests_on_guess(self, loader: Loader, regime: Regime, holder: str = "") -> bool:
+        """Whether workers, or a dataset of the holder's class ("Faces.transform"), are only what a loader may have: an
+        unpacked mapping may give the workers, or the class is one of those that a name may mean."""
+        if regime.workers.kind == "opaque" or CHOSEN in loader.datasets():
+            return True
+        name = holder.partition(".")[0]
+        found = [value for value in self.dataset_objects(loader) if isinstance(value.of, Class)]
+        meant = [value for value in found if value.of.name == name] or found
+        return bool(meant) and all(self.world.chosen_by_name(value) for value in meant)
 
     def dataset_pieces(self, loader: Loader) -> list[tuple[str, Piece]]:
         """Everything that the loader's datasets hold, each with the name of the dataset's class."""

@@ -107,7 +107,9 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
         if not arrivals and context in ("fork", "spawn", "forkserver") and _in_all_activations(world, loader, context):
             yield Regime(context, "explicit", None, workers)
         return
-    yield from default_regimes(world, workers)
+    # Two guesses are too much: that a mapping gives workers, and that a target's default is in force.
+    if workers.kind != "opaque" or world.knowledge.configures("num_workers"):
+        yield from default_regimes(world, workers)
 
 
 def default_regimes(world: World, workers: Workers) -> Iterator[Regime]:

@@ -10,6 +10,7 @@ from dllint.inference.entries import Change
 from dllint.inference.interface import Engine
 from dllint.inference.origins.sources import Given, Here, Source, Step, either, known, line_at, unknown
 from dllint.inference.values import (
+    UNKNOWN,
     Actual,
     Actuals,
     Class,
@@ -75,11 +76,13 @@ class Containers:
             yield from self._in_keywords(value, key, here)
         elif isinstance(value, Data):
             pointer = ".".join(map(str, (*value.pointer, key)))
-            for one in self.world.knowledge.in_data(value, key).values:
+            found = self.world.knowledge.in_data(value, key)
+            for one in found.values:
                 if isinstance(one, Unknown):
-                    yield Source(one, value.path, WHOLE_FILE, reason=("lacking", pointer))
+                    reason = "option" if found.named else "lacking"
+                    yield Source(UNKNOWN, value.file, WHOLE_FILE, reason=(reason, pointer))
                 else:
-                    yield Source(one, value.path, WHOLE_FILE, Given("entry", (pointer,), value.path, WHOLE_FILE))
+                    yield Source(one, value.file, WHOLE_FILE, Given("entry", (pointer,), value.file, WHOLE_FILE))
         elif isinstance(value, Instance) and isinstance(value.of, Class) and value.file is not None and value.call >= 0:
             yield from self._given_to(self.world.made_with(value), key)
         elif isinstance(value, Unknown):

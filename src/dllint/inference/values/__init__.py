@@ -5,6 +5,7 @@ equal parts, so that they are compared and hashed by identity. A file keeps thos
 of which no file is known, those made of it: they live as long as what they are made of.
 """
 
+from dllint.inference.values.base import CHOSEN as CHOSEN
 from dllint.inference.values.base import UNKNOWN as UNKNOWN
 from dllint.inference.values.base import Unknown as Unknown
 from dllint.inference.values.base import Value as Value

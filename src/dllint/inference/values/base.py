@@ -27,3 +27,5 @@ class Unknown(Value):
 
 
 UNKNOWN = Unknown()
+CHOSEN = Unknown("chosen by a name")
+"""Stands beside the classes and functions of which a name that is not known chooses one."""

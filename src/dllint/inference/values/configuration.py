@@ -20,9 +20,23 @@ class Parsed(Value):
     frame: Frame | None = None
 
 
+COMPOSED = "hydra:"
+"""Before the path of a configuration that hydra composes: its directory, "//", and the name of its main file."""
+
+
 @dataclass(frozen=True)
 class Data(Value):
     """A node of a configuration file. `pointer` is the way to it from the top."""
 
     path: str
     pointer: tuple[str | int, ...]
+
+    @property
+    def composed(self) -> bool:
+        """Whether hydra composes it of several files and the command line."""
+        return self.path.startswith(COMPOSED)
+
+    @property
+    def file(self) -> str:
+        """The path of the file, or of the main one."""
+        return self.path.removeprefix(COMPOSED).replace("//", "/") if self.composed else self.path

@@ -56,12 +56,13 @@ class Site(NamedTuple):
 class Actual(NamedTuple):
     """An argument as written, with the site at which it is evaluated. `expr` is null for one that the callee's
     caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first. `starred`: it is a
-    sequence that is unpacked."""
+    sequence that is unpacked. `described`: it is a configuration whose entries may describe objects."""
 
     expr: Expr | None
     site: Site | None
     span: Span | None
     starred: bool = False
+    described: bool = False
 
 
 @dataclass

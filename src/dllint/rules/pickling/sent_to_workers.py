@@ -80,6 +80,7 @@ def unpicklable(
         uses.sort(key=lambda use: (not use[0].sure, rank(use[2])))
         one, loader, regime = uses[0]
         message, severity = judged(regime)
+        sure = one.sure and not project.rests_on_guess(loader, regime, one.holder)
         told = tell(one, message)
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
         related = [Place(path, span, "the same holds for this one") for path, span in sorted(others)]
@@ -100,7 +101,7 @@ def unpicklable(
             one.span,
             told.message,
             {**values, **told.values},
-            severity="warning" if severity == "error" and not one.sure else severity,
+            severity="warning" if severity == "error" and not sure else severity,
             start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
             trace=project.chain(regime.arrival, one.hops),
             related=tuple(dict.fromkeys(related)),

@@ -1,0 +1,164 @@
+"""hydra and what works like it: the configuration of a program, and the objects that it describes."""
+
+from __future__ import annotations
+
+import os
+
+from dllint.facts.nodes import CallRef
+from dllint.inference import limits
+from dllint.inference.interface import Engine, Handler
+from dllint.inference.unions import union
+from dllint.inference.values import (
+    CHOSEN,
+    UNKNOWN,
+    Actuals,
+    Class,
+    Const,
+    Data,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Mapping,
+    Module,
+    Partial,
+    Site,
+    Unknown,
+    Value,
+    Values,
+)
+from dllint.inference.values.configuration import COMPOSED
+from dllint.libraries.named_objects import NamedObjects
+from dllint.linking.source import SourceFile, last_name
+
+INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call", "detectron2.config.instantiate"})
+LAST_NAMES = frozenset(name.rpartition(".")[2] for name in INSTANTIATING)
+TARGET = "_target_"
+LAZY_CALL = "detectron2.config.LazyCall"
+
+
+class Instantiation:
+    """Objects that a configuration describes by `_target_`, or by a `LazyCall`."""
+
+    def __init__(self, world: Engine, names: NamedObjects) -> None:
+        self.world = world
+        self.names = names
+
+    def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """What `instantiate(config)` calls; nothing where the call is none."""
+        return union(self._target(value, file) or (UNKNOWN,) for value in self._described(file, index, frame))
+
+    def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
+        """The arguments of that: the entries of the configuration, below those of the call itself."""
+        keywords = dict(actuals.keywords)
+        described = [*actuals.positional[:1], *([keywords.pop("config")] if "config" in keywords else [])]
+        mappings = [one._replace(described=True) for one in described]
+        return Actuals(actuals.positional[1:], keywords, actuals.rest, [*mappings, *actuals.mappings], actuals.under)
+
+    def instantiates(self, file: SourceFile, index: int) -> bool:
+        """Whether a call makes what a configuration describes."""
+        call = file.calls[index]
+        if last_name(call.func) not in LAST_NAMES:
+            return False
+        callees = self.world.values.evaluate(call.func, self.world.call_site(file, index, None))
+        return any(isinstance(one, External) and one.name in INSTANTIATING for one in callees)
+
+    def objects(self, values: Values, file: SourceFile) -> Values:
+        """The values of an entry, with objects in the place of those that describe one."""
+        found: list[Values] = []
+        for value in values:
+            described = self._target(value, file) if isinstance(value, (Data, Mapping, Partial)) else ()
+            made = tuple(
+                Instance(one) if isinstance(one, Class) else one if one == CHOSEN else UNKNOWN for one in described
+            )
+            found.append(made or (value,))
+        return union(found)
+
+    def _described(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """The configurations that a call instantiates."""
+        if not self.instantiates(file, index):
+            return ()
+        site = self.world.call_site(file, index, frame)
+        for argument in file.calls[index].args:
+            if argument.keyword in (None, "config"):
+                return self.world.values.evaluate(argument.value, site) or (UNKNOWN,)
+        return (UNKNOWN,)
+
+    def _target(self, value: Value, file: SourceFile) -> Values:
+        """What one configuration calls."""
+        if isinstance(value, Partial):
+            return (value.plain,)
+        if isinstance(value, (Data, Mapping)):
+            found = self.world.mappings.in_value(value, TARGET)
+            names = found.values if found is not None else ()
+            known = [one.value for one in names if isinstance(one, Const) and isinstance(one.value, str)]
+            if known:
+                return union([*(self.names.named(file, name) for name in known), (CHOSEN,) if CHOSEN in names else ()])
+            return tuple(one for one in names if isinstance(one, (Class, Function)))
+        return self.names.configured() or (value,) if isinstance(value, Unknown) else ()
+
+
+def lazy_call(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """What `LazyCall(Rows)(root="rows")` gives: a call that is made later."""
+    func = file.calls[index].func
+    args = file.calls[func.index].args if isinstance(func, CallRef) else ()
+    if len(args) != 1 or args[0].keyword:
+        return None
+    return tuple(Partial(value, file, index, site.frame) for value in world.values.evaluate(args[0].value, site))
+
+
+def lazy_config(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """What `LazyConfig.load(path)` gives: the module at the path; where that is not known, any with a `LazyCall`."""
+    args = file.calls[index].args
+    found: dict[Value, None] = {}
+    for value in world.values.evaluate(args[0].value, site) if args and args[0].keyword is None else ():
+        if isinstance(value, Const) and isinstance(value.value, str):
+            name = value.value.removesuffix(".py").replace("/", ".").lstrip(".")
+            path = world.imports.find(file, name, 0)
+            found.update({Module(path): None} if path is not None else {})
+        else:
+            lazy = {
+                one.path: None for name in ("LazyCall", *world.aliases("LazyCall")) for one, _ in world.called(name)
+            }
+            found.update((Module(path), None) for path in limits.LAZY_CONFIGS.first(sorted(lazy)))
+            found[CHOSEN] = None
+    return tuple(found) or None
+
+
+RESULTS: dict[str, Handler] = {
+    f"{LAZY_CALL}()": lazy_call,
+    "detectron2.config.LazyConfig.load": lazy_config,
+}
+
+
+def from_command_line(world: Engine, function: Function, name: str) -> Values | None:
+    """The configuration that `@hydra.main(config_path=…, config_name=…)` fills the first parameter with. None where
+    the function has no such decorator, or where its file is not known."""
+    file, scope = function.file, function.file.scopes[function.scope]
+    if not scope.decorators or not scope.params or scope.params[0].name != name:
+        return None
+    site = Site(file, max(scope.parent, 0), scope.region, (scope.span.line, scope.span.column), None)
+    for decorator in scope.decorators:
+        call = file.calls[decorator.expr.index] if isinstance(decorator.expr, CallRef) else None
+        if call is None or last_name(call.func) != "main":
+            continue
+        if External("hydra.main") not in world.values.evaluate(call.func, site):
+            continue
+        given = dict(
+            zip(("config_path", "config_name"), (one for one in call.args if one.keyword is None), strict=False)
+        )
+        given.update({one.keyword: one for one in call.args if one.keyword is not None})
+        path, main = (
+            next((one.value for one in world.values.evaluate(given[key].value, site) if isinstance(one, Const)), None)
+            if key in given
+            else None
+            for key in ("config_path", "config_name")
+        )
+        if not isinstance(main, str) or not isinstance(path, str):
+            return None
+        directory = os.path.normpath(os.path.join(world.settings.root, os.path.dirname(file.path), path))
+        main = main if main.endswith((".yaml", ".yml")) else f"{main}.yaml"
+        if not os.path.isfile(os.path.join(directory, main)):
+            return None
+        return (Data(f"{COMPOSED}{directory}//{main}", ()),)
+    return None

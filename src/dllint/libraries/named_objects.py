@@ -1,0 +1,89 @@
+"""What dotted names stand for that a program reads from its configuration: `data.rows.Rows`.
+
+Where the program does not tell the name, the world is closed: it can only be one of those that the project's
+configuration files write, or of the definitions that have the name which is asked for.
+"""
+
+from __future__ import annotations
+
+from dllint.inference import limits
+from dllint.inference.interface import Engine
+from dllint.inference.unions import union
+from dllint.inference.values import CHOSEN, Class, External, Function, Module, Value, Values
+from dllint.libraries.configuration_files import ConfigurationFiles
+from dllint.libraries.index import DATASET_BASES, canonical
+from dllint.linking.source import SourceFile
+
+_LOADING = ("__getitem__", "__iter__", "train_dataloader", "val_dataloader")
+"""Methods of what a loader reads from, and of what makes loaders for a trainer."""
+
+
+class NamedObjects:
+    """Definitions of a project by name."""
+
+    def __init__(self, world: Engine, files: ConfigurationFiles) -> None:
+        self.world = world
+        self.files = files
+        self._configured: Values | None = None
+        self._by_name: dict[str, Values] = {}
+
+    def named(self, file: SourceFile, name: str) -> Values:
+        """What a dotted name stands for, as an import in the file would find it."""
+        parts = name.split(".")
+        for end in range(len(parts), 0, -1):
+            path = self.world.imports.find(file, ".".join(parts[:end]), 0)
+            if path is not None:
+                found: Values = (Module(path),)
+                for part in parts[end:]:
+                    found = union(self.world.values.attribute(value, part) for value in found)
+                return found
+        return (External(name),)
+
+    def configured(self) -> Values:
+        """The classes that configuration files name, of those that matter to data loading: any of them may be meant by
+        a name that is not known. Where they name none, the project's few datasets. The last value says so."""
+        if self._configured is None:
+            self._configured = ()
+            found: dict[Value, None] = {}
+            for name in sorted(self.files.names()):
+                module, _, last = name.rpartition(".")
+                for path in self.world.index.resolve("", module, 0)[-1:]:
+                    for value in self.world.imports.member(path, last):
+                        if isinstance(value, Class) and self._loads(value):
+                            found[value] = None
+            chosen = limits.NAMED.first(list(found)) if found else self._datasets()
+            self._configured = (*chosen, CHOSEN) if chosen else ()
+        return self._configured
+
+    def defined(self, name: str) -> Values:
+        """The classes and functions at the top of any module of the project that have the name; the last value says
+        that any may be meant. Nothing where there are none, or too many."""
+        found = self._by_name.get(name)
+        if found is None:
+            self._by_name[name] = ()
+            definitions = [
+                Class(file, index) if scope.kind == "class" else Function(file, index)
+                for file in self.world.files.values()
+                for index, scope in enumerate(file.scopes)
+                if scope.name == name and scope.parent == 0 and scope.kind in ("class", "function")
+            ]
+            if definitions and not limits.MEMBERS.exceeded(len(definitions)):
+                self._by_name[name] = (*definitions, CHOSEN)
+            found = self._by_name[name]
+        return found
+
+    def _datasets(self) -> list[Value]:
+        """The dataset classes that no other inherits from; nothing where they are many."""
+        found: list[Value] = [
+            cls
+            for cls in self.world.classes()
+            if cls.file.scopes[cls.scope].parent == 0 and self._is_dataset(cls)
+            if not self.world.hierarchy.subclasses(cls)
+        ]
+        return [] if limits.MEMBERS.exceeded(len(found)) else found
+
+    def _is_dataset(self, cls: Class) -> bool:
+        return any(canonical(name) in DATASET_BASES for name in self.world.hierarchy.externals(cls))
+
+    def _loads(self, cls: Class) -> bool:
+        return self._is_dataset(cls) or any(self.world.hierarchy.method(cls, name) is not None for name in _LOADING)
