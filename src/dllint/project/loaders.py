@@ -114,7 +114,7 @@ class Loader:
             return Workers("none", 0, "0")
         written = self._written("num_workers")
         if not found.named and any(isinstance(value, Unknown) for value in values):
-            return Workers("opaque", None, self._unpacked() or written, self._may_have_workers())
+            return Workers("opaque", None, self._unpacked() or written, counted=self._may_have_workers())
         counts = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, (int, float))]
         if len(counts) == len(values) and not any(counts):
             return Workers("none", 0, "0")
