@@ -171,3 +171,24 @@ def test_unsafe_fixes_only_when_wanted():
     read = {"a.py": ""}.__getitem__
     assert fix_files([unsafe], read).texts == {}
     assert fix_files([unsafe], read, unsafe=True).texts == {"a.py": "import m\n"}
+
+
+def test_a_fix_that_makes_a_new_finding_is_left_out():
+    text = "f(a)\ng(b)\n"
+
+    def check(texts):
+        now = texts.get("a.py", text)
+        found = []
+        if "g(b)" in now:
+            found.append(finding(SetArgument("a.py", at(now, "g(b)"), "k", "1")))
+        if "f(a)" in now:
+            place = at(now, "f(a)")
+            found.append(replace(finding(SetArgument("a.py", place, "k", "2")), span=place, message="other"))
+        if "k=2" in now:
+            found.append(Finding("DLL402", "a.py", Span(1, 1, 1, 1)))
+        return found
+
+    run = fix_until_stable(check, {"a.py": text}.__getitem__)
+    assert run.texts == {"a.py": (text, "f(a)\ng(b, k=1)\n")}
+    assert [one.reason for one in run.failed] == ["it would make DLL402 at line 1"]
+    assert run.stable

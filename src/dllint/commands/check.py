@@ -12,7 +12,7 @@ from dllint import linter
 from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
-from dllint.config import ConfigError, Settings
+from dllint.config import ConfigError, Settings, project_root
 from dllint.linter import Execution, Report
 from dllint.reporters.source import counted, shown_path
 
@@ -35,9 +35,7 @@ def run(request: Request) -> int:
 
 def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
     if not request.paths:
-        if not request.quiet:
-            tell(["no files given, so nothing was checked (`dllint check .` checks this directory)"], "warning")
-        return CLEAN
+        request = replace(request, paths=(project_root([os.getcwd()]),))
     request, unsaved = _with_stdin(request)
     settings = request.choice.load(request.paths)
     execution = Execution(
@@ -56,7 +54,9 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         return _show_files(request, settings, execution)
     with progress_bar() as progress:
         report = linter.check(request.paths, settings, replace(execution, progress=progress))
-    return finish(Check(request, settings, execution), report)
+    from dllint.fixes.offers import offered
+
+    return finish(Check(request, settings, execution), offered(report, settings))
 
 
 def _watch(request: Request) -> int:
