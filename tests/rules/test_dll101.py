@@ -341,6 +341,11 @@ def build():
         ("", ["fork", "spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group('nccl')\n", ["spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group(backend='gloo')\n", ["fork", "spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group('NCCL')\n", ["spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group('cpu:gloo,cuda:nccl')\n", ["spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group(chosen())\nmodel.cuda()\n", ["spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group()\nmodel.cuda()\n", ["spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group(chosen())\n", ["fork", "spawn"]),
     ],
 )
 def test_fork_is_offered_only_where_it_is_sound(told: Callable[..., Any], code: str, titles: list[str]) -> None:
@@ -351,6 +356,29 @@ def test_fork_is_offered_only_where_it_is_sound(told: Callable[..., Any], code: 
 
     assert [fix.edits[0].value.strip('"') for fix in finding.fixes] == titles
     assert all(fix.applicability == "unsafe" for fix in finding.fixes)
+
+
+@pytest.mark.parametrize("opener", ["open('rows')", "sqlite3.connect('rows.db')"])
+def test_fork_is_not_offered_where_it_would_share_a_handle(told: Callable[..., Any], opener: str) -> None:
+    data = f"""\
+import sqlite3
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.file = {opener}
+
+    def __getitem__(self, index):
+        return self.file.read(index)
+
+def build():
+    return DataLoader(Rows(), num_workers=2)
+"""
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']
+    assert "open it on first use" in finding.help
 
 
 def test_fork_is_not_offered_for_macos(told: Callable[..., Any]) -> None:

@@ -327,18 +327,24 @@ class Project:
                 for inner in held_by(self.world, one):
                     yield from self._callable_parts(inner, depth + 1)
 
-    def uses_nccl(self, loader: Loader) -> bool:
-        """Whether the loader's program sets up torch.distributed with NCCL."""
+    def may_use_nccl(self, loader: Loader, use_cuda: Callable[[list[SourceFile]], bool]) -> bool:
+        """Whether the loader's program sets up torch.distributed with NCCL, or with a backend that is not known where
+        its files use CUDA, as `use_cuda` says of them."""
         calls = self.world.called("init_process_group")
         if not calls:
             return False
         scope = loader.file.calls[loader.call].scope
         around = self.import_graph.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
+        unknown = False
         for file, index in calls:
-            values = self.evaluate_argument(file, index, 0, "backend") if file.path in around else None
-            if values and any(isinstance(value, Const) and str(value.value).startswith("nccl") for value in values):
+            if file.path not in around:
+                continue
+            values = self.evaluate_argument(file, index, 0, "backend") or ()
+            names = [str(value.value).lower() for value in values if isinstance(value, Const)]
+            if any("nccl" in name for name in names):
                 return True
-        return False
+            unknown = unknown or not values or len(names) < len(values)
+        return unknown and use_cuda([self.world.files[path] for path in sorted(around)])
 
     def starts_threads_before(self, loader: Loader) -> bool:
         """Whether the function around the loader starts a thread before it makes the loader."""

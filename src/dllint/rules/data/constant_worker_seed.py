@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.facts.nodes import Name
 from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
-from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, always_starts, conditional
+from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker
+from dllint.span import Span
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL603"
@@ -25,10 +27,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not loader.workers().possible:
             continue
         name = seeds.seeds_itself(loader)
-        if name is not None:
+        if name is not None and not loader.flag("persistent_workers"):
             yield _of_argument(project, loader, name)
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
+            if loader.flag("persistent_workers"):
+                # Seeded once: the epochs go on where the one before ended.
+                repeated = [one for one in repeated if one.constancy == "constant" or adds_rank_and_worker(one)]
             if repeated:
                 causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
     for found in causes:
@@ -54,6 +59,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     several = any(loader.workers().count != 1 for loader in loaders)
     alike = first.constancy == "constant" and several
     lasting = all(loader.flag("persistent_workers") for loader in loaders)
+    message = "main" if alike else "ranks" if lasting else "epochs"
     others = [Place(one.file.path, one.span, "and here") for one in seedings if one is not first]
     file, call, given = first.file, first.written, first.argument
     if first.hops:
@@ -66,14 +72,13 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
         CODE,
         file.path,
         call.span,
-        "main" if alike else "epochs",
+        message,
         {
             "seed": render(given.value if given else None, file),
             "loader": project.where(loaders[0].file, loaders[0].span),
         },
-        severity="info" if lasting and not alike else None,
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        fixes=_fixes(project, seedings, loaders),
+        fixes=() if message == "ranks" else _fixes(project, seedings),
         statement=call.statement,
     )
 
@@ -88,27 +93,39 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
         given.value_span if given is not None else call.span,
         "epochs",
         {"seed": f"{name}(worker_id)", "loader": project.where(loader.file, loader.span)},
-        severity="info" if loader.flag("persistent_workers") else None,
         statement=call.statement,
     )
 
 
-def _fixes(project: Project, seedings: list[Seeding], loaders: list[Loader]) -> tuple[Fix, ...]:
-    """Every seed from torch's, where the function does nothing but seed workers. A seed that holds more than numbers
-    and the worker's own (a rank) tells processes apart too, which the fix would undo; and one that stands under a
-    condition is a mode that somebody asks for, where the same draws may be the purpose."""
+def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
+    """Every seed from torch's, where the function does nothing but seed workers. Never safe: two runs that drew the
+    same numbers then draw others, unless the program calls `torch.manual_seed`."""
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
         return ()
-    edits: list[Edit] = []
+    alike = {one.seeder.families for one in seedings} == {("torch",)}
+    edits: dict[Edit, None] = {}
     for one in seedings:
         assert one.argument is not None
+        span, variable = one.argument.value_span, _variable(one)
         code = "torch.initial_seed()" if one.seeder.families == ("torch",) else FROM_TORCH
-        edits.append(ReplaceExpression(one.file.path, one.argument.value_span, code))
-    edits.append(AddImport(root.file.path, "torch"))
-    plain = all(one.plain and not conditional(one.file, one.written.region) for one in seedings)
-    plain = plain and all(always_starts(loader) for loader in loaders)
-    return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "safe" if plain else "unsafe", tuple(edits)),)
+        if variable is not None:
+            span, code = variable, "torch.initial_seed()" if alike else FROM_TORCH
+        edits[ReplaceExpression(one.file.path, span, code)] = None
+    edits[AddImport(root.file.path, "torch")] = None
+    return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "unsafe", tuple(edits)),)
+
+
+def _variable(seeding: Seeding) -> Span | None:
+    """Where the seed is a variable of the function that it sets once: what it is set to, so that none is left over."""
+    assert seeding.argument is not None
+    if not isinstance(seeding.argument.value, Name):
+        return None
+    bindings = seeding.file.bindings(seeding.written.scope).get(seeding.argument.value.id, [])
+    event = bindings[0].event if len(bindings) == 1 else None
+    if event is None or event.kind != "assign" or event.target != seeding.argument.value:
+        return None
+    return event.value_span
 
 
 def _called(project: Project, seeding: Seeding) -> bool:

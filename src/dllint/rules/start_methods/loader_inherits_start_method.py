@@ -14,6 +14,7 @@ from dllint.project.loaders import Loader
 from dllint.rules.data.worker_options import written
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.dataset_consequences import consequences
+from dllint.rules.stores.shared_handles import shared_handles
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -81,8 +82,10 @@ def _call_at(calls: list[Any], span: Any) -> int:
 def _remedy(project: Project, loader: Loader) -> str:
     if project.ask(Cuda).used_by_workers(loader):
         return "cuda"
-    if project.uses_nccl(loader):
+    if project.may_use_nccl(loader, lambda files: any(project.ask(Cuda).used_in(file) for file in files)):
         return "nccl"
+    if next(shared_handles(project, loader), None) is not None:
+        return "handles"
     if project.starts_threads_before(loader):
         return "threads"
     return "main" if project.targets.platforms == ("linux",) else "platform"
@@ -109,7 +112,7 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
         return Fix(f"Add `multiprocessing_context={value}`: {why}", "unsafe", (edit,))
 
     meant = context(method, "says that it is meant")
-    if remedy in ("cuda", "nccl", "threads", "platform"):
+    if remedy != "main":
         return (meant,)
     return (context("fork", "workers share the dataset as it is"), meant)
 
