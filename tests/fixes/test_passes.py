@@ -192,3 +192,21 @@ def test_a_fix_that_makes_a_new_finding_is_left_out():
     assert run.texts == {"a.py": (text, "f(a)\ng(b, k=1)\n")}
     assert [one.reason for one in run.failed] == ["it would make DLL402 at line 1"]
     assert run.stable
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import mp\nx = mp.a\n", "x = 1\n"),
+        ("import mp, os\nx = mp.a\nos\n", "import os\nx = 1\nos\n"),
+        ("from a import (\n    mp,\n    b,\n)\nx = mp.a\nb\n", "from a import (\n    b,\n)\nx = 1\nb\n"),
+        ("import mp\nx = mp.a\n__all__ = ['mp']\n", "import mp\nx = 1\n__all__ = ['mp']\n"),
+        ("import mp\nx = mp.a\nmp.b\n", "import mp\nx = 1\nmp.b\n"),
+        ("import mp, never\nx = mp.a\n", "import never\nx = 1\n"),
+    ],
+)
+def test_an_import_that_a_fix_leaves_unused_goes(before, after):
+    result = fix([finding(ReplaceExpression("a.py", at(before, "mp.a"), "1"))], a_py=before)
+    assert result.texts == {"a.py": after}
+    kept = finding(ReplaceExpression("__init__.py", at(before, "mp.a"), "1"), path="__init__.py")
+    assert "mp" in fix_files([kept], {"__init__.py": before}.__getitem__).texts["__init__.py"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.finding import Edit, Finding, Fix, HoistFunction, InsertStatement
+from dllint.fixes.imports import without_unused
 from dllint.fixes.resolve import read as read_source
 from dllint.fixes.resolve import resolve
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
@@ -123,6 +124,7 @@ def fix_files(findings: Iterable[Finding], read: Callable[[str], str], unsafe: b
         failed += [Failed(item.finding, item.fix, broken[0], reason) for item in culprits]
         chosen = [item for item in chosen if not any(item is culprit for culprit in culprits)]
         new = _new_texts(texts, chosen)
+    new = {path: _tidied(path, texts(path), text) for path, text in new.items()}
     applied = tuple(Applied(item.finding, item.fix) for item in chosen)
     return FixResult(new, applied, tuple(waiting), tuple(failed))
 
@@ -282,6 +284,14 @@ def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
             changes.setdefault(edit.path, {})[texts.lines(edit.path).change(edit)] = None
     found = {path: apply_changes(texts(path), stack(texts(path), group)) for path, group in changes.items()}
     return {path: text for path, text in found.items() if text != texts(path)}
+
+
+def _tidied(path: str, old: str, new: str) -> str:
+    """The new text without imports that it no longer uses; an `__init__.py` imports for others."""
+    if path.endswith("__init__.py"):
+        return new
+    tidy = without_unused(old, new)
+    return tidy if _parses(tidy) else new
 
 
 def _touches(item: _Chosen, path: str) -> bool:
