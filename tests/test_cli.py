@@ -319,7 +319,9 @@ def test_show_settings_and_files(run: Run, hazard: Path) -> None:
     assert 'target-python = ["3.12"]\n' in shown.out and 'select = ["DLL1"]\n' in shown.out
     (hazard / "pkg").mkdir()
     (hazard / "pkg" / "b.py").write_text("")
-    assert run("check", ".", "--show-files") == Done(0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n", "")
+    done = run("check", ".", "--show-files")
+    assert (done.status, done.out) == (0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n")
+    assert done.err.startswith("note: data files (.json, .toml, .yaml, .yml) of up to 1 MB are read where ")
 
 
 def test_git_ignored_files_stay_out_unless_wanted(run: Run, hazard: Path) -> None:

@@ -13,6 +13,7 @@ from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings, project_root
+from dllint.libraries.yaml_json import LARGEST, SUFFIXES
 from dllint.linter import Execution, Report
 from dllint.reporters.source import counted, shown_path
 
@@ -97,6 +98,12 @@ def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:
 def _show_files(request: Request, settings: Settings, execution: Execution) -> int:
     selection = linter.select(request.paths, settings, execution)
     tell(selection.problems, "error")
+    if not request.quiet:
+        told = (
+            f"data files ({', '.join(SUFFIXES)}) of up to {LARGEST // 1_000_000} MB are read where these files load them "
+            "by a written path; of other data files only the size is asked"
+        )
+        tell([told], "note")
     for path in selection.files:
         print(shown_path(path, os.getcwd()))
     return FAILED if selection.problems else CLEAN
