@@ -100,8 +100,8 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     tell(selection.problems, "error")
     if not request.quiet:
         told = (
-            f"data files ({', '.join(SUFFIXES)}) of up to {LARGEST // 1_000_000} MB are read where these files load them "
-            "by a written path; of other data files only the size is asked"
+            f"data files ({', '.join(SUFFIXES)}) of up to {LARGEST // 1_000_000} MB are read where these files load "
+            "them by a written path; of other data files only the size is asked"
         )
         tell([told], "note")
     for path in selection.files:
