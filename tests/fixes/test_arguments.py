@@ -154,3 +154,31 @@ def test_nothing_is_guessed(before, keyword, value, reason, marked, fixed):
     with pytest.raises(Unresolvable) as raised:
         fixed(text, SetArgument("a.py", span, keyword, value))
     assert (raised.value.path, raised.value.reason) == ("a.py", reason)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "x = «load(\n    rows, size=args.batch_size, shuffle=True,\n    num_workers=args.workers, pin_memory=1)»\n",
+            (
+                "x = load(\n    rows, size=args.batch_size, shuffle=True,\n    num_workers=args.workers, pin_memory=1,\n"
+                "    context=VALUE)\n"
+            ),
+        ),
+        (
+            "x = «load(rows, batch_size=args.batch_size, num_workers=args.workers)»\n",
+            "x = load(rows, batch_size=args.batch_size, num_workers=args.workers,\n         context=VALUE)\n",
+        ),
+        (
+            "x = «load(rows, batch_size=args.batch_size, num_workers=args.workers,)»\n",
+            "x = load(rows, batch_size=args.batch_size, num_workers=args.workers,\n         context=VALUE,)\n",
+        ),
+        ("# " + 118 * "-" + "\nx = «load(rows)»\n", "# " + 118 * "-" + "\nx = load(rows, context=VALUE)\n"),
+        ("x = «load(rows)»\n", "x = load(rows, context=VALUE)\n"),
+    ],
+)
+def test_an_argument_that_makes_a_line_too_long_gets_its_own(before, after, marked, fixed):
+    text, call = marked(before)
+    value = '"spawn" if args.workers > 0 else None'
+    assert fixed(text, SetArgument("a.py", call, "context", value)) == after.replace("VALUE", value)

@@ -37,7 +37,7 @@ def _finding(project: Project, loader: Loader, regimes: list[Regime]) -> Finding
     assert regime.arrival is not None
     origin = regime.arrival.origin
     launcher = origin.file.calls[_call_at(origin.file.calls, origin.span)]
-    remedy = _remedy(project, loader)
+    remedy = _remedy(project, loader, regime)
     values = {
         "workers": regime.workers.described,
         "method": regime.method,
@@ -79,7 +79,7 @@ def _call_at(calls: list[Any], span: Any) -> int:
     return next(index for index, call in enumerate(calls) if call.span == span)
 
 
-def _remedy(project: Project, loader: Loader) -> str:
+def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
     if project.ask(Cuda).used_by_workers(loader):
         return "cuda"
     if project.may_use_nccl(loader, lambda files: any(project.ask(Cuda).used_in(file) for file in files)):
@@ -88,6 +88,8 @@ def _remedy(project: Project, loader: Loader) -> str:
         return "handles"
     if project.starts_threads_before(loader):
         return "threads"
+    if regime.source != "inherited":
+        return "chosen"
     return "main" if project.targets.platforms == ("linux",) else "platform"
 
 
