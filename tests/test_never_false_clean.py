@@ -199,3 +199,28 @@ def test_the_root_is_found_by_the_imports(run: Run, unmarked: Path, monkeypatch:
     assert "DLL201" in done.out
     named = f"{unmarked} is taken as its root" in done.err
     assert named == (path != ".")
+
+
+def test_a_folder_of_projects_is_no_project(run: Run, unmarked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (unmarked.parent / name).mkdir()
+        (unmarked.parent / name / "pyproject.toml").touch()
+    (unmarked.parent / "tools.py").write_text("import torch\n")
+    (unmarked / "launch.py").write_text("import tools\n" + (unmarked / "launch.py").read_text())
+    monkeypatch.chdir(unmarked)
+    done = run("launch.py")
+    assert f"{unmarked} is taken as its root" in done.err
+    assert "DLL201" in done.out
+
+
+def test_a_file_in_a_shared_directory_is_judged_with_what_it_imports(
+    run: Run, unmarked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (unmarked / name).mkdir()
+        (unmarked / name / "pyproject.toml").touch()
+        (unmarked / name / "broken.py").write_text("def (\n")
+    monkeypatch.chdir(unmarked)
+    done = run("launch.py")
+    assert "DLL201" in done.out
+    assert done.status == 1

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from dllint import files
+from dllint.config import has_project_mark
+from dllint.modules import INSTALLED
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([^#\r\n]+))", re.MULTILINE)
+NOT_THE_PROJECTS = INSTALLED | sys.stdlib_module_names
 MOST_FILES = 2_000
 """Files whose imports are followed at most."""
 
@@ -49,9 +53,11 @@ def imported(asked: Iterable[str], root: str, unsaved: Mapping[str, str | bytes]
 
 @lru_cache(maxsize=64)
 def is_crowded(directory: str) -> bool:
-    """Whether a directory is shared by unrelated things, so that it is no project: the home directory, the temporary
-    one, or the top of the file system."""
+    """Whether a directory is shared by unrelated things, so that it is no project: it holds several projects, or is the
+    home directory, the temporary one, or the top of the file system."""
     plain = os.path.realpath(directory)
+    if sum(has_project_mark(one) for one in _directories_in(plain)) > 1:
+        return True
     shared = (os.path.expanduser("~"), tempfile.gettempdir(), os.path.dirname(os.path.expanduser("~")))
     return plain == os.path.dirname(plain) or plain in map(os.path.realpath, shared)
 
@@ -80,7 +86,7 @@ def _base(directory: str, dots: int, module: str) -> str | None:
     if dots:
         return directory
     first = module.partition(".")[0]
-    while first:
+    while first and first not in NOT_THE_PROJECTS:
         if _holds(directory, first):
             return directory
         above = os.path.dirname(directory)
@@ -103,6 +109,14 @@ def _candidates(base: str, module: str) -> Iterator[str]:
         yield here + files.SOURCE_SUFFIX
         yield os.path.join(here, "__init__.py")
     yield from _sources_in(here)
+
+
+def _directories_in(directory: str) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from [one.path for one in entries if one.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
 
 
 def _sources_in(directory: str) -> Iterator[str]:

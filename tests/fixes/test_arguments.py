@@ -156,29 +156,28 @@ def test_nothing_is_guessed(before, keyword, value, reason, marked, fixed):
     assert (raised.value.path, raised.value.reason) == ("a.py", reason)
 
 
+LONG = '"spawn" if the_number_of_workers_that_were_asked_for > 0 else None'
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         (
-            "x = «load(\n    rows, size=args.batch_size, shuffle=True,\n    num_workers=args.workers, pin_memory=1)»\n",
-            (
-                "x = load(\n    rows, size=args.batch_size, shuffle=True,\n    num_workers=args.workers, pin_memory=1,\n"
-                "    context=VALUE)\n"
-            ),
+            "x = «load(\n    rows,\n    num_workers=the_number_of_workers_that_were_asked_for)»\n",
+            "x = load(\n    rows,\n    num_workers=the_number_of_workers_that_were_asked_for,\n    k=LONG)\n",
         ),
         (
-            "x = «load(rows, batch_size=args.batch_size, num_workers=args.workers)»\n",
-            "x = load(rows, batch_size=args.batch_size, num_workers=args.workers,\n         context=VALUE)\n",
+            "x = «load(rows, num_workers=the_number_of_workers_that_were_asked_for)»\n",
+            "x = load(rows, num_workers=the_number_of_workers_that_were_asked_for,\n         k=LONG)\n",
         ),
         (
-            "x = «load(rows, batch_size=args.batch_size, num_workers=args.workers,)»\n",
-            "x = load(rows, batch_size=args.batch_size, num_workers=args.workers,\n         context=VALUE,)\n",
+            "x = «load(rows, num_workers=the_number_of_workers_that_were_asked_for,)»\n",
+            "x = load(rows, num_workers=the_number_of_workers_that_were_asked_for,\n         k=LONG,)\n",
         ),
-        ("# " + 118 * "-" + "\nx = «load(rows)»\n", "# " + 118 * "-" + "\nx = load(rows, context=VALUE)\n"),
-        ("x = «load(rows)»\n", "x = load(rows, context=VALUE)\n"),
+        ("# " + 118 * "-" + "\nx = «load(rows)»\n", "# " + 118 * "-" + "\nx = load(rows, k=LONG)\n"),
+        ("x = «load(rows)»\n", "x = load(rows, k=LONG)\n"),
     ],
 )
 def test_an_argument_that_makes_a_line_too_long_gets_its_own(before, after, marked, fixed):
     text, call = marked(before)
-    value = '"spawn" if args.workers > 0 else None'
-    assert fixed(text, SetArgument("a.py", call, "context", value)) == after.replace("VALUE", value)
+    assert fixed(text, SetArgument("a.py", call, "k", LONG)) == after.replace("LONG", LONG)

@@ -12,7 +12,7 @@ from dllint.fixes.parser import parse_expression
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
 from dllint.fixes.tree import QUOTING, Tree
 
-USUAL_LINE, LONGEST_LINE = 88, 160
+USUAL_LINE, LONGEST_LINE = 120, 160
 """A new argument gets a line of its own where its line would be longer than the first of these and than all others of
 the file, or than the second."""
 
