@@ -240,7 +240,7 @@ def test_one_finding_for_a_function_that_seeds_all_generators_of_two_loaders(tol
     ]
 
 
-def test_a_fix_is_unsafe_as_it_changes_what_is_drawn(told: Callable[..., Any]) -> None:
+def test_no_fix_that_would_undo_a_difference_by_rank(told: Callable[..., Any]) -> None:
     text = """
 import os
 
@@ -249,4 +249,4 @@ def start(worker_id):
 """
     (finding,) = told({"train.py": HEAD + text + LOADER}, **SELECT)
 
-    assert [fix.applicability for fix in finding.fixes] == ["unsafe"]
+    assert finding.fixes == ()

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dllint.facts.nodes import Name
+from dllint.facts.schema import Event, Expr
 from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
-from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker
+from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, holds_rank
 from dllint.span import Span
 
 __all__ = ["CODE", "check", "concerns", "judge"]
@@ -99,9 +100,12 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
 
 def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
     """Every seed from torch's, where the function does nothing but seed workers. Never safe: two runs that drew the
-    same numbers then draw others, unless the program calls `torch.manual_seed`."""
+    same numbers then draw others, unless the program calls `torch.manual_seed`. None where the seed holds a rank:
+    processes that it tells apart would draw alike where their main seed is the same."""
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
+        return ()
+    if any(holds_rank(one, value) for one in seedings for value in _written_values(one)):
         return ()
     alike = {one.seeder.families for one in seedings} == {("torch",)}
     edits: dict[Edit, None] = {}
@@ -116,8 +120,8 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
     return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "unsafe", tuple(edits)),)
 
 
-def _variable(seeding: Seeding) -> Span | None:
-    """Where the seed is a variable of the function that it sets once: what it is set to, so that none is left over."""
+def _assignment(seeding: Seeding) -> Event | None:
+    """Where the seed is a variable of the function that it sets once: the statement that sets it."""
     assert seeding.argument is not None
     if not isinstance(seeding.argument.value, Name):
         return None
@@ -125,7 +129,19 @@ def _variable(seeding: Seeding) -> Span | None:
     event = bindings[0].event if len(bindings) == 1 else None
     if event is None or event.kind != "assign" or event.target != seeding.argument.value:
         return None
-    return event.value_span
+    return event
+
+
+def _variable(seeding: Seeding) -> Span | None:
+    """What such a variable is set to: to be replaced there, so that none is left over."""
+    event = _assignment(seeding)
+    return event.value_span if event is not None else None
+
+
+def _written_values(seeding: Seeding) -> list[Expr | None]:
+    event = _assignment(seeding)
+    given = seeding.argument.value if seeding.argument is not None else None
+    return [given, event.value if event is not None else None]
 
 
 def _called(project: Project, seeding: Seeding) -> bool:

@@ -13,6 +13,7 @@ from dllint.inference.edges import Given, Target
 from dllint.inference.values import Actual, Actuals, External, Frame, Function, Instance, Value
 from dllint.libraries.facets import Seeder
 from dllint.libraries.index import SEEDERS, canonical
+from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
@@ -118,6 +119,15 @@ def adds_rank_and_worker(seeding: Seeding) -> bool:
     names = [str(last_name(term) or _asked_for(term, seeding.file)) for term in terms]
     number = [bool(parameters) and term == Name(parameters[0].name) for term in terms]
     return any(number) and any("rank" in name.lower() for name in names)
+
+
+def holds_rank(seeding: Seeding, value: Expr | None) -> bool:
+    """Whether a seed is made with a rank, which tells the processes of a distributed program apart."""
+    if value is None:
+        return False
+    parts = list(walk(value, seeding.file))
+    names = [str(last_name(part) or _asked_for(part, seeding.file)) for part in parts]
+    return any("rank" in name.lower() for name in names)
 
 
 def _terms(expr: Expr) -> Iterator[Expr]:

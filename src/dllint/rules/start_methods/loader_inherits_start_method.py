@@ -98,9 +98,11 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
     where the count cannot be written a second time, or where the class takes no context."""
     if not loader.accepts("multiprocessing_context"):
         return ()
-    count = None
+    count, expr = None, written(loader, "num_workers")
+    if expr is None and any(argument.keyword == "**" for argument in loader.file.calls[loader.call].args):
+        # The count comes with the other options, from where others can set it to 0.
+        return ()
     if not loader.has_workers:
-        expr = written(loader, "num_workers")
         if expr is None or not repeatable(expr, loader.file):
             return ()
         count = render(expr, loader.file, 200)
