@@ -512,3 +512,28 @@ def build():
     (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
 
     assert bool(finding.fixes) is offered
+
+
+def test_no_fix_where_the_count_comes_with_other_options(told: Callable[..., Any]) -> None:
+    data = """\
+from torch.utils.data import DataLoader
+
+class Settings:
+    workers = 4
+
+def build(settings=Settings()):
+    options = {"num_workers": settings.workers}
+    return DataLoader([], **options)
+"""
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert finding.fixes == ()
+
+
+def test_no_fork_where_the_program_chose_spawn(told: Callable[..., Any]) -> None:
+    text = LAUNCHERS["set_start_method at the start of main"]["train.py"].replace("  # DLL101", "")
+
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']

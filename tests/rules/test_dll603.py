@@ -250,3 +250,11 @@ def start(worker_id):
     (finding,) = told({"train.py": HEAD + text + LOADER}, **SELECT)
 
     assert finding.fixes == ()
+
+
+def test_no_fix_of_a_seed_that_somebody_asks_for(told: Callable[..., Any]) -> None:
+    text = "def start(worker_id):\n    if dist.DEBUG:\n        np.random.seed(0)\n\n"
+
+    (finding,) = told({"train.py": HEAD + text + LOADER}, **SELECT)
+
+    assert finding.fixes == ()

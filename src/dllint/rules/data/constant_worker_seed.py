@@ -13,7 +13,7 @@ from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
-from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, holds_rank
+from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, conditional, holds_rank
 from dllint.span import Span
 
 __all__ = ["CODE", "check", "concerns", "judge"]
@@ -100,12 +100,13 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
 
 def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
     """Every seed from torch's, where the function does nothing but seed workers. Never safe: two runs that drew the
-    same numbers then draw others, unless the program calls `torch.manual_seed`. None where the seed holds a rank:
-    processes that it tells apart would draw alike where their main seed is the same."""
+    same numbers then draw others, unless the program calls `torch.manual_seed`. None where the seed stands
+    under a condition, a mode in which the same draws may be the purpose, nor where it holds a rank: processes that it
+    tells apart would draw alike where their main seed is the same."""
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
         return ()
-    if any(holds_rank(one, value) for one in seedings for value in _written_values(one)):
+    if any(conditional(one) or any(holds_rank(one, value) for value in _written_values(one)) for one in seedings):
         return ()
     alike = {one.seeder.families for one in seedings} == {("torch",)}
     edits: dict[Edit, None] = {}

@@ -130,6 +130,12 @@ def holds_rank(seeding: Seeding, value: Expr | None) -> bool:
     return any("rank" in name.lower() for name in names)
 
 
+def conditional(seeding: Seeding) -> bool:
+    """Whether the seed is set only under a condition: a mode that somebody asks for."""
+    entries = (seeding.file.facts.regions[index] for index in seeding.file.regions(seeding.written.region))
+    return any(entry.kind in ("if", "else", "elif", "case", "while", "handler") for entry in entries)
+
+
 def _terms(expr: Expr) -> Iterator[Expr]:
     if isinstance(expr, BinOp) and expr.op == "+":
         yield from _terms(expr.left)
