@@ -110,10 +110,14 @@ def test_fail_on_moves_the_line(run: Run, tmp_path: Path, fail_on: str, status: 
     assert done.status == status
 
 
-def test_no_files_given_is_0(run: Run) -> None:
-    done = run("check")
-    assert (done.status, done.out) == (0, "")
-    assert done.err.startswith("warning: no files given")
+def test_without_paths_the_project_around_this_directory_is_checked(
+    run: Run, hazard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (hazard / ".git").mkdir()
+    (hazard / "tools").mkdir()
+    monkeypatch.chdir(hazard / "tools")
+    done = run("check", "--output-format", "json")
+    assert (done.status, codes(done)) == (1, ["DLL204"])
 
 
 @pytest.mark.parametrize(
@@ -129,7 +133,8 @@ def test_no_files_given_is_0(run: Run) -> None:
         (["check", ".", "--no-such-flag"], "--no-such-flag"),
         (["check", ".", "--config", "missing.toml"], "missing.toml: cannot be read"),
         (["check", ".", "--output-file", "no/such/file"], "cannot be written"),
-        (["check", ".", "--baseline", "no/such/file"], "cannot be written"),
+        (["check", ".", "--write-baseline", "no/such/file"], "cannot be written"),
+        (["check", ".", "--baseline", "no/such/file"], "does not exist (`--write-baseline no/such/file` writes it)"),
         (["check", "-", "x.py"], "standard input"),
         (["rule"], "--all"),
         (["rule", "DLL1O1"], 'there is no rule "DLL1O1", did you mean "DLL101"?'),
@@ -286,6 +291,8 @@ def test_add_ignore_silences_what_is_there(run: Run, hazard: Path) -> None:
 
 
 def test_a_baseline_hides_what_it_lists_and_nothing_else(run: Run, hazard: Path) -> None:
+    written = run("check", ".", "--write-baseline", "known.json")
+    assert (written.status, written.err) == (1, "1 finding written to known.json.\n")
     assert run("check", ".", "--baseline", "known.json").status == 0
     (hazard / "train.py").write_text("import os\n\n" + HAZARD)
     assert run("check", ".", "--baseline", "known.json").status == 0
@@ -312,7 +319,9 @@ def test_show_settings_and_files(run: Run, hazard: Path) -> None:
     assert 'target-python = ["3.12"]\n' in shown.out and 'select = ["DLL1"]\n' in shown.out
     (hazard / "pkg").mkdir()
     (hazard / "pkg" / "b.py").write_text("")
-    assert run("check", ".", "--show-files") == Done(0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n", "")
+    done = run("check", ".", "--show-files")
+    assert (done.status, done.out) == (0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n")
+    assert done.err.startswith("note: data files (.json, .toml, .yaml, .yml) of up to 1 MB are read where ")
 
 
 def test_git_ignored_files_stay_out_unless_wanted(run: Run, hazard: Path) -> None:
@@ -327,6 +336,51 @@ def test_git_ignored_files_stay_out_unless_wanted(run: Run, hazard: Path) -> Non
 def test_named_files_are_checked_although_excluded_unless_forced(run: Run, hazard: Path) -> None:
     assert run("check", "train.py", "--exclude", "train.py").status == 1
     assert run("check", "train.py", "--exclude", "train.py", "--force-exclude").status == 0
+
+
+def test_fixes_leave_files_alone_that_were_not_named(run: Run, hazard: Path) -> None:
+    (hazard / ".git").mkdir()
+    collate = "def make():\n    return lambda rows: rows\n"
+    (hazard / "data.py").write_text(collate)
+    (hazard / "train.py").write_text("from data import make\n" + HAZARD.replace("lambda rows: rows", "make()"))
+    done = run("check", "train.py", "--fix")
+    assert (hazard / "data.py").read_text() == collate
+    assert "(1 of them in other files of the project) in 1 file" in done.out
+    assert "[*]" not in done.out
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["lambda rows, *, s=k: rows", "lambda rows, s=k: rows", "lambda rows: (rows, __class__)"],
+)
+def test_a_fix_that_cannot_be_carried_out_is_not_offered(run: Run, tmp_path: Path, value: str) -> None:
+    text = (
+        "from torch.utils.data import DataLoader\n\n\nclass Loaders:\n    def make(self):\n        k = len('abc')\n"
+        f"        return DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn={value})\n"
+    )
+    (tmp_path / "train.py").write_text(text)
+    done = run("check", ".")
+    assert done.status == 1
+    assert "DLL204" in done.out
+    assert "[*]" not in done.out and "fixable" not in done.out
+    assert json.loads(run("check", ".", "--statistics", "--output-format", "json").out)[0]["fixable_count"] == 0
+    assert "was not mended" not in run("check", ".", "--fix").err
+
+
+def test_settings_decide_which_fixes_count_as_safe(run: Run, hazard: Path) -> None:
+    settings = hazard / "pyproject.toml"
+    settings.write_text('[tool.dllint]\nextend-unsafe-fixes = ["DLL2"]\n')
+    assert "1 fixable with --fix --unsafe-fixes" in run("check", ".", "--fix").out
+    assert (hazard / "train.py").read_text() == HAZARD
+    settings.write_text('[tool.dllint]\nextend-unsafe-fixes = ["DLL2"]\nextend-safe-fixes = ["DLL204"]\n')
+    assert run("check", ".", "--fix").status == 0
+    assert (hazard / "train.py").read_text() != HAZARD
+    settings.write_text('[tool.dllint]\nextend-safe-fixes = ["DLL9"]\n')
+    assert run("check", ".").status == 2
+
+
+def test_clean_says_whose_cache_it_removes(run: Run) -> None:
+    assert "all projects share" in " ".join(run("clean", "--help").out.split())
 
 
 def test_the_cache_can_be_removed(run: Run, hazard: Path) -> None:

@@ -12,6 +12,7 @@ import dllint
 from dllint import config, linter, registry
 from dllint.finding import Finding, Place
 from dllint.linter import Execution, Report
+from dllint.project import Project
 from dllint.registry import Rule
 from dllint.span import Span
 
@@ -157,6 +158,40 @@ def test_a_rule_that_crashes_is_one_problem_and_the_others_run(project: Path, mo
     assert report.incomplete
     (problem,) = report.problems
     assert problem.startswith("internal error in DLL201: ") and "\n" not in problem
+    assert problem.endswith("those of other rules stand. To go on, leave it out with `--ignore DLL201`")
+
+
+def test_an_internal_error_names_the_file_and_keeps_what_was_found(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Rule.check.func  # type: ignore[attr-defined]
+
+    def broken(project_: Project, options: object) -> Iterator[Finding]:
+        yield from real(registry.find("DLL101"))(project_, options)
+        file = project_.files[0]
+        raise ValueError(f"line {file.facts.lines}\nof it")
+
+    monkeypatch.setattr(Rule, "check", property(lambda self: broken if self.code == "DLL101" else real(self)))
+    report = check(project)
+    assert ("data.py", 5, "DLL101") in places(report)
+    (problem,) = report.problems
+    assert problem.startswith("internal error in DLL101 at ") and "--extend-exclude" in problem and "\n" not in problem
+
+
+def test_a_rule_that_needs_a_deep_stack_gets_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Rule.check.func  # type: ignore[attr-defined]
+
+    def deep(project_: Project, options: object) -> Iterator[Finding]:
+        def down(left: int) -> int:
+            return 0 if left == 0 else 1 + down(left - 1)
+
+        down(20_000)
+        yield from real(registry.find("DLL101"))(project_, options)
+
+    monkeypatch.setattr(Rule, "check", property(lambda self: deep if self.code == "DLL101" else real(self)))
+    report = check(project)
+    assert report.problems == ()
+    assert ("data.py", 5, "DLL101") in places(report)
 
 
 def test_findings_are_ordered_by_place(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

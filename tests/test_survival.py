@@ -47,6 +47,12 @@ def test_loaders_that_follow_the_default_are_judged(scale: str, context: str, ex
     assert check({"train.py": LOADER.format(scale=scale, context=context)}).survival == expected
 
 
+def test_what_fails_at_the_top_of_a_script_counts_as_failing() -> None:
+    text = "from torch.utils.data import DataLoader\nfor batch in DataLoader([], num_workers=2):\n    pass\n"
+    survival = check({"train.py": text}).survival
+    assert survival == Survival(1, 1, (("DLL102", 1),), ())
+
+
 @pytest.mark.parametrize("pythons", [config.PYTHONS, ((3, 13),), ((3, 13), (3, 14))])
 def test_targets_with_another_default_are_not_asked(pythons: tuple[tuple[int, int], ...]) -> None:
     assert check({"train.py": LOADER.format(scale="abs", context="")}, pythons).survival is None

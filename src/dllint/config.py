@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -71,6 +71,8 @@ class Settings:
     select: tuple[str, ...] = ("DLL",)
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
+    extend_safe_fixes: tuple[str, ...] = ()
+    extend_unsafe_fixes: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lower_severity: tuple[str, ...] = BESIDE
     exclude: tuple[str, ...] = ()
@@ -98,6 +100,15 @@ class Settings:
         if not chosen or (preview and not self.preview and code not in chosen):
             return False
         return max(map(len, chosen)) > max(map(len, ignored), default=-1)
+
+    def fix_kind(self, code: str) -> Literal["safe", "unsafe"] | None:
+        """How the fixes of a rule count in the place of what the rule says: by the longest prefix, as unsafe where both
+        lists have it."""
+        safe = max((len(one) for one in self.extend_safe_fixes if code.startswith(one)), default=-1)
+        unsafe = max((len(one) for one in self.extend_unsafe_fixes if code.startswith(one)), default=-1)
+        if safe == unsafe == -1:
+            return None
+        return "safe" if safe > unsafe else "unsafe"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -268,7 +279,7 @@ def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[st
         if key not in KEYS:
             raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*KEYS, "rules"])}')
         values[key.replace("-", "_")] = KEYS[key](value, where)
-        if key in ("select", "ignore", "extend-select"):
+        if key in ("select", "ignore", "extend-select", "extend-safe-fixes", "extend-unsafe-fixes"):
             validate_codes(values[key.replace("-", "_")], options, where)
         if key == "per-file-ignores":
             for codes in values["per_file_ignores"].values():
@@ -371,6 +382,8 @@ KEYS: Mapping[str, Callable[[object, str], Any]] = {
     "select": _codes,
     "ignore": _codes,
     "extend-select": _codes,
+    "extend-safe-fixes": _codes,
+    "extend-unsafe-fixes": _codes,
     "per-file-ignores": _codes_by_pattern,
     "lower-severity": _strings,
     "exclude": _strings,

@@ -23,6 +23,7 @@ DEFAULT_EXCLUDE = frozenset(
 )
 """Directories that hold no source of the project's own; `exclude` takes the place of this list."""
 SOURCE_SUFFIX = ".py"
+NOTEBOOK_SUFFIX = ".ipynb"
 _DECLARATION = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 """PEP 263, "Defining the Encoding"."""
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
@@ -54,11 +55,13 @@ class Discovery:
         files: absolute paths, sorted, each file once.
         problems: what could not be looked at, one line each.
         warnings: directories without Python files, one line each.
+        notes: how the project around the files was found, one line each.
     """
 
     files: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def discover(
@@ -75,14 +78,23 @@ def discover(
     excluded = _Excluded(settings)
     files: set[str] = set()
     for given in paths:
+        if not given:
+            found.problems.append('"" is no path')
+            continue
         path = os.path.abspath(given)
         if force_exclude and excluded.within(path):
             continue
         if os.path.isdir(path):
             inside = list(_walk(path, excluded, respect_gitignore, found.problems))
-            if not inside:
+            if not inside and _holds_notebook(path, excluded):
+                found.problems.append(f"{given}: no Python files in this directory, and its notebooks are not checked")
+            elif not inside:
                 found.warnings.append(f"{given}: no Python files in this directory")
             files.update(inside)
+        elif path.endswith(NOTEBOOK_SUFFIX) and os.path.exists(path):
+            found.problems.append(
+                f"{given}: notebooks are not checked (`jupyter nbconvert --to script` makes a .py file)"
+            )
         elif os.path.exists(path):
             files.add(path)
         else:
@@ -95,6 +107,14 @@ def discover(
             found.files.append(path)
     found.files.sort()
     return found
+
+
+def _holds_notebook(top: str, excluded: _Excluded) -> bool:
+    for directory, directories, names in os.walk(top):
+        directories[:] = [one for one in directories if not excluded.matches(os.path.join(directory, one), True)]
+        if any(name.endswith(NOTEBOOK_SUFFIX) for name in names):
+            return True
+    return False
 
 
 def read(path: str) -> bytes:

@@ -5,21 +5,25 @@ Everything above goes through `check` (files on disk) or `check_sources` (texts 
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from dllint import config, files, registry, screen, suppressions
+from dllint import config, files, registry, roots, screen, suppressions
 from dllint.config import Settings
 from dllint.facts.cache import Cache, default_directory
 from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
 from dllint.finding import SEVERITIES, Finding
 from dllint.libraries.index import WORDS
+from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
 from dllint.project.model import Project
 from dllint.readiness import Survival, judge
@@ -29,6 +33,9 @@ from dllint.span import Span
 
 UNREADABLE = "DLL001"
 FRAMES = 4000
+DEEP_FRAMES = 60_000
+DEEP_STACK_BYTES = 512 * 2**20
+"""For a rule that met the limit of `FRAMES`. Address space only: pages that are not touched cost nothing."""
 TOP_FILES = ("setup.py", "setup.cfg", "requirements.txt", "environment.yml", "LICENSE", "README.md", "README.rst")
 """Files that usually stand at the top of a project."""
 
@@ -64,6 +71,8 @@ class Report:
         files_skipped: files that were asked for and could not be read, decoded or parsed.
         problems: what could not be checked and is no finding, one line each.
         warnings: what a person should know and is no failure, one line each.
+        notes: how the project was found, where nothing marks it, one line each.
+        asked: the files that the check is about.
         sources: texts of the files that findings, their traces and their fixes name.
         survival: what becomes of the project under forkserver, where that is the only default of the targets.
         limits: how often each limit of the analysis was met, by its name; what lies beyond a limit counts as unknown.
@@ -74,6 +83,8 @@ class Report:
     files_skipped: int = 0
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    asked: frozenset[str] = frozenset()
     sources: Mapping[str, str] = field(default_factory=dict)
     survival: Survival | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -91,7 +102,15 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
     its trace or a related place lies in a file that was asked for.
     """
     selection = select(paths, settings, execution)
-    run = _Run(settings, frozenset(selection.files), selection.problems, selection.warnings)
+    if selection.files and not config.has_project_mark(settings.root):
+        named = [path for path in map(os.path.abspath, paths) if os.path.isdir(path)]
+        settings = replace(settings, root=roots.by_imports(selection.files, execution.unsaved, named))
+        if settings.root not in map(os.path.abspath, paths):
+            selection.notes.append(
+                f"no pyproject.toml or .git marks the project; {settings.root} is taken as its root, "
+                "the topmost directory that imports resolve from"
+            )
+    run = _Run(settings, frozenset(selection.files), selection.problems, selection.warnings, selection.notes)
     _read(run, {*selection.files, *_around(selection.files, settings, execution)}, execution.unsaved)
     return _check(run, execution)
 
@@ -162,29 +181,19 @@ class _Run:
     asked: frozenset[str]
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
 
 def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> list[str]:
-    """The other files of the project, so that a file is judged alike alone and with its project.
-
-    Where nothing marks a project's top directory, they are the files in the same directories.
-    """
+    """The other files of the project, so that a file is judged alike alone and with its project."""
     if not asked:
         return []
-    if config.has_project_mark(settings.root):
-        return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
-    return [one for directory in sorted({os.path.dirname(path) for path in asked}) for one in _beside(directory)]
-
-
-def _beside(directory: str) -> Iterator[str]:
-    try:
-        with os.scandir(directory) as entries:
-            yield from (one.path for one in entries if one.name.endswith(files.SOURCE_SUFFIX) and one.is_file())
-    except OSError:
-        return
+    if roots.is_crowded(settings.root):
+        return roots.imported(asked, settings.root, execution.unsaved)
+    return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
 
 
 def cache_directory(settings: Settings) -> str:
@@ -249,6 +258,36 @@ def _room() -> Iterator[None]:
         sys.setrecursionlimit(frames)
 
 
+def _with_more_room(rule: Rule, project: Project, options: Mapping[str, Any]) -> list[Finding]:
+    """What a rule finds in a thread whose stack holds many times the frames: code that nests deeper than usual.
+
+    Raises:
+        RecursionError: that is not enough either.
+    """
+    outcome: list[list[Finding] | BaseException] = []
+
+    def work() -> None:
+        try:
+            assert rule.check is not None
+            outcome.append(list(rule.check(project, options)))
+        except BaseException as error:
+            outcome.append(error)
+
+    frames, stack = sys.getrecursionlimit(), threading.stack_size(DEEP_STACK_BYTES)
+    try:
+        sys.setrecursionlimit(DEEP_FRAMES)
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(stack)
+        sys.setrecursionlimit(frames)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
 def _screened(run: _Run) -> set[str]:
     """The files that can matter."""
     given = run.settings
@@ -274,14 +313,37 @@ def _findings(run: _Run, project: Project) -> Iterator[Finding]:
     for rule in registry.rules():
         if not run.settings.selects(rule.code, rule.page.preview):
             continue
+        if rule.check is None:
+            continue
+        found: list[Finding] = []
+        options = rule.options(run.settings.rules.get(rule.code, {}))
         try:
-            if rule.check is not None:
-                options = rule.options(run.settings.rules.get(rule.code, {}))
-                yield from [_told(finding, rule) for finding in rule.check(project, options)]
+            try:
+                found.extend(_told(finding, rule) for finding in rule.check(project, options))
+            except RecursionError:
+                found = [_told(finding, rule) for finding in _with_more_room(rule, project, options)]
         except Exception as error:
             if os.environ.get("DLLINT_DEBUG"):
                 traceback.print_exc()
-            run.problems.append(f"internal error in {rule.code}: {type(error).__name__}: {error}")
+            run.problems.append(_internal_error(rule.code, error))
+        yield from found
+
+
+def _internal_error(code: str, error: Exception) -> str:
+    """One line: the rule, the file that it was reading, and how to go on."""
+    path = None
+    frame = error.__traceback__
+    while frame is not None:
+        files = (one.path for one in frame.tb_frame.f_locals.values() if isinstance(one, SourceFile))
+        path = next(files, path)
+        frame = frame.tb_next
+    where = f" at {os.path.relpath(path)}" if path else ""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    leave = f"`--extend-exclude {os.path.relpath(path)}` or " if path else ""
+    return (
+        f"internal error in {code}{where}: {told}; it may miss findings, those of other rules stand. "
+        f"To go on, leave it out with {leave}`--ignore {code}`"
+    )
 
 
 def _told(finding: Finding, rule: Rule) -> Finding:
@@ -388,6 +450,8 @@ def _report(run: _Run, findings: Iterable[Finding]) -> Report:
         files_skipped=len(unreadable),
         problems=tuple(run.problems),
         warnings=tuple(run.warnings),
+        notes=tuple(run.notes),
+        asked=run.asked,
         sources={path: run.texts[path] for path in named if path in run.texts},
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-_INSTALLED = frozenset(
+INSTALLED = frozenset(
     {"torch", "torchvision", "torchaudio", "numpy", "cv2", "lmdb", "h5py", "PIL", "pandas", "scipy", "lightning"}
     | {"pytorch_lightning", "transformers", "accelerate", "monai", "dgl", "torch_geometric", "webdataset"}
 )
@@ -124,7 +124,7 @@ class ModuleIndex:
                 continue
             if shadowing and not (root == directory == own):
                 continue
-            if top in _INSTALLED and not (rest or path.endswith("/__init__.py")):
+            if top in INSTALLED and not (rest or path.endswith("/__init__.py")):
                 continue
             if root == own:
                 rank = 0

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dllint import registry
 from dllint.finding import Finding
 from dllint.project.model import Project
 
@@ -34,13 +35,19 @@ def judge(project: Project, findings: Iterable[Finding]) -> Survival | None:
     if list(project.targets.default_start_methods()) != [METHOD]:
         return None
     loaders = [regimes for loader in project.loaders if (regimes := project.regimes(loader))]
-    concerned = [one for one in findings if METHOD in one.start_methods]
+    concerned = [one for one in findings if METHOD in one.start_methods and one.severity != "info"]
+    failing = [one for one in concerned if one.severity == "error" or one.code in _failing_codes()]
     return Survival(
         len(loaders),
         sum(any(regime.source == "default" for regime in regimes) for regimes in loaders),
-        _counted(one for one in concerned if one.severity == "error"),
-        _counted(one for one in concerned if one.severity == "warning"),
+        _counted(failing),
+        _counted(one for one in concerned if one not in failing),
     )
+
+
+def _failing_codes() -> frozenset[str]:
+    """The rules whose warnings are about what fails, too."""
+    return frozenset(rule.code for rule in registry.rules() if rule.page.fails)
 
 
 def _counted(findings: Iterable[Finding]) -> tuple[tuple[str, int], ...]:

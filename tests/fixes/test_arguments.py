@@ -154,3 +154,30 @@ def test_nothing_is_guessed(before, keyword, value, reason, marked, fixed):
     with pytest.raises(Unresolvable) as raised:
         fixed(text, SetArgument("a.py", span, keyword, value))
     assert (raised.value.path, raised.value.reason) == ("a.py", reason)
+
+
+LONG = '"spawn" if the_number_of_workers_that_were_asked_for > 0 else None'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "x = «load(\n    rows,\n    num_workers=the_number_of_workers_that_were_asked_for)»\n",
+            "x = load(\n    rows,\n    num_workers=the_number_of_workers_that_were_asked_for,\n    k=LONG)\n",
+        ),
+        (
+            "x = «load(rows, num_workers=the_number_of_workers_that_were_asked_for)»\n",
+            "x = load(rows, num_workers=the_number_of_workers_that_were_asked_for,\n         k=LONG)\n",
+        ),
+        (
+            "x = «load(rows, num_workers=the_number_of_workers_that_were_asked_for,)»\n",
+            "x = load(rows, num_workers=the_number_of_workers_that_were_asked_for,\n         k=LONG,)\n",
+        ),
+        ("# " + 118 * "-" + "\nx = «load(rows)»\n", "# " + 118 * "-" + "\nx = load(rows, k=LONG)\n"),
+        ("x = «load(rows)»\n", "x = load(rows, k=LONG)\n"),
+    ],
+)
+def test_an_argument_that_makes_a_line_too_long_gets_its_own(before, after, marked, fixed):
+    text, call = marked(before)
+    assert fixed(text, SetArgument("a.py", call, "k", LONG)) == after.replace("LONG", LONG)

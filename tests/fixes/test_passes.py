@@ -171,3 +171,42 @@ def test_unsafe_fixes_only_when_wanted():
     read = {"a.py": ""}.__getitem__
     assert fix_files([unsafe], read).texts == {}
     assert fix_files([unsafe], read, unsafe=True).texts == {"a.py": "import m\n"}
+
+
+def test_a_fix_that_makes_a_new_finding_is_left_out():
+    text = "f(a)\ng(b)\n"
+
+    def check(texts):
+        now = texts.get("a.py", text)
+        found = []
+        if "g(b)" in now:
+            found.append(finding(SetArgument("a.py", at(now, "g(b)"), "k", "1")))
+        if "f(a)" in now:
+            place = at(now, "f(a)")
+            found.append(replace(finding(SetArgument("a.py", place, "k", "2")), span=place, message="other"))
+        if "k=2" in now:
+            found.append(Finding("DLL402", "a.py", Span(1, 1, 1, 1)))
+        return found
+
+    run = fix_until_stable(check, {"a.py": text}.__getitem__)
+    assert run.texts == {"a.py": (text, "f(a)\ng(b, k=1)\n")}
+    assert [one.reason for one in run.failed] == ["it would make DLL402 at line 1"]
+    assert run.stable
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import mp\nx = mp.a\n", "x = 1\n"),
+        ("import mp, os\nx = mp.a\nos\n", "import os\nx = 1\nos\n"),
+        ("from a import (\n    mp,\n    b,\n)\nx = mp.a\nb\n", "from a import (\n    b,\n)\nx = 1\nb\n"),
+        ("import mp\nx = mp.a\n__all__ = ['mp']\n", "import mp\nx = 1\n__all__ = ['mp']\n"),
+        ("import mp\nx = mp.a\nmp.b\n", "import mp\nx = 1\nmp.b\n"),
+        ("import mp, never\nx = mp.a\n", "import never\nx = 1\n"),
+    ],
+)
+def test_an_import_that_a_fix_leaves_unused_goes(before, after):
+    result = fix([finding(ReplaceExpression("a.py", at(before, "mp.a"), "1"))], a_py=before)
+    assert result.texts == {"a.py": after}
+    kept = finding(ReplaceExpression("__init__.py", at(before, "mp.a"), "1"), path="__init__.py")
+    assert "mp" in fix_files([kept], {"__init__.py": before}.__getitem__).texts["__init__.py"]

@@ -1,9 +1,12 @@
 """Given a place and new statements or imports, this text comes out and nothing beside it changes."""
 
+import re
+
 import pytest
 
-from dllint.finding import AddImport, InsertStatement, ReplaceExpression
+from dllint.finding import AddImport, HoistFunction, InsertStatement, ReplaceExpression
 from dllint.fixes.text import Unresolvable
+from dllint.span import Span
 
 BEFORE = {
     "module level": ("x = 1\n«y» = 2\n", "x = 1\nn()\ny = 2\n"),
@@ -73,9 +76,9 @@ TOPLEVEL = {
 }
 
 IMPORTS = {
-    "after imports": ("import a\nfrom b import c  # d\n\nx\n", "import a\nfrom b import c  # d\nimport m\n\nx\n"),
+    "after imports": ("import a\nfrom b import c  # d\n\nx\n", "import a\nimport m\nfrom b import c  # d\n\nx\n"),
     "shared line": ("import a; y = 1\nx\n", "import a; y = 1\nimport m\nx\n"),
-    "several lines": ("from a import (\n    b,\n)\n\nx\n", "from a import (\n    b,\n)\nimport m\n\nx\n"),
+    "several lines": ("from a import (\n    b,\n)\n\nx\n", "import m\nfrom a import (\n    b,\n)\n\nx\n"),
     "docstring": ('"""d"""\nx\n', '"""d"""\n\nimport m\n\nx\n'),
     "docstring, blank line": ('"""d"""\n\nx\n', '"""d"""\n\nimport m\n\nx\n'),
     "future": ("from __future__ import a\n\nimport b\n", "from __future__ import a\n\nimport b\nimport m\n"),
@@ -102,10 +105,10 @@ IMPORTS = {
     "only under a test": ("if a:\n    import m\n", "import m\n\nif a:\n    import m\n"),
     "between statements": (
         "import a\na.b()\nimport c\n\ndef f():\n    import m\n",
-        "import a\na.b()\nimport c\nimport m\n\ndef f():\n    import m\n",
+        "import a\nimport m\na.b()\nimport c\n\ndef f():\n    import m\n",
     ),
     "other name": ("import m as n\n", "import m as n\nimport m\n"),
-    "relative": ("from . import m\n", "from . import m\nimport m\n"),
+    "relative": ("from . import m\n", "import m\n\nfrom . import m\n"),
     "CRLF": ("import a\r\nx\r\n", "import a\r\nimport m\r\nx\r\n"),
     "carriage returns": ("import a\rx\r", "import a\rimport m\rx\r"),
     "form feed": ("\x0cimport a\nx\n", "\x0cimport a\nimport m\nx\n"),
@@ -180,7 +183,7 @@ def test_add_import(before, after, fixed):
         ("import m\n", "import m\nfrom m.o import n\n"),
         ("from m.o import *\n", "from m.o import *\nfrom m.o import n\n"),
         ("from m.o import n as p\n", "from m.o import n as p\nfrom m.o import n\n"),
-        ("from .m.o import n\n", "from .m.o import n\nfrom m.o import n\n"),
+        ("from .m.o import n\n", "from m.o import n\n\nfrom .m.o import n\n"),
         ("from m.o import a, n\n", "from m.o import a, n\n"),
         ("with w():\n    from m.o import n as n\n", "with w():\n    from m.o import n as n\n"),
     ],
@@ -206,3 +209,54 @@ def test_an_import_precedes_a_definition_at_the_same_place(marked, fixed):
 def test_a_module_name_is_checked(fixed):
     with pytest.raises(Unresolvable, match="is nothing to import"):
         fixed("x\n", AddImport("a.py", "m\nimport os"))
+
+
+@pytest.mark.parametrize(
+    ("before", "module", "after"),
+    [
+        ("import os\nimport re\n\nimport torch\n", "queue", "import os\nimport queue\nimport re\n\nimport torch\n"),
+        ("import os\n\nimport torch\n", "queue", "import os\nimport queue\n\nimport torch\n"),
+        ("import torch\n\nx = 1\n", "queue", "import queue\n\nimport torch\n\nx = 1\n"),
+        (
+            "import numpy as np\nfrom PIL import Image\n",
+            "torch",
+            "import numpy as np\nimport torch\nfrom PIL import Image\n",
+        ),
+        ("import os\n\nx = 1\n", "torch", "import os\n\nimport torch\n\nx = 1\n"),
+        ("import torch\nimport os\n\nx = 1\n", "queue", "import torch\nimport os\nimport queue\n\nx = 1\n"),
+    ],
+)
+def test_an_import_takes_its_place_in_the_order(before, module, after, fixed):
+    assert fixed(before, AddImport("a.py", module)) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import cv2\nimport torch\n\nx = 1\n", "import cv2\nimport torch\n\nm()\n\nx = 1\n"),
+        (
+            "import cv2\ntry:\n    import b\nexcept ImportError:\n    import c\nimport d\nx = 1\nimport e\n",
+            "import cv2\ntry:\n    import b\nexcept ImportError:\n    import c\nimport d\n\nm()\nx = 1\nimport e\n",
+        ),
+        ("import cv2\nx = 1\nimport d\n", "import cv2\n\nm()\nx = 1\nimport d\n"),
+    ],
+)
+def test_code_after_an_import_goes_below_all_of_them(before, after, fixed):
+    edit = InsertStatement("a.py", Span(1, 1, 1, 11), "m()", "after", toplevel=True)
+    assert fixed(before, edit) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import os\rx = 1\ny = 2\n", "import os\rm()\rx = 1\ny = 2\n"),
+        ("import os\r\nx = 1\ny = 2\n", "import os\r\nm()\nx = 1\ny = 2\n"),
+    ],
+)
+def test_no_third_kind_of_line_end(before, after, fixed):
+    place = Span(2, 1, 2, 6)
+    text = fixed(before, InsertStatement("a.py", place, "m()"))
+    assert set(re.findall("\r\n|\r|\n", text)) <= set(re.findall("\r\n|\r|\n", before))
+    hoisted = "import os\rx = f(lambda a: a)\ny = 2\n"
+    text = fixed(hoisted, HoistFunction("a.py", Span(2, 7, 2, 18), "_f"))
+    assert set(re.findall("\r\n|\r|\n", text)) <= {"\r", "\n"}

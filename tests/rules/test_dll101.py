@@ -425,7 +425,8 @@ def test_info_where_little_is_sent(told: Callable[..., Any], kept: str, severity
         ("import torch.distributed as dist\ndist.init_process_group(backend='gloo')\n", ["fork", "spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group(backend())\n", ["fork", "spawn"]),
         ("import torch.distributed as dist\ndist.init_process_group(backend())\nnet.cuda()\n", ["spawn"]),
-        ("import torch.distributed as dist\ndist.init_process_group()\ntorch.cuda.set_device(0)\n", ["spawn"]),
+        ("import torch\ntorch.distributed.init_process_group()\ntorch.cuda.set_device(0)\n", ["spawn"]),
+        ("import torch.distributed as dist\ndist.init_process_group(chosen())\nmodel.cuda()\n", ["spawn"]),
     ],
 )
 def test_fork_is_offered_only_where_it_is_sound(told: Callable[..., Any], code: str, titles: list[str]) -> None:
@@ -436,6 +437,29 @@ def test_fork_is_offered_only_where_it_is_sound(told: Callable[..., Any], code: 
 
     assert [fix.edits[0].value.strip('"') for fix in finding.fixes] == titles
     assert all(fix.applicability == "unsafe" for fix in finding.fixes)
+
+
+@pytest.mark.parametrize("opener", ["open('rows')", "sqlite3.connect('rows.db')"])
+def test_fork_is_not_offered_where_it_would_share_a_handle(told: Callable[..., Any], opener: str) -> None:
+    data = f"""\
+import sqlite3
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.file = {opener}
+
+    def __getitem__(self, index):
+        return self.file.read(index)
+
+def build():
+    return DataLoader(Rows(), num_workers=2)
+"""
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']
+    assert "open it on first use" in finding.help
 
 
 def test_fork_is_not_offered_for_macos(told: Callable[..., Any]) -> None:
@@ -569,3 +593,28 @@ def build():
     (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
 
     assert bool(finding.fixes) is offered
+
+
+def test_no_fix_where_the_count_comes_with_other_options(told: Callable[..., Any]) -> None:
+    data = """\
+from torch.utils.data import DataLoader
+
+class Settings:
+    workers = 4
+
+def build(settings=Settings()):
+    options = {"num_workers": settings.workers}
+    return DataLoader([], **options)
+"""
+
+    (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
+
+    assert finding.fixes == ()
+
+
+def test_no_fork_where_the_program_chose_spawn(told: Callable[..., Any]) -> None:
+    text = LAUNCHERS["set_start_method at the start of main"]["train.py"].replace("  # DLL101", "")
+
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']

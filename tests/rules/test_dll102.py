@@ -528,3 +528,52 @@ def test_a_process_that_an_object_keeps_and_starts(findings: Callable[..., Any],
         "engine = Engine(parser.parse_args())\n"
     )
     assert findings({"train.py": text}, **SELECT) == {("train.py", 20, "DLL102")}
+
+
+LOOP = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+size = 100
+rows = TensorDataset(torch.rand(size, 1000))
+loader = DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+for batch in loader:
+    print(batch)
+"""
+
+
+def test_the_fix_takes_along_what_the_loop_uses(told: Callable[..., Any]) -> None:
+    (finding,) = told({"train.py": LOOP}, **SELECT)
+
+    (fix,) = finding.fixes
+    assert (fix.applicability, fix.edits[0].first.line, fix.edits[0].last.end_line) == ("unsafe", 5, 8)
+
+
+def test_a_narrower_fix_stays_safe(told: Callable[..., Any]) -> None:
+    text = LOOP.replace("size =", "def train(rows):\n    for batch in rows:\n        print(batch)\n\nsize =")
+    text = text[: text.index("for batch in loader")] + "train(loader)\n"
+
+    (finding,) = told({"train.py": text}, **SELECT)
+
+    assert [(fix.applicability, fix.edits[0].first.line) for fix in finding.fixes] == [("unsafe", 9), ("safe", 11)]
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        pytest.param(
+            LOOP.replace("for batch in loader:", "last = None\nfor batch in loader:\n    last = batch"),
+            "from train import last\n",
+            id="imported elsewhere",
+        ),
+        pytest.param(
+            LOOP.replace("size =", "def show():\n    print(batch)\n\nsize ="), "", id="read by a function of the file"
+        ),
+    ],
+)
+def test_no_fix_that_leaves_a_name_undefined(text: str, other: str, told: Callable[..., Any]) -> None:
+    files = {"train.py": text, **({"other.py": other} if other else {})}
+
+    (finding,) = told(files, **SELECT)
+
+    assert finding.fixes == ()

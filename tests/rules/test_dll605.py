@@ -411,3 +411,44 @@ def test_an_option_of_a_command_is_as_likely_as_its_default(
     files = {"train.py": text}
 
     assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (
+            "num_workers=workers, persistent_workers=True, prefetch_factor=ahead",
+            {"persistent_workers": "workers > 0", "prefetch_factor": "ahead if workers > 0 else None"},
+        ),
+        (
+            "num_workers=workers, persistent_workers=True, prefetch_factor=4",
+            {"persistent_workers": "workers > 0", "prefetch_factor": "4 if workers > 0 else None"},
+        ),
+        (
+            "num_workers=workers, persistent_workers=True, timeout=ahead if ahead else 9",
+            {"persistent_workers": "workers > 0", "timeout": "(ahead if ahead else 9) if workers > 0 else 0"},
+        ),
+        ("num_workers=workers, persistent_workers=True, prefetch_factor=ahead(3)", None),
+        (
+            "num_workers=workers, persistent_workers=True, prefetch_factor=None",
+            {"persistent_workers": "workers > 0"},
+        ),
+    ],
+)
+def test_the_fix_covers_all_options_of_the_call(
+    call: str, expected: dict[str, str] | None, told: Callable[..., Any]
+) -> None:
+    text = f"def build(dataset, ahead, workers=0):\n    return DataLoader(dataset, {call})\n"
+
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+
+    found = {edit.keyword: edit.value for fix in finding.fixes for edit in fix.edits}
+    assert found == (expected or {})
+
+
+def test_options_that_are_not_known_go_where_there_are_no_workers(told: Callable[..., Any]) -> None:
+    text = "def build(dataset, ahead):\n    return DataLoader(dataset, timeout=3, prefetch_factor=ahead)\n"
+
+    (finding,) = told({"train.py": HEAD + text}, **SELECT)
+
+    assert [edit.keyword for fix in finding.fixes for edit in fix.edits] == ["timeout", "prefetch_factor"]

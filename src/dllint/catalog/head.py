@@ -73,6 +73,7 @@ def parse(text: str, path: str) -> RulePage:
         severity=cast(Severity, reader.one_of("severity", SEVERITIES)),
         fix=cast(FixKind, reader.one_of("fix", FIX_KINDS)),
         preview=reader.take("preview", bool, False),
+        fails=reader.take("fails", bool, False),
         since=reader.take("since", str),
         summary=reader.take("summary", str),
         apis=reader.strings("apis"),

@@ -109,6 +109,7 @@ class RulePage:
     Attributes:
         severity: what a finding has when the rule does not say otherwise.
         fix: the strongest kind of fix that the rule offers.
+        fails: a warning of the rule means that the program fails, and not that it costs something.
         since: the version of this program that first had the rule.
         summary: one sentence.
         apis: pieces of source text that the rule is about.
@@ -124,6 +125,7 @@ class RulePage:
     severity: Severity
     fix: FixKind
     preview: bool
+    fails: bool
     since: str
     summary: str
     apis: tuple[str, ...]

@@ -76,10 +76,14 @@ def check(
         Optional[str],
         option(
             "--baseline",
-            "Report only findings that this file does not list. A missing file is created with all of them.",
+            "Report only findings that this file does not list; see --write-baseline.",
             OUTPUT,
             metavar="FILE",
         ),
+    ] = None,
+    write_baseline: Annotated[
+        Optional[str],
+        option("--write-baseline", "Write the findings to this file, for --baseline.", OUTPUT, metavar="FILE"),
     ] = None,
     with_run: Annotated[
         Optional[str],

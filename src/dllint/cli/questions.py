@@ -76,11 +76,11 @@ def config(
 
 def clean(
     paths: Annotated[
-        Optional[list[str]], typer.Argument(help="Projects whose cache to remove; default: this directory.")
+        Optional[list[str]], typer.Argument(help="Where to read `cache-dir` from; default: this directory.")
     ] = None,
     cache_dir: CacheDir = None,
 ) -> int:
-    """Remove the cache."""
+    """Remove the cache, which all projects share unless `cache-dir` is set."""
     from dllint.commands import clean
 
     return clean.run(paths or ["."], cache_dir)

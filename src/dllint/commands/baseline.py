@@ -21,15 +21,12 @@ ALWAYS_REPORTED = "DLL001"
 
 
 def without_known(report: Report, path: str) -> Report:
-    """The report without the findings that the baseline lists; a missing baseline is written from the report.
+    """The report without the findings that the baseline lists.
 
     Raises:
-        ConfigError: the baseline cannot be read or written, or is none.
+        ConfigError: the baseline is missing, cannot be read, or is none.
     """
     directory = os.path.dirname(os.path.abspath(path))
-    if not os.path.exists(path):
-        _write(report, path, directory)
-        return replace(report, findings=tuple(one for one in report.findings if one.code == ALWAYS_REPORTED))
     known = _read(path)
     kept = []
     for finding in report.findings:
@@ -47,14 +44,22 @@ def _key(finding: Finding, report: Report, directory: str) -> tuple[str, str, st
     return finding.code, shown_path(finding.path, directory).replace(os.sep, "/"), line
 
 
-def _write(report: Report, path: str, directory: str) -> None:
+def write_baseline(report: Report, path: str) -> None:
+    """Write the findings of the report to a file, in the place of what it held.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    directory = os.path.dirname(os.path.abspath(path))
     counts = Counter(_key(one, report, directory) for one in report.findings if one.code != ALWAYS_REPORTED)
     findings = [
         {"code": code, "filename": name, "source": source, "count": count}
         for (code, name, source), count in sorted(counts.items())
     ]
     write(
-        json.dumps({"version": VERSION, "findings": findings}, indent=2, ensure_ascii=False) + "\n", "--baseline", path
+        json.dumps({"version": VERSION, "findings": findings}, indent=2, ensure_ascii=False) + "\n",
+        "--write-baseline",
+        path,
     )
 
 
@@ -70,6 +75,8 @@ def _read(path: str) -> Counter[tuple[str, str, str]]:
                 for one in document["findings"]
             }
         )
+    except FileNotFoundError:
+        raise ConfigError(f"--baseline: {path} does not exist (`--write-baseline {path}` writes it)") from None
     except OSError as error:
         raise ConfigError(f"--baseline: {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -12,7 +12,8 @@ from dllint import linter
 from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
-from dllint.config import ConfigError, Settings
+from dllint.config import ConfigError, Settings, project_root
+from dllint.libraries.configuration_files import LARGEST, SUFFIXES
 from dllint.linter import Execution, Report
 from dllint.reporters.source import counted, shown_path
 
@@ -35,9 +36,7 @@ def run(request: Request) -> int:
 
 def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
     if not request.paths:
-        if not request.quiet:
-            tell(["no files given, so nothing was checked (`dllint check .` checks this directory)"], "warning")
-        return CLEAN
+        request = replace(request, paths=(project_root([os.getcwd()]),))
     request, unsaved = _with_stdin(request)
     settings = request.choice.load(request.paths)
     execution = Execution(
@@ -56,7 +55,9 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         return _show_files(request, settings, execution)
     with progress_bar() as progress:
         report = linter.check(request.paths, settings, replace(execution, progress=progress))
-    return finish(Check(request, settings, execution), report)
+    from dllint.fixes.offers import offered
+
+    return finish(Check(request, settings, execution), offered(report, settings))
 
 
 def _watch(request: Request) -> int:
@@ -97,6 +98,12 @@ def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:
 def _show_files(request: Request, settings: Settings, execution: Execution) -> int:
     selection = linter.select(request.paths, settings, execution)
     tell(selection.problems, "error")
+    if not request.quiet:
+        told = (
+            f"data files ({', '.join(SUFFIXES)}) of up to {LARGEST // 1_000_000} MB are read where these files load "
+            "them by a written path; of other data files only the size is asked"
+        )
+        tell([told], "note")
     for path in selection.files:
         print(shown_path(path, os.getcwd()))
     return FAILED if selection.problems else CLEAN

@@ -15,6 +15,7 @@ from dllint.finding import SEVERITIES, Severity
 from dllint.linter import Execution, Report
 from dllint.reporters import Format, Style, render
 from dllint.reporters.limits import limit_lines
+from dllint.reporters.source import counted
 from dllint.reporters.statistics import statistics
 
 
@@ -30,6 +31,7 @@ class Request:
     show_fixes: bool = False
     add_ignore: bool = False
     baseline: str | None = None
+    write_baseline: str | None = None
     with_run: str | None = None
     fail_on: Severity = "warning"
     output_format: Format = "text"
@@ -62,6 +64,12 @@ class Check:
 
 def conclude(check: Check, report: Report, mended: int = 0) -> int:
     """Write the report and give the exit code; `mended` findings are gone from it already."""
+    if check.request.write_baseline:
+        from dllint.commands.baseline import write_baseline
+
+        write_baseline(report, check.request.write_baseline)
+        known = sum(one.code != "DLL001" for one in report.findings)
+        tell([f"{counted(known, 'finding')} written to {check.request.write_baseline}."])
     if check.request.baseline:
         from dllint.commands.baseline import without_known
 
@@ -91,6 +99,7 @@ def tell_beside(report: Report, request: Request) -> None:
     tell(report.problems, "error")
     if not request.quiet:
         tell(report.warnings, "warning")
+        tell(report.notes, "note")
     if request.verbose:
         tell(limit_lines(report.limits), "note")
 

@@ -30,6 +30,8 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     ),
     "ignore": ("[]", '["DLL403"]', "Codes or prefixes of the rules to leave out."),
     "extend-select": ("[]", '["DLL403"]', "Codes or prefixes to check for beside `select`."),
+    "extend-safe-fixes": ("[]", '["DLL101"]', "Codes or prefixes of rules whose unsafe fixes `--fix` applies too."),
+    "extend-unsafe-fixes": ("[]", '["DLL501"]', "Codes or prefixes of rules whose safe fixes need `--unsafe-fixes`."),
     "per-file-ignores": ("{}", '{ "tests/**" = ["DLL3"] }', "Rules to leave out in the files that match a pattern."),
     "lower-severity": (
         '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"]',

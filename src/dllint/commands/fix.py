@@ -14,6 +14,7 @@ from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import tell
 from dllint.finding import Finding
 from dllint.fixes.diff import file_diff
+from dllint.fixes.offers import offered
 from dllint.fixes.passes import FixRun, fix_until_stable
 from dllint.fixes.write import WriteError, write_fixed
 from dllint.linter import Execution, Report
@@ -31,7 +32,8 @@ def mend(check: Check, report: Report) -> int:
     def findings(texts: Mapping[str, str]) -> tuple[Finding, ...]:
         if texts:
             unsaved = {**execution.unsaved, **texts}
-            reports.append(linter.check(request.paths, check.settings, replace(execution, unsaved=unsaved)))
+            again = linter.check(request.paths, check.settings, replace(execution, unsaved=unsaved))
+            reports.append(offered(again, check.settings))
         return reports[-1].findings
 
     run = fix_until_stable(findings, read, request.unsafe_fixes)

@@ -12,6 +12,10 @@ from dllint.fixes.parser import parse_expression
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
 from dllint.fixes.tree import QUOTING, Tree
 
+USUAL_LINE, LONGEST_LINE = 120, 160
+"""A new argument gets a line of its own where its line would be longer than the first of these and than all others of
+the file, or than the second."""
+
 
 class _Arg(NamedTuple):
     """An argument of the call. `comma` is the offset after its comma, -1 where there is none."""
@@ -112,7 +116,11 @@ def _add(call: _Call, added: Sequence[str]) -> Iterator[Change]:
         last = call.args[-1]
         line_end = _own_line_end(tree, max(last.comma, last.end))
         if not (_one_a_line(call) and (line_end >= 0 or last.comma < 0)):
-            if last.comma < 0:
+            if (lead := _lead_of_long_line(call, last, added)) is not None:
+                place = max(last.end, last.comma)
+                text = ",".join(lead + text for text in added)
+                yield Change(place, place, f",{text}" if last.comma < 0 else f"{text},")
+            elif last.comma < 0:
                 yield Change(last.end, last.end, "".join(f", {text}" for text in added))
             else:
                 yield Change(last.comma, last.comma, "".join(f" {text}," for text in added))
@@ -127,6 +135,27 @@ def _add(call: _Call, added: Sequence[str]) -> Iterator[Change]:
         else:
             yield Change(last.end, last.end, ",")
             yield Change(place, place, text)
+
+
+def _lead_of_long_line(call: _Call, last: _Arg, added: Sequence[str]) -> str | None:
+    """The line end and the blanks before arguments that would make their line longer than the file has them; None where
+    they fit, or the line cannot be broken there."""
+    tree, place = call.tree, max(last.end, last.comma)
+    line = tree.text[tree.lines.start(place) : tree.lines.end(place)]
+    longest = max(map(len, LINE_END.split(tree.text)))
+    most = min(max(longest, USUAL_LINE), LONGEST_LINE)
+    if len(line) + sum(len(text) + 2 for text in added) <= most or "#" in tree.text[place : tree.lines.end(place)]:
+        return None
+    if any(tree.is_in_string(arg.node) for arg in call.args):
+        return None
+    first = call.args[0]
+    if tree.leads_line(first.start) or tree.lines.start(last.start) != tree.lines.start(call.opening):
+        leading = next((arg for arg in reversed(call.args) if tree.leads_line(arg.start)), None)
+        if leading is None:
+            return None
+        return tree.line_end(call.opening) + tree.indentation(leading.start)
+    before = tree.text[tree.lines.start(first.start) : first.start]
+    return None if "\t" in before or not before.isascii() else tree.line_end(call.opening) + " " * len(before)
 
 
 def _fill(call: _Call, added: Sequence[str]) -> Change:

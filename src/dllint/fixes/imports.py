@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import libcst as cst
 
 from dllint.finding import AddImport
-from dllint.fixes.statements import Neighbour, insert_after, insert_before, prologue_length
-from dllint.fixes.text import Change, Unresolvable
-from dllint.fixes.tree import Line, Tree, parse_code
+from dllint.fixes.statements import (
+    Neighbour,
+    blank_lines_above,
+    blank_lines_below,
+    insert_after,
+    insert_before,
+    is_import,
+    prologue_length,
+)
+from dllint.fixes.text import Change, Unresolvable, apply_changes
+from dllint.fixes.tree import Line, Tree, parse, parse_code
+
+_WORD = re.compile(r"\w+")
 
 
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     """The import as a new line among the module's imports, or nothing where it is in force.
 
-    It follows the last import that stands at module level, before any definition and before `limit`: the
-    first place that the same fix changes, which may be module-level code that already needs the import.
+    It takes its place in the order of isort where the imports are in that order. Else it follows the last import that
+    stands at module level, before any definition and before `limit`: the first place that the same fix changes, which
+    may be module-level code that already needs the import.
 
     Raises:
         Unresolvable: the module or the name is none.
@@ -36,11 +50,18 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
         newline = module.default_newline
         return [Change(start, start, text + newline if tree.leads_line(start) else newline + text)]
     prologue = prologue_length(module)
+    sorted_place = _sorted_place(tree, edit, limit)
+    if sorted_place is not None:
+        index, where, blank = sorted_place
+        place = Neighbour(lines, index, True)
+        if where == "before":
+            return [insert_before(tree, place, text, code, blank)]
+        return [insert_after(tree, place, text, code, blank)]
     last = -1
     for index, node in enumerate(lines):
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             break
-        if index >= prologue and isinstance(node, cst.SimpleStatementLine) and any(map(_is_import, node.body)):
+        if index >= prologue and is_import(node):
             if tree.statement_start(node) >= limit:
                 break
             last = index
@@ -49,6 +70,117 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     if prologue:
         return [insert_after(tree, Neighbour(lines, prologue - 1, True), text, code, 1, _blanks(lines, prologue))]
     return [insert_before(tree, Neighbour(lines, 0, True), text, code, _blanks(lines, 0))]
+
+
+def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, int] | None:
+    """Where an import belongs among those at the top of the file, as isort orders them: before or after the line of an
+    index, and with how many blank lines between the two. None where there are none, or they are in another order."""
+    lines = tree.module.body
+    block = [
+        (index, key)
+        for index, node in enumerate(lines[: _end_of_imports(lines)])
+        if index >= prologue_length(tree.module) and (key := _sort_key(node, edit.path)) is not None
+    ]
+    if not block or [key for _, key in block] != sorted(key for _, key in block):
+        return None
+    wanted = (_section(edit.module, edit.path), edit.name is not None, edit.module.lower())
+    before = [index for index, key in block if key <= wanted]
+    after = [index for index, key in block if key > wanted]
+    same = {index for index, key in block if key[0] == wanted[0]}
+    found = (before[-1], "after") if before and (before[-1] in same or not after) else (after[0], "before")
+    return (*found, 0 if found[0] in same else 1) if tree.statement_start(lines[found[0]]) < limit else None
+
+
+def _end_of_imports(lines: Sequence[Line]) -> int:
+    for index, node in enumerate(lines):
+        first = node.body[0] if isinstance(node, cst.SimpleStatementLine) else None
+        if not is_import(node) and not (index == 0 and isinstance(first, cst.Expr)):
+            return index
+    return len(lines)
+
+
+def _sort_key(node: Line, path: str) -> tuple[int, bool, str] | None:
+    """Section, whether it is `from … import`, and the module's name."""
+    first = node.body[0] if isinstance(node, cst.SimpleStatementLine) else None
+    if isinstance(first, cst.Import):
+        name = _dotted(first.names[0].name)
+        return _section(name, path), False, name.lower()
+    if isinstance(first, cst.ImportFrom):
+        name = _dotted(first.module) if first.module is not None else ""
+        return (_RELATIVE if first.relative else _section(name, path)), True, name.lower()
+    return None
+
+
+_STANDARD, _INSTALLED, _OWN, _RELATIVE = range(4)
+
+
+def _section(module: str, path: str) -> int:
+    """As isort groups imports: the standard library, packages, the project's own by what lies above the file."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return _STANDARD
+    directory = os.path.dirname(os.path.abspath(path))
+    while True:
+        inner = os.path.join(directory, top)
+        if os.path.isfile(f"{inner}.py") or os.path.isdir(inner):
+            return _OWN
+        above = os.path.dirname(directory)
+        if above == directory:
+            return _INSTALLED
+        directory = above
+
+
+def without_unused(old: str, new: str) -> str:
+    """The new text without the imports at its top that the old one used and it does not use any more.
+
+    Raises:
+        Unresolvable: one of the texts does not parse.
+    """
+    before, after = parse(old), parse(new)
+    lost = _uses(before) - _uses(after)
+    changes = [
+        change
+        for line in after.module.body
+        if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 and lost
+        for change in _without(after, line, lost)
+    ]
+    return apply_changes(new, changes)
+
+
+def _without(tree: Tree, line: cst.SimpleStatementLine, lost: set[str]) -> Iterator[Change]:
+    node = line.body[0]
+    if not isinstance(node, (cst.Import, cst.ImportFrom)) or isinstance(node.names, cst.ImportStar):
+        return
+    kept = [alias for alias in node.names if _bound(alias).partition(".")[0] not in lost]
+    if len(kept) == len(node.names):
+        return
+    start, end = tree.statement_start(line), tree.range(line)[1]
+    if not kept and tree.lines.start(start) == start:
+        following = tree.rest_of_line(end)[1]
+        above, anything = blank_lines_above(tree, start)
+        below = blank_lines_below(tree, following)
+        for _ in range(min(above, below) if anything else below):
+            following = tree.rest_of_line(tree.lines.end(following))[1]
+        yield Change(start, following, "")
+    elif kept and "#" not in tree.text[start:end]:
+        first, last = tree.range(node.names[0])[0], tree.range(node.names[-1])[1]
+        texts = [tree.text[slice(*tree.range(alias))].rstrip(", \r\n\t") for alias in kept]
+        yield Change(first, last, ", ".join(texts))
+
+
+def _uses(tree: Tree) -> set[str]:
+    """The names that the code reads or binds outside of its imports, and those that `__all__` and others quote."""
+    found: set[str] = set()
+    waiting: list[cst.CSTNode] = [tree.module]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, cst.Name):
+            found.add(node.value)
+        elif isinstance(node, cst.SimpleString):
+            found.update(_WORD.findall(node.value))
+        elif not isinstance(node, (cst.Import, cst.ImportFrom)):
+            waiting += node.children
+    return found
 
 
 def _blanks(lines: Sequence[Line], index: int) -> int:

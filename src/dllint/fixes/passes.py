@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.finding import Edit, Finding, Fix, HoistFunction, InsertStatement
+from dllint.fixes.imports import without_unused
 from dllint.fixes.resolve import read as read_source
 from dllint.fixes.resolve import resolve
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
@@ -122,6 +124,7 @@ def fix_files(findings: Iterable[Finding], read: Callable[[str], str], unsafe: b
         failed += [Failed(item.finding, item.fix, broken[0], reason) for item in culprits]
         chosen = [item for item in chosen if not any(item is culprit for culprit in culprits)]
         new = _new_texts(texts, chosen)
+    new = {path: _tidied(path, texts(path), text) for path, text in new.items()}
     applied = tuple(Applied(item.finding, item.fix) for item in chosen)
     return FixResult(new, applied, tuple(waiting), tuple(failed))
 
@@ -149,19 +152,56 @@ def fix_until_stable(
 
     findings = tuple(check({}))
     result = FixResult()
+    harmful: dict[tuple[object, ...], Failed] = {}
     stable = False
     for _ in range(passes):
-        result = fix_files(findings, current, unsafe)
+        result = fix_files([one for one in findings if _key(one) not in harmful], current, unsafe)
         stable = not result.texts
         if stable:
             break
+        after = tuple(check({**texts, **result.texts}))
+        if new := _new_findings(findings, after):
+            # One fix after the other: those that make the finding stay out.
+            kept: list[Applied] = []
+            for one in result.applied:
+                tried = fix_files([*(each.finding for each in kept), one.finding], current, unsafe)
+                after = tuple(check({**texts, **tried.texts}))
+                if new := _new_findings(findings, after):
+                    reason = f"it would make {new[0].code} at line {new[0].span.line}"
+                    harmful[_key(one.finding)] = Failed(one.finding, one.fix, new[0].path, reason)
+                else:
+                    kept.append(one)
+            result = fix_files([one.finding for one in kept], current, unsafe)
+            after = tuple(check({**texts, **result.texts}))
         for path in result.texts:
             originals.setdefault(path, current(path))
         texts.update(result.texts)
         applied += result.applied
-        findings = tuple(check(dict(texts)))
+        findings = after
     changed = {path: (originals[path], text) for path, text in texts.items() if text != originals[path]}
-    return FixRun(changed, tuple(applied), result.failed, findings, stable)
+    return FixRun(changed, tuple(applied), (*result.failed, *harmful.values()), findings, stable)
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """What a finding is known by from one pass to the next, in which lines move."""
+    return (
+        finding.code,
+        finding.path,
+        finding.message,
+        finding.span.column,
+        tuple(sorted(map(str, finding.values.values()))),
+    )
+
+
+def _new_findings(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
+    """The findings by which a rule has more to say about a file than before."""
+    known = Counter((one.code, one.path) for one in before)
+    found = []
+    for one in after:
+        known[one.code, one.path] -= 1
+        if known[one.code, one.path] < 0:
+            found.append(one)
+    return found
 
 
 class _Texts:
@@ -244,6 +284,14 @@ def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
             changes.setdefault(edit.path, {})[texts.lines(edit.path).change(edit)] = None
     found = {path: apply_changes(texts(path), stack(texts(path), group)) for path, group in changes.items()}
     return {path: text for path, text in found.items() if text != texts(path)}
+
+
+def _tidied(path: str, old: str, new: str) -> str:
+    """The new text without imports that it no longer uses; an `__init__.py` imports for others."""
+    if path.endswith("__init__.py"):
+        return new
+    tidy = without_unused(old, new)
+    return tidy if _parses(tidy) else new
 
 
 def _touches(item: _Chosen, path: str) -> bool:

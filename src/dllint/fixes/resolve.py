@@ -25,7 +25,17 @@ from dllint.fixes.guard import guard_statements
 from dllint.fixes.hoist import hoist_functions
 from dllint.fixes.imports import add_import
 from dllint.fixes.statements import insert_statement
-from dllint.fixes.text import BLANKS, LINE_END, Change, Lines, TextEdit, Unresolvable, apply_changes, stack
+from dllint.fixes.text import (
+    BLANKS,
+    LINE_END,
+    Change,
+    Lines,
+    TextEdit,
+    Unresolvable,
+    apply_changes,
+    one_line_end,
+    stack,
+)
 from dllint.fixes.tree import Tree, parse
 
 Sources = Union[Mapping[str, str], Callable[[str], str]]
@@ -46,7 +56,7 @@ def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
             tree = parse(text)
             changes = _changes(tree, [edit for edit in fix.edits if edit.path == path])
             changes = [change for change in changes if text[change.start : change.end] != change.content]
-            changes = stack(text, dict.fromkeys(changes))
+            changes = stack(text, dict.fromkeys(one_line_end(text, change) for change in changes))
             apply_changes(text, changes)
         except Unresolvable as error:
             raise Unresolvable(error.reason, path) from None

@@ -44,6 +44,9 @@ def insert_statement(tree: Tree, edit: InsertStatement) -> list[Change]:
     prologue = prologue_length(tree.module)
     if place.toplevel and place.position < prologue:
         return [insert_after(tree, place._replace(position=prologue - 1), edit.code, code.body)]
+    if edit.where == "after" and place.toplevel and is_import(place.node):
+        place = place._replace(position=_last_import(tree.module, place.position))
+        return [insert_after(tree, place, edit.code, code.body, 1)]
     if edit.where == "before":
         return [insert_before(tree, place, edit.code, code.body)]
     return [insert_after(tree, place, edit.code, code.body)]
@@ -55,6 +58,34 @@ def prologue_length(module: cst.Module) -> int:
     while found < len(module.body) and _is_future(module.body[found]):
         found += 1
     return found
+
+
+def is_import(node: cst.CSTNode) -> bool:
+    """Whether a line at module level holds an import."""
+    return isinstance(node, cst.SimpleStatementLine) and any(
+        isinstance(one, (cst.Import, cst.ImportFrom)) for one in node.body
+    )
+
+
+def _last_import(module: cst.Module, position: int) -> int:
+    """The last of the imports at the top that an import belongs to: code between them would be in their way (E402)."""
+    last = position
+    for index in range(position, len(module.body)):
+        node = module.body[index]
+        if is_import(node):
+            last = index
+        elif not isinstance(node, (cst.If, cst.Try, cst.With)) or not _holds_imports_only(node):
+            break
+    return last
+
+
+def _holds_imports_only(node: cst.CSTNode) -> bool:
+    return all(
+        is_import(line) or _holds_imports_only(line)
+        for suite in suites(node)
+        for line in suite.body
+        if isinstance(line, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+    )
 
 
 def _is_future(node: cst.CSTNode) -> bool:

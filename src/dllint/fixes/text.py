@@ -141,6 +141,16 @@ def whole_lines(text: str, change: Change) -> bool:
     return start == len(text) and content.startswith(("\r", "\n"))
 
 
+def one_line_end(text: str, change: Change) -> Change:
+    """The change with the line end of its neighbour, where a carriage return and a line feed would become one."""
+    start, end, content = change
+    if content.startswith("\n") and text[:start].endswith("\r"):
+        return change._replace(content=LINE_END.sub("\r", content))
+    if content.endswith("\r") and text.startswith("\n", end):
+        return change._replace(content=LINE_END.sub("\n", content))
+    return change
+
+
 def stack(text: str, changes: Iterable[Change]) -> list[Change]:
     """The changes by place. Lines inserted at one place share the blank lines between them."""
     found: list[Change] = []

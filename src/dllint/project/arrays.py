@@ -168,7 +168,7 @@ class Arrays:
                 for base in (os.path.dirname(site.file.path), self.world.settings.root):
                     try:
                         return os.path.getsize(os.path.join(base, value.value))
-                    except OSError:
+                    except (OSError, ValueError):  # ValueError: no file system takes the name
                         continue
         return None
 

@@ -14,7 +14,6 @@ from dllint.inference import limits
 from dllint.inference.engine import World
 from dllint.inference.values import (
     CHOSEN,
-    UNKNOWN,
     Class,
     Const,
     External,
@@ -45,7 +44,6 @@ from dllint.project.worker_code import WorkerCode, WorkerRun
 from dllint.span import Span
 
 T = TypeVar("T")
-_CUDA_CALLS = frozenset({"cuda", "set_device", "DistributedDataParallel", "current_device"})
 
 
 class Project:
@@ -349,29 +347,24 @@ class Project:
                 for inner in held_by(self.world, one):
                     yield from self._callable_parts(inner, depth + 1)
 
-    def uses_nccl(self, loader: Loader) -> bool:
-        """Whether the loader's program sets up torch.distributed with NCCL, or may: beside CUDA, a backend that is not
-        known, or none at all, can be NCCL."""
+    def may_use_nccl(self, loader: Loader, use_cuda: Callable[[list[SourceFile]], bool]) -> bool:
+        """Whether the loader's program sets up torch.distributed with NCCL, or with a backend that is not known where
+        its files use CUDA, as `use_cuda` says of them."""
         calls = self.world.called("init_process_group")
         if not calls:
             return False
         scope = loader.file.calls[loader.call].scope
         around = self.import_graph.import_closure({loader.file.path, *self.programs.above(loader.file, scope)})
+        unknown = False
         for file, index in calls:
             if file.path not in around:
                 continue
-            values = self.evaluate_argument(file, index, 0, "backend") or (UNKNOWN,)
-            named = [str(value.value).lower() for value in values if isinstance(value, Const) and value.value]
-            if any("nccl" in name for name in named):
+            values = self.evaluate_argument(file, index, 0, "backend") or ()
+            names = [str(value.value).lower() for value in values if isinstance(value, Const)]
+            if any("nccl" in name for name in names):
                 return True
-            if len(named) < len(values) and self._uses_cuda(around):
-                return True
-        return False
-
-    def _uses_cuda(self, paths: Iterable[str]) -> bool:
-        """Whether one of the files asks for CUDA in some way."""
-        files = (self.world.files.get(path) for path in paths)
-        return any(file is not None and not _CUDA_CALLS.isdisjoint(file.facts.called) for file in files)
+            unknown = unknown or not values or len(names) < len(values)
+        return unknown and use_cuda([self.world.files[path] for path in sorted(around) if path in self.world.files])
 
     def starts_threads_before(self, loader: Loader) -> bool:
         """Whether the function around the loader starts a thread before it makes the loader."""

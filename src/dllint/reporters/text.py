@@ -140,7 +140,9 @@ def _footer(report: Report, style: Style) -> Iterable[str]:
         for severity in reversed(SEVERITIES)
         if by_severity[severity]
     )
-    yield f"{counted(len(report.findings), 'finding')} in {files}{skipped}: {severities}."
+    elsewhere = sum(bool(report.asked) and one.path not in report.asked for one in report.findings)
+    beside = f" ({elsewhere} of them in other files of the project)" if elsewhere else ""
+    yield f"{counted(len(report.findings), 'finding')}{beside} in {files}{skipped}: {severities}."
     yield from _survival(report.survival)
     offered = sum(fixable(finding, style.unsafe_fixes) for finding in report.findings)
     hidden = sum(fixable(finding, True) for finding in report.findings) - offered

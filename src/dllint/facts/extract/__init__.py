@@ -127,7 +127,9 @@ def _problem(source: str, problem: cst.ParserSyntaxError) -> SyntaxProblem:
         message = f"invalid syntax: {found[3]}" if found else problem.message
         if found:
             line, column = int(found[1]), int(found[2]) + 1
-    return SyntaxProblem(" ".join(message.split())[:200], max(line, 1), max(column, 1))
+    lines = re.split(r"\r\n|\r|\n", source)
+    last = len(lines[line - 1]) if 1 <= line <= len(lines) else 1
+    return SyntaxProblem(" ".join(message.split())[:200], max(line, 1), max(min(column, last), 1))
 
 
 def _on_a_large_stack(work: Callable[[], FileFacts]) -> FileFacts:

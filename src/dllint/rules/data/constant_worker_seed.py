@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dllint.facts.nodes import Name
+from dllint.facts.schema import Event, Expr
 from dllint.finding import AddImport, Edit, Finding, Fix, Place, ReplaceExpression
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.draws_verdict import concerns, judge
-from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, always_starts, conditional
+from dllint.rules.data.worker_seeds import Seeding, WorkerSeeds, adds_rank_and_worker, conditional, holds_rank
+from dllint.span import Span
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL603"
@@ -29,8 +32,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             yield _of_argument(project, loader, name)
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
-            once = loader.flag("persistent_workers") and all(one.constancy == "worker" for one in repeated)
-            if repeated and not once:
+            if loader.flag("persistent_workers"):
+                # Seeded once: the epochs go on where the one before ended.
+                alike = loader.workers().count != 1
+                repeated = [
+                    one for one in repeated if (alike and one.constancy == "constant") or adds_rank_and_worker(one)
+                ]
+            if repeated:
                 causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
     for found in causes:
         yield _finding(project, found[0][0], [loader for _, loader in found])
@@ -55,6 +63,7 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
     several = any(loader.workers().count != 1 for loader in loaders)
     alike = first.constancy == "constant" and several
     lasting = all(loader.flag("persistent_workers") for loader in loaders)
+    message = "main" if alike else "ranks" if lasting else "epochs"
     others = [Place(one.file.path, one.span, "and here") for one in seedings if one is not first]
     file, call, given = first.file, first.written, first.argument
     if first.hops:
@@ -67,14 +76,13 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
         CODE,
         file.path,
         call.span,
-        "main" if alike else "epochs",
+        message,
         {
             "seed": render(given.value if given else None, file),
             "loader": project.where(loaders[0].file, loaders[0].span),
         },
-        severity="info" if lasting and not alike else None,
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        fixes=_fixes(project, seedings, loaders),
+        fixes=() if message == "ranks" else _fixes(project, seedings),
         statement=call.statement,
     )
 
@@ -93,22 +101,51 @@ def _of_argument(project: Project, loader: Loader, name: str) -> Finding:
     )
 
 
-def _fixes(project: Project, seedings: list[Seeding], loaders: list[Loader]) -> tuple[Fix, ...]:
-    """Every seed from torch's, where the function does nothing but seed workers. A seed that holds more than numbers
-    and the worker's own (a rank) tells processes apart too, which the fix would undo; and one that stands under a
-    condition is a mode that somebody asks for, where the same draws may be the purpose."""
+def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
+    """Every seed from torch's, where the function does nothing but seed workers. Never safe: two runs that drew the
+    same numbers then draw others, unless the program calls `torch.manual_seed`. None where the seed stands
+    under a condition, a mode in which the same draws may be the purpose, nor where it holds a rank: processes that it
+    tells apart would draw alike where their main seed is the same."""
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
         return ()
-    edits: list[Edit] = []
+    if any(conditional(one) or any(holds_rank(one, value) for value in _written_values(one)) for one in seedings):
+        return ()
+    alike = {one.seeder.families for one in seedings} == {("torch",)}
+    edits: dict[Edit, None] = {}
     for one in seedings:
         assert one.argument is not None
+        span, variable = one.argument.value_span, _variable(one)
         code = "torch.initial_seed()" if one.seeder.families == ("torch",) else FROM_TORCH
-        edits.append(ReplaceExpression(one.file.path, one.argument.value_span, code))
-    edits.append(AddImport(root.file.path, "torch"))
-    plain = all(one.plain and not conditional(one.file, one.written.region) for one in seedings)
-    plain = plain and all(always_starts(loader) for loader in loaders)
-    return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "safe" if plain else "unsafe", tuple(edits)),)
+        if variable is not None:
+            span, code = variable, "torch.initial_seed()" if alike else FROM_TORCH
+        edits[ReplaceExpression(one.file.path, span, code)] = None
+    edits[AddImport(root.file.path, "torch")] = None
+    return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "unsafe", tuple(edits)),)
+
+
+def _assignment(seeding: Seeding) -> Event | None:
+    """Where the seed is a variable of the function that it sets once: the statement that sets it."""
+    assert seeding.argument is not None
+    if not isinstance(seeding.argument.value, Name):
+        return None
+    bindings = seeding.file.bindings(seeding.written.scope).get(seeding.argument.value.id, [])
+    event = bindings[0].event if len(bindings) == 1 else None
+    if event is None or event.kind != "assign" or event.target != seeding.argument.value:
+        return None
+    return event
+
+
+def _variable(seeding: Seeding) -> Span | None:
+    """What such a variable is set to: to be replaced there, so that none is left over."""
+    event = _assignment(seeding)
+    return event.value_span if event is not None else None
+
+
+def _written_values(seeding: Seeding) -> list[Expr | None]:
+    event = _assignment(seeding)
+    given = seeding.argument.value if seeding.argument is not None else None
+    return [given, event.value if event is not None else None]
 
 
 def _called(project: Project, seeding: Seeding) -> bool:

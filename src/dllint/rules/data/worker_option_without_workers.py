@@ -6,19 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
-from dllint.facts.nodes import Attribute, Constant, Name
+from dllint.facts.nodes import Attribute, BoolOp, Constant, IfExp, Name
 from dllint.facts.schema import Expr
 from dllint.finding import Edit, Finding, Fix, RemoveArgument, SetArgument
 from dllint.libraries.torch import WORKER_OPTIONS
-from dllint.linking.conditions import render
+from dllint.linking.conditions import render, repeatable
 from dllint.project import Project
 from dllint.project.loaders import Loader
-from dllint.rules.data.worker_options import Clash, WorkerOptions
+from dllint.rules.data.worker_options import Clash, WorkerOptions, leaves
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL605"
+_OFF = {"persistent_workers": "False", "timeout": "0"}
+"""What says that an option is off, where that is not None."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -73,25 +75,49 @@ def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
     """Without the options, where the call itself writes all of them, and this one call alone makes the loader."""
     if clash.caller is not None or not set(names) <= set(_written(loader)):
         return ()
+    names = [*names, *_others(loader, names)]
     edits: tuple[Edit, ...] = tuple(RemoveArgument(loader.file.path, loader.span, name) for name in names)
     return (Fix(f"Leave out `{'` and `'.join(names)}`, which need workers", "safe", edits),)
 
 
 def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
+    """Every option of the call that needs workers as it is where there are some, and off where there are none."""
     written = _written(loader)
     count = written.get(loader.api.names.get("num_workers", "num_workers"))
     if count is None or not _plain(count) or not set(names) <= set(written):
         return ()
     workers = render(count, loader.file, 200)
     edits: list[Edit] = []
-    for option, name in zip(clash.options, names, strict=True):
-        value = written[name]
-        if not isinstance(value, Constant):
+    torch_names = {loader.api.names.get(option, option): option for option in WORKER_OPTIONS}
+    for name in (*names, *_others(loader, names)):
+        value, option = written[name], torch_names[name]
+        if not isinstance(value, Constant) and not repeatable(value, loader.file):
             return ()
-        off = "0" if option == "timeout" else "None"
-        code = f"{workers} > 0" if value.value is True else f"{value.value!r} if {workers} > 0 else {off}"
-        edits.append(SetArgument(loader.file.path, loader.span, name, code))
+        code = render(value, loader.file, 200)
+        if "…" in code or leaves(value, loader.file) & leaves(count, loader.file):
+            return ()
+        code = f"({code})" if isinstance(value, (IfExp, BoolOp)) else code
+        on = option == "persistent_workers" and isinstance(value, Constant)
+        edits.append(
+            SetArgument(
+                loader.file.path,
+                loader.span,
+                name,
+                f"{workers} > 0" if on else f"{code} if {workers} > 0 else {_OFF.get(option, 'None')}",
+            )
+        )
     return (Fix("Make it depend on the number of workers", "unsafe", tuple(edits)),)
+
+
+def _others(loader: Loader, names: list[str]) -> list[str]:
+    """The options of the call that need workers too, where they are on: what they are is not known."""
+    written = _written(loader)
+    options = (loader.api.names.get(option, option) for option in WORKER_OPTIONS)
+    return [
+        name
+        for name in options
+        if name in written and name not in names and written[name] not in (Constant(None), Constant(False), Constant(0))
+    ]
 
 
 def _written(loader: Loader) -> dict[str, Expr]:

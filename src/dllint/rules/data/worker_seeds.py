@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import BinOp, Name
+from dllint.facts.nodes import BinOp, CallRef, Constant, Name, Subscript
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.inference import limits
 from dllint.inference.edges import Given, Target
-from dllint.inference.values import Actual, Actuals, Const, External, Frame, Function, Instance, Site, Value
+from dllint.inference.values import Actual, Actuals, External, Frame, Function, Instance, Value
 from dllint.libraries.facets import Seeder
 from dllint.libraries.index import SEEDERS, canonical
-from dllint.linking.source import SourceFile
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Hop
 from dllint.rules.data.worker_dependence import Constancy, Constants
@@ -32,7 +33,6 @@ class Seeding:
         constancy: what it is like among workers and epochs.
         root: the `worker_init_fn` that runs it.
         hops: the calls that lead from there to this one.
-        plain: whether it is made of numbers that fold, and the worker's, alone.
     """
 
     file: SourceFile
@@ -42,7 +42,6 @@ class Seeding:
     constancy: Constancy
     root: Function
     hops: tuple[Hop, ...]
-    plain: bool
 
     @property
     def written(self) -> Call:
@@ -95,24 +94,12 @@ class WorkerSeeds:
                 given = next((one for one in call.args if one.keyword in (None, seeder.keyword)), None)
                 site = self.world.call_site(file, index, frame)
                 constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
-                plain = given is not None and self._plain(given.value, site)
-                yield Seeding(file, index, given, seeder, constancy, root, hops, plain)
+                yield Seeding(file, index, given, seeder, constancy, root, hops)
             elif not limits.SEEDING_DEPTH.reached(len(hops)):
                 for target in self.world.calls.targets(file, index, frame):
                     if target.function.key not in seen:
                         hop = Hop(file, call.span, f"calls {target.function.name}", target.guessed)
                         yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
-
-    def _plain(self, expr: Expr, site: Site) -> bool:
-        if isinstance(expr, BinOp):
-            return self._plain(expr.left, site) and self._plain(expr.right, site)
-        if (
-            isinstance(expr, Name)
-            and any(binding.kind == "param" for binding, _ in self.world.symbols.lookup(expr.id, site))
-            and self.constants.of(expr, site) == "worker"
-        ):
-            return True
-        return all(isinstance(value, Const) for value in self.world.values.evaluate(expr, site))
 
     def _external(self, file: SourceFile, index: int, frame: Frame | None) -> str | None:
         site = self.world.call_site(file, index, frame)
@@ -122,21 +109,47 @@ class WorkerSeeds:
         return None
 
 
-def conditional(file: SourceFile, region: int) -> bool:
-    """Whether a place is reached only under a condition of its own function, other than the `__main__` guard."""
-    entries = (file.facts.regions[index] for index in file.regions(region))
-    return any(
-        entry.kind in ("if", "else", "elif", "case", "while", "handler")
-        and not (entry.expr is not None and "__name__" in str(entry.expr))
-        for entry in entries
-    )
+def adds_rank_and_worker(seeding: Seeding) -> bool:
+    """Whether a seed is a sum of a rank and the worker's number, so that worker 1 of rank 0 and worker 0 of rank 1 draw
+    the same numbers."""
+    if seeding.argument is None or seeding.constancy != "worker" or seeding.hops:
+        return False
+    parameters = seeding.file.scopes[seeding.root.scope].params
+    terms = list(_terms(seeding.argument.value))
+    names = [str(last_name(term) or _asked_for(term, seeding.file)) for term in terms]
+    number = [bool(parameters) and term == Name(parameters[0].name) for term in terms]
+    return any(number) and any("rank" in name.lower() for name in names)
 
 
-def always_starts(loader: Loader) -> bool:
-    """Whether every making of the loader gives it one and the same `worker_init_fn`."""
-    given = loader.argument("worker_init_fn")
-    return (
-        len(given.values) == 1
-        and not given.absent
-        and not conditional(loader.file, loader.file.calls[loader.call].region)
-    )
+def holds_rank(seeding: Seeding, value: Expr | None) -> bool:
+    """Whether a seed is made with a rank, which tells the processes of a distributed program apart."""
+    if value is None:
+        return False
+    parts = list(walk(value, seeding.file))
+    names = [str(last_name(part) or _asked_for(part, seeding.file)) for part in parts]
+    return any("rank" in name.lower() for name in names)
+
+
+def conditional(seeding: Seeding) -> bool:
+    """Whether the seed is set only under a condition: a mode that somebody asks for."""
+    entries = (seeding.file.facts.regions[index] for index in seeding.file.regions(seeding.written.region))
+    return any(entry.kind in ("if", "else", "elif", "case", "while", "handler") for entry in entries)
+
+
+def _terms(expr: Expr) -> Iterator[Expr]:
+    if isinstance(expr, BinOp) and expr.op == "+":
+        yield from _terms(expr.left)
+        yield from _terms(expr.right)
+    else:
+        yield expr
+
+
+def _asked_for(expr: Expr, file: SourceFile) -> str:
+    """What `get_rank()`, `int(os.environ["RANK"])` or `args["rank"]` asks for."""
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        inner = [_asked_for(one.value, file) for one in call.args]
+        return " ".join([str(last_name(call.func)), *inner])
+    if isinstance(expr, Subscript) and isinstance(expr.index, Constant):
+        return str(expr.index.value)
+    return ""

@@ -51,6 +51,10 @@ class Cuda:
         """Whether code that the workers run moves data to CUDA or asks for it, under whatever condition."""
         return any(self.may_use(run.file, run.scope, run.frame) for run in self.project.worker_runs(loader))
 
+    def used_in(self, file: SourceFile) -> bool:
+        """Whether any code of a file uses CUDA, under whatever condition."""
+        return any(self.judge(file, index, None).fails for index in range(len(file.calls)))
+
     def calls(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[tuple[int, CudaApi]]:
         """The calls that stand directly in a scope and matter to CUDA, in source order."""
         for index in file.calls_of(scope):

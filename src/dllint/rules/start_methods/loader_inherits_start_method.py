@@ -16,13 +16,14 @@ from dllint.rules.causes import Causes
 from dllint.rules.data.worker_options import written
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.dataset_consequences import consequences, sends_little
+from dllint.rules.stores.shared_handles import shared_handles
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL101"
-_REMEDIES = ("cuda", "nccl", "threads", "platform", "main")
+_REMEDIES = ("cuda", "nccl", "handles", "threads", "chosen", "platform", "main")
 """By what rules out fork, the first that applies."""
 
 
@@ -54,7 +55,7 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
     assert regime.arrival is not None
     origin = regime.arrival.origin
     launcher = origin.file.calls[_call_at(origin.file.calls, origin.span)]
-    remedies = [_remedy(project, one.loader) for one in group]
+    remedies = [_remedy(project, one.loader, one.regimes[0]) for one in group]
     remedy = min(remedies, key=_REMEDIES.index)
     values = {
         "workers": regime.workers.described,
@@ -108,13 +109,17 @@ def _call_at(calls: list[Any], span: Any) -> int:
     return next(index for index, call in enumerate(calls) if call.span == span)
 
 
-def _remedy(project: Project, loader: Loader) -> str:
+def _remedy(project: Project, loader: Loader, regime: Regime) -> str:
     if project.ask(Cuda).used_by_workers(loader):
         return "cuda"
-    if project.uses_nccl(loader):
+    if project.may_use_nccl(loader, lambda files: any(project.ask(Cuda).used_in(file) for file in files)):
         return "nccl"
+    if next(shared_handles(project, loader), None) is not None:
+        return "handles"
     if project.starts_threads_before(loader):
         return "threads"
+    if regime.source != "inherited":
+        return "chosen"
     return "main" if project.targets.platforms == ("linux",) else "platform"
 
 
@@ -123,9 +128,11 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
     where the count cannot be written a second time, or where the class takes no context."""
     if not loader.accepts("multiprocessing_context"):
         return ()
-    count = None
+    count, expr = None, written(loader, "num_workers")
+    if expr is None and any(argument.keyword == "**" for argument in loader.file.calls[loader.call].args):
+        # The count comes with the other options, from where others can set it to 0.
+        return ()
     if not loader.has_workers:
-        expr = written(loader, "num_workers")
         if expr is None or not repeatable(expr, loader.file):
             return ()
         count = render(expr, loader.file, 200)
@@ -139,7 +146,7 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
         return Fix(f"Add `multiprocessing_context={value}`: {why}", "unsafe", (edit,))
 
     meant = context(method, "says that it is meant")
-    if remedy in ("cuda", "nccl", "threads", "platform"):
+    if remedy != "main":
         return (meant,)
     return (context("fork", "workers share the dataset as it is"), meant)
 

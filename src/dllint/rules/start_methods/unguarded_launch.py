@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.failures import meaning
 from dllint.evidence.wording import listed, said
-from dllint.facts.nodes import CallRef
+from dllint.facts.nodes import CallRef, Name
+from dllint.facts.schema import Event
 from dllint.finding import Applicability, Finding, Fix, GuardStatements, Place
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.rules.start_methods.top_level_starts import TopLevelStart, runs_on_until, top_level_starts
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -55,25 +59,66 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
 
 def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     """The guard around everything from the first such statement to the last, and to the end of the file where what
-    follows does something: safe where nothing but calls moves and no other file imports this one, since a name that is
-    bound under the guard is missing in workers."""
+    follows does something: safe where nothing but calls moves and no other file imports this one. First the one that
+    takes along the statements above which make what they use, since each worker would make it again.
+
+    None where a name that would be bound under the guard is read by a function of the file, or may be by a file that
+    imports it: it is missing in workers."""
     file = starts[0].file
     first, last = starts[0].statement, runs_on_until(file, starts[-1].statement)
     if any(start.region for start in starts):
         return ()
-    moved = [
+    moved = _events(file, first, last)
+    if any(event.kind in ("def", "class", "import", "global") for event in moved):
+        return ()
+    imported = any(file.path in project.import_graph.imports(other.path) for other in project.files)
+    if not all(_stays_inside(file, event, imported) for event in moved):
+        return ()
+    calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
+    kind: Applicability = "safe" if calls and not imported else "unsafe"
+    title = 'Put it under `if __name__ == "__main__":`'
+    narrow = Fix(title, kind, (GuardStatements(file.path, first, last),))
+    makers = _makers(file, first, imported)
+    if makers is None:
+        return (narrow,)
+    wide = Fix(f"{title}, with what it uses", "unsafe", (GuardStatements(file.path, makers, last),))
+    return (wide, narrow) if kind == "safe" else (wide,)
+
+
+def _events(file: SourceFile, first: Span, last: Span) -> list[Event]:
+    """The statements at the top level from one to another."""
+    return [
         event
         for event in file.scopes[0].events
         if event.detail != "comp"
         and (first.line, first.column) <= (event.span.line, event.span.column) <= (last.end_line, last.end_column)
     ]
-    if any(event.kind in ("def", "class", "import", "global") for event in moved):
-        return ()
-    imported = any(file.path in project.import_graph.imports(other.path) for other in project.files)
-    calls = all(event.kind == "expr" and isinstance(event.value, CallRef) for event in moved)
-    edit = GuardStatements(file.path, first, last)
-    kind: Applicability = "safe" if calls and not imported else "unsafe"
-    return (Fix('Put it under `if __name__ == "__main__":`', kind, (edit,)),)
+
+
+def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:
+    """Whether no function of the file, and no other file, reads a name that a statement at the top level binds."""
+    if event.kind == "expr" or event.target is None:
+        return True
+    names = {one.id for one in walk(event.target, file) if isinstance(one, Name)}
+    if imported and event.kind == "assign" and any(not name.startswith("_") for name in names):
+        return False
+    return all(
+        scope == 0 or name in file.bindings(scope) for name in names for scope in file.facts.loaded.get(name, ())
+    )
+
+
+def _makers(file: SourceFile, first: Span, imported: bool) -> Span | None:
+    """The topmost of the assignments directly above a statement that calls something: nothing but assignments of names
+    which only the top level reads lies between the two."""
+    above = [event for event in file.scopes[0].events if event.detail != "comp" and event.span < first]
+    found = None
+    for event in reversed(above):
+        names = isinstance(event.target, Name) and event.kind == "assign"
+        if not names or event.region or not _stays_inside(file, event, imported):
+            break
+        if any(call.statement == event.span for call in (file.calls[index] for index in file.calls_of(0))):
+            found = event.span
+    return found
 
 
 def judge(case: Case) -> Judgement:

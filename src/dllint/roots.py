@@ -1,0 +1,135 @@
+"""The top of a project that nothing marks: the topmost directory from which its imports resolve."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from dllint import files
+from dllint.config import has_project_mark
+from dllint.modules import INSTALLED
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([^#\r\n]+))", re.MULTILINE)
+NOT_THE_PROJECTS = INSTALLED | sys.stdlib_module_names
+MOST_FILES = 2_000
+"""Files whose imports are followed at most."""
+
+
+def by_imports(asked: Iterable[str], unsaved: Mapping[str, str | bytes], named: Iterable[str] = ()) -> str:
+    """The topmost directory that the imports of the files resolve from; the one that the files, and the directories
+    that were `named`, share where none resolves from above it. Absolute, as the paths are."""
+    asked = list(asked)
+    top = _common((*map(os.path.dirname, asked), *(one for one in named if not is_crowded(one))))
+    crowded = is_crowded(top)
+    for path in asked[:MOST_FILES]:
+        for dots, module in _imports(path, unsaved):
+            base = _base(os.path.dirname(path), dots, module)
+            if base is not None and not is_crowded(base):
+                top = base if crowded else _common((top, base))
+                crowded = False
+    return top
+
+
+def imported(asked: Iterable[str], root: str, unsaved: Mapping[str, str | bytes]) -> list[str]:
+    """The files that given ones import, and those that these import, with the files that lie beside the given ones."""
+    asked = list(asked)
+    beside = [one for directory in sorted({os.path.dirname(path) for path in asked}) for one in _sources_in(directory)]
+    found = dict.fromkeys((*asked, *beside))
+    waiting = list(found)
+    while waiting and len(found) < MOST_FILES:
+        path = waiting.pop()
+        for dots, module in _imports(path, unsaved):
+            base = _base(os.path.dirname(path), dots, module)
+            for name in _candidates(base, module) if base is not None else ():
+                if name not in found and os.path.isfile(name):
+                    found[name] = None
+                    waiting.append(name)
+    return sorted(found)
+
+
+@lru_cache(maxsize=64)
+def is_crowded(directory: str) -> bool:
+    """Whether a directory is shared by unrelated things, so that it is no project: it holds several projects, or is the
+    home directory, the temporary one, or the top of the file system."""
+    plain = os.path.realpath(directory)
+    if sum(has_project_mark(one) for one in _directories_in(plain)) > 1:
+        return True
+    shared = (os.path.expanduser("~"), tempfile.gettempdir(), os.path.dirname(os.path.expanduser("~")))
+    return plain == os.path.dirname(plain) or plain in map(os.path.realpath, shared)
+
+
+def _imports(path: str, unsaved: Mapping[str, str | bytes]) -> Iterator[tuple[int, str]]:
+    """The dots and the dotted name of each import statement, by its text alone."""
+    try:
+        given = unsaved[path] if path in unsaved else files.read(path)
+    except files.CannotRead:
+        return
+    data = given.encode("utf-8", "replace") if isinstance(given, str) else given
+    for dots, name, several in _IMPORT.findall(data):
+        if several:
+            for part in several.split(b","):
+                words = part.split()
+                if words:
+                    yield 0, words[0].decode("utf-8", "replace")
+        else:
+            yield len(dots), name.decode("utf-8", "replace")
+
+
+def _base(directory: str, dots: int, module: str) -> str | None:
+    """The directory that an import resolves from: the nearest one upward that holds the module's first part."""
+    for _ in range(dots - 1):
+        directory = os.path.dirname(directory)
+    if dots:
+        return directory
+    first = module.partition(".")[0]
+    while first and first not in NOT_THE_PROJECTS:
+        if _holds(directory, first):
+            return directory
+        above = os.path.dirname(directory)
+        if above == directory or is_crowded(directory):
+            return None
+        directory = above
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _holds(directory: str, name: str) -> bool:
+    inner = os.path.join(directory, name)
+    return os.path.isfile(inner + files.SOURCE_SUFFIX) or any(_sources_in(inner))
+
+
+def _candidates(base: str, module: str) -> Iterator[str]:
+    here = base
+    for part in module.split(".") if module else ():
+        here = os.path.join(here, part)
+        yield here + files.SOURCE_SUFFIX
+        yield os.path.join(here, "__init__.py")
+    yield from _sources_in(here)
+
+
+def _directories_in(directory: str) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from [one.path for one in entries if one.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+
+
+def _sources_in(directory: str) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from [one.path for one in entries if one.name.endswith(files.SOURCE_SUFFIX) and one.is_file()]
+    except OSError:
+        return
+
+
+def _common(directories: Iterable[str]) -> str:
+    listed = list(directories)
+    try:
+        return os.path.commonpath(listed)
+    except ValueError:  # Windows: paths on several drives
+        return listed[0]
