@@ -71,10 +71,10 @@ class WorkerOptions:
     def clash(self, loader: Loader) -> Clash | None:
         """The worst clash of a loader's arguments over the known callers of the function around it."""
         file, call = loader.file, loader.file.calls[loader.call]
-        if self._expected_to_fail(file, call.region):
+        if self.expected_to_fail(file, call.region):
             return None
         found: list[Clash] = []
-        for frame, caller in self._activations(loader):
+        for frame, caller in self.activations(loader):
             clash = self._in(loader, frame, caller)
             if clash is not None:
                 found.append(clash)
@@ -85,7 +85,7 @@ class WorkerOptions:
         call = loader.file.calls[loader.call]
         if written(loader, "worker_init_fn") is None or self._guarded(loader):
             return False
-        frames = [frame for frame, _ in self._activations(loader)]
+        frames = [frame for frame, _ in self.activations(loader)]
         if not frames or any(loader.workers(frame).kind != "none" for frame in frames):
             return False
         given = [loader.argument("worker_init_fn", frame) for frame in frames]
@@ -98,7 +98,8 @@ class WorkerOptions:
             return not any(argument.keyword in ("*", "**") for argument in call.args)
         return all(self._default(loader, count, frame) is None for frame in frames)
 
-    def _activations(self, loader: Loader) -> Iterator[tuple[Frame | None, Place | None]]:
+    def activations(self, loader: Loader) -> Iterator[tuple[Frame | None, Place | None]]:
+        """The activations of the function around a loader, each with the call that makes it; (None, None) for any."""
         scope = loader.file.calls[loader.call].scope
         callers = self.world.calls.callers(Function(loader.file, scope)) if scope > 0 else []
         known = [caller for caller in callers if caller.call >= 0 and caller.frame.actuals is not None]
@@ -166,7 +167,7 @@ class WorkerOptions:
             for event in file.scopes[call.scope].events
         )
 
-    def _expected_to_fail(self, file: SourceFile, region: int) -> bool:
+    def expected_to_fail(self, file: SourceFile, region: int) -> bool:
         """Whether an exception here is caught, or what a test waits for."""
         for index in file.regions(region):
             entry = file.facts.regions[index]

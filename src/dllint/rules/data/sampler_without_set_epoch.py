@@ -1,0 +1,143 @@
+"""DLL610: a DistributedSampler that gives the same order in every epoch, because nothing calls its `set_epoch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
+from dllint.facts.schema import Param
+from dllint.finding import Finding, Place
+from dllint.inference.values import Class, Const, External, Instance, Site, Value
+from dllint.libraries.index import canonical
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
+from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
+from dllint.span import WHOLE_FILE
+
+CODE = "DLL610"
+_SAMPLER = "torch.utils.data.DistributedSampler"
+_BATCHES = "torch.utils.data.BatchSampler"
+_PARAMETERS = ("dataset", "num_replicas", "rank", "shuffle", "seed", "drop_last")
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    causes: Causes[tuple[Loader, Instance, EpochLoop]] = Causes()
+    for loader in project.loaders:
+        for sampler in _samplers(project, loader):
+            for loop in project.ask(TrainingLoops).of(loader):
+                if not _set_somewhere(project, sampler, loader, loop):
+                    assert sampler.file is not None
+                    causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))
+    for found in causes:
+        loader, sampler, loop = found[0]
+        assert sampler.file is not None
+        made = sampler.file.calls[sampler.call]
+        loops = dict.fromkeys((other.file, other.loop.span) for _, _, other in found[1:])
+        yield Finding(
+            CODE,
+            loop.file.path,
+            loop.loop.span,
+            "main",
+            {
+                "sampler": project.where(sampler.file, made.span),
+                "call": f"{_receiver(sampler, loader, loop)}.set_epoch({loop.variable})",
+            },
+            related=(
+                Place(sampler.file.path, made.span, "this sampler shuffles by its seed and its epoch"),
+                Place(loop.batches.file.path, loop.batches.event.span, "each epoch goes through its loader here"),
+                *(Place(file.path, span, "these epochs have the same order, too") for file, span in loops),
+            ),
+            statement=loop.loop.span,
+        )
+
+
+def _samplers(project: Project, loader: Loader) -> Iterator[Instance]:
+    """The distributed samplers of a loader that shuffle, inside a batch sampler too."""
+    values = [*loader.argument("sampler").values]
+    for value in loader.argument("batch_sampler").values:
+        if _is_a(project, value, _BATCHES) and isinstance(value, Instance):
+            values += _argument(project, value, ("sampler", "batch_size", "drop_last"), "sampler") or ()
+    for value in dict.fromkeys(values):
+        if (
+            isinstance(value, Instance)
+            and value.file is not None
+            and value.call >= 0
+            and _is_a(project, value, _SAMPLER)
+        ):
+            shuffle = _argument(project, value, _PARAMETERS, "shuffle")
+            if shuffle is None or any(isinstance(one, Const) and one.value for one in shuffle):
+                yield value
+
+
+def _argument(project: Project, value: Instance, names: tuple[str, ...], name: str) -> tuple[Value, ...] | None:
+    """The values of an argument that an object was made with; None where it is not given."""
+    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in names]
+    found = project.world.parameters.given(project.world.made_with(value), params, name, 0)
+    return None if found.absent and not found.values else found.values
+
+
+def _is_a(project: Project, value: Value, name: str) -> bool:
+    """Whether a value is an object of torch's class, or of one of the project's that changes nothing about epochs."""
+    if not isinstance(value, Instance):
+        return False
+    if isinstance(value.of, External):
+        return canonical(value.of.name) == name
+    hierarchy = project.world.hierarchy
+    return any(canonical(one) == name for one in hierarchy.externals(value.of)) and all(
+        hierarchy.method(value.of, method) is None for method in ("__init__", "__iter__", "set_epoch")
+    )
+
+
+def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:
+    """Whether some code of the same program sets the sampler's epoch, or may."""
+    world = project.world
+    here = (loader.file.path, loop.file.path, loop.batches.file.path)
+
+    def together(file: SourceFile) -> bool:
+        return project.import_graph.together(here, (file.path,))
+
+    for file, index in world.called("set_epoch"):
+        func = file.calls[index].func
+        if not together(file):
+            continue
+        if not isinstance(func, Attribute):
+            return True
+        values = world.values.evaluate(func.value, world.call_site(file, index, None))
+        if not values or not all(_is_other(project, value, sampler) for value in values):
+            return True
+    for file, store in world.objects.outside_stores("epoch"):
+        site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+        if "sampler" in str(last_name(store.base)).lower() and together(file):
+            return True
+        if any(_is_same(value, sampler) for value in world.values.evaluate(store.base, site)):
+            return True
+    return any(together(file) for file, _ in world.loaded("set_epoch"))
+
+
+def _is_same(value: Value, sampler: Instance) -> bool:
+    return isinstance(value, Instance) and value.file is sampler.file and value.call == sampler.call
+
+
+def _is_other(project: Project, value: Value, sampler: Instance) -> bool:
+    """Whether a value is surely not the sampler, and hands no epoch on to it in code that is not seen."""
+    if not isinstance(value, Instance) or _is_same(value, sampler):
+        return False
+    if isinstance(value.of, Class):
+        return project.world.hierarchy.method(value.of, "set_epoch") is not None
+    return _is_a(project, value, _SAMPLER) and value.call >= 0
+
+
+def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
+    """How the function of the loop calls the sampler: by the variable that holds it, or through the loader."""
+    for event in loop.file.scopes[loop.scope].events_of("assign") if loop.file is sampler.file else ():
+        ways = (event.value.body, event.value.orelse) if isinstance(event.value, IfExp) else (event.value,)
+        if CallRef(sampler.call) in ways and isinstance(event.target, (Name, Attribute)):
+            return render(event.target, loop.file)
+    iterated = loop.batches.event.value
+    if loop.file is loop.batches.file and loop.scope == loop.batches.scope and isinstance(iterated, (Name, Attribute)):
+        return f"{render(iterated, loop.file)}.sampler"
+    return "sampler"
