@@ -48,9 +48,10 @@ class Clash:
     Attributes:
         options: their names in torch.
         sure: whether the count is written as 0, and not only a default that users replace.
-        origin: where the 0 comes from, in words, with its place.
+        origin: where the 0 comes from, in words, with its place; the flag of the command line where it is `chosen`.
         frame: the activation of the function around the loader in which this is so.
         caller: the call that makes the activation; None for any.
+        chosen: whether there is a 0 only where a user asks for it, beside a default that works.
     """
 
     options: tuple[str, ...]
@@ -58,6 +59,7 @@ class Clash:
     origin: str
     place: Place | None
     caller: Place | None
+    chosen: bool = False
 
 
 class WorkerOptions:
@@ -78,7 +80,7 @@ class WorkerOptions:
             clash = self._in(loader, frame, caller)
             if clash is not None:
                 found.append(clash)
-        return min(found, key=lambda clash: not clash.sure) if found else None
+        return min(found, key=lambda clash: (not clash.sure, clash.chosen)) if found else None
 
     def ignored(self, loader: Loader) -> bool:
         """Whether a loader is given a `worker_init_fn` and the program itself says that it has no workers."""
@@ -115,14 +117,16 @@ class WorkerOptions:
         found = loader.argument("num_workers", frame)
         zeros = _holds_zero(found.values)
         workers = loader.workers(frame)
-        if workers.kind == "opaque" or not (zeros or workers.kind == "none"):
+        if workers.kind == "opaque" or (workers.kind == "some" and workers.count is not None):
             return None
         options = tuple(option for option in WORKER_OPTIONS if self._given(loader, option, frame))
         if not options or self._guarded(loader):
             return None
+        count = written(loader, "num_workers")
+        if not zeros and workers.kind != "none":
+            return self._if_chosen(loader, count, frame, options, caller)
         if not zeros:
             return Clash(options, True, "", None, caller)
-        count = written(loader, "num_workers")
         default = self._default(loader, count, frame)
         if default is not None:
             return self._by_default(default, options, caller)
@@ -197,6 +201,29 @@ class WorkerOptions:
             found = [one for mapping in mappings for one in self.origins.of_actual(mapping, key, _holds_zero)]
         return next((one.given for one in found if one.given is not None and one.given.kind in _DEFAULTS), None)
 
+    def _if_chosen(
+        self, loader: Loader, count: Expr | None, frame: Frame | None, options: tuple[str, ...], caller: Place | None
+    ) -> Clash | None:
+        """The clash of an option of the command line whose default is a number of workers, and that may be 0: nothing
+        in its file, or in the loader's, asks after it."""
+        site = self.world.call_site(loader.file, loader.call, frame)
+        # What is not a plain name may keep the number above 0: `max(1, args.workers)`.
+        if not isinstance(count, (Name, Attribute, Subscript)):
+            return None
+        if not any(isinstance(value, Unknown) for value in self.world.values.evaluate(count, site)):
+            return None
+        given = [one.given for one in self.origins.of(count, site, _holds_positive)]
+        if len(given) != 1 or given[0] is None or given[0].kind != "option":
+            return None
+        flag, path = given[0].names[0], given[0].path
+        words = {flag.lstrip("-").replace("-", "_"), *leaves(count, loader.file)}
+        for file in {loader.file, self.world.files[path]}:
+            tests = [region.expr for region in file.facts.regions if region.kind in ("if", "while")]
+            tests += [event.value for scope in file.scopes for event in scope.events_of("assert")]
+            if any(test is not None and words & leaves(test, file) for test in tests):
+                return None
+        return Clash(options, False, flag, Place(path, given[0].span, "its default is above 0"), caller, True)
+
     def _by_default(self, given: Given, options: tuple[str, ...], caller: Place | None) -> Clash:
         shown = self.project.shown(given.path)
         if given.kind == "entry":
@@ -220,6 +247,10 @@ def written(loader: Loader, option: str) -> Expr | None:
 
 def _holds_zero(values: tuple[Value, ...]) -> bool:
     return any(isinstance(value, Const) and value.value == 0 and value.kind == "int" for value in values)
+
+
+def _holds_positive(values: tuple[Value, ...]) -> bool:
+    return any(isinstance(value, Const) and value.kind == "int" and value.value > 0 for value in values)
 
 
 def leaves(expr: Expr, file: SourceFile) -> set[str]:
