@@ -70,7 +70,9 @@ LIBRARY = Library(
     aliases={
         "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
         "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
-        "torch.utils.data.sampler.BatchSampler": "torch.utils.data.BatchSampler",
+        **{
+            f"torch.utils.data.sampler.{name}": f"torch.utils.data.{name}" for name in ("BatchSampler", "RandomSampler")
+        },
         **{
             f"torch.utils.data.dataset.{name}": f"torch.utils.data.{name}"
             for name in (*("Dataset", "IterableDataset", "Subset", "ConcatDataset", "ChainDataset", "random_split"),)

@@ -6,28 +6,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
-from dllint.facts.schema import Param
 from dllint.finding import Finding, Place
-from dllint.inference.values import Class, Const, External, Instance, Site, Value
-from dllint.libraries.index import canonical
+from dllint.inference.values import Class, Const, Instance, Site, Value
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
+from dllint.rules.data.samplers import DISTRIBUTED, argument, is_a, samplers
 from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
-from dllint.span import WHOLE_FILE
 
 CODE = "DLL610"
-_SAMPLER = "torch.utils.data.DistributedSampler"
-_BATCHES = "torch.utils.data.BatchSampler"
-_PARAMETERS = ("dataset", "num_replicas", "rank", "shuffle", "seed", "drop_last")
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[tuple[Loader, Instance, EpochLoop]] = Causes()
     for loader in project.loaders:
-        for sampler in _samplers(project, loader):
+        for sampler in _shuffling(project, loader):
             for loop in project.ask(TrainingLoops).of(loader):
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
@@ -55,41 +50,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _samplers(project: Project, loader: Loader) -> Iterator[Instance]:
-    """The distributed samplers of a loader that shuffle, inside a batch sampler too."""
-    values = [*loader.argument("sampler").values]
-    for value in loader.argument("batch_sampler").values:
-        if _is_a(project, value, _BATCHES) and isinstance(value, Instance):
-            values += _argument(project, value, ("sampler", "batch_size", "drop_last"), "sampler") or ()
-    for value in dict.fromkeys(values):
-        if (
-            isinstance(value, Instance)
-            and value.file is not None
-            and value.call >= 0
-            and _is_a(project, value, _SAMPLER)
-        ):
-            shuffle = _argument(project, value, _PARAMETERS, "shuffle")
-            if shuffle is None or any(isinstance(one, Const) and one.value for one in shuffle):
-                yield value
-
-
-def _argument(project: Project, value: Instance, names: tuple[str, ...], name: str) -> tuple[Value, ...] | None:
-    """The values of an argument that an object was made with; None where it is not given."""
-    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in names]
-    found = project.world.parameters.given(project.world.made_with(value), params, name, 0)
-    return None if found.absent and not found.values else found.values
-
-
-def _is_a(project: Project, value: Value, name: str) -> bool:
-    """Whether a value is an object of torch's class, or of one of the project's that changes nothing about epochs."""
-    if not isinstance(value, Instance):
-        return False
-    if isinstance(value.of, External):
-        return canonical(value.of.name) == name
-    hierarchy = project.world.hierarchy
-    return any(canonical(one) == name for one in hierarchy.externals(value.of)) and all(
-        hierarchy.method(value.of, method) is None for method in ("__init__", "__iter__", "set_epoch")
-    )
+def _shuffling(project: Project, loader: Loader) -> Iterator[Instance]:
+    """The distributed samplers of a loader that shuffle."""
+    for sampler in samplers(project, loader, DISTRIBUTED):
+        shuffle = argument(project, sampler, DISTRIBUTED, "shuffle")
+        if shuffle is None or any(isinstance(one, Const) and one.value for one in shuffle):
+            yield sampler
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:
@@ -128,7 +94,7 @@ def _is_other(project: Project, value: Value, sampler: Instance) -> bool:
         return False
     if isinstance(value.of, Class):
         return project.world.hierarchy.method(value.of, "set_epoch") is not None
-    return _is_a(project, value, _SAMPLER) and value.call >= 0
+    return is_a(project, value, DISTRIBUTED) and value.call >= 0
 
 
 def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
