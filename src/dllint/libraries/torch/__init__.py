@@ -158,6 +158,6 @@ LIBRARY = Library(
             *(b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate", b"__getitem__"),
             *(b"persistent_workers", b"pin_memory", b"prefetch_factor", b"Dataset"),
         ),
-        nearby=(b".cuda(", b"torch.cuda", b".load(", b".backward(", b"for epoch in"),
+        nearby=(b".cuda(", b"torch.cuda", b".load(", b".backward(", b"for epoch in", b"set_default_"),
     ),
 )

@@ -7,13 +7,13 @@ from typing import Any
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.finding import Finding, Place
-from dllint.inference.values import Class, Const, Instance, Site, Value
+from dllint.inference.values import Class, Instance, Site, Value
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
-from dllint.rules.data.samplers import DISTRIBUTED, argument, is_a, samplers
+from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, shuffles
 from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
 
 CODE = "DLL610"
@@ -22,8 +22,8 @@ CODE = "DLL610"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[tuple[Loader, Instance, EpochLoop]] = Causes()
     for loader in project.loaders:
-        for sampler in _shuffling(project, loader):
-            for loop in project.ask(TrainingLoops).of(loader):
+        for sampler in samplers(project, loader, DISTRIBUTED):
+            for loop in project.ask(TrainingLoops).of(loader) if shuffles(project, sampler) else ():
                 if not _set_somewhere(project, sampler, loader, loop):
                     assert sampler.file is not None
                     causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))
@@ -48,14 +48,6 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             ),
             statement=loop.loop.span,
         )
-
-
-def _shuffling(project: Project, loader: Loader) -> Iterator[Instance]:
-    """The distributed samplers of a loader that shuffle."""
-    for sampler in samplers(project, loader, DISTRIBUTED):
-        shuffle = argument(project, sampler, DISTRIBUTED, "shuffle")
-        if shuffle is None or any(isinstance(one, Const) and one.value for one in shuffle):
-            yield sampler
 
 
 def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:

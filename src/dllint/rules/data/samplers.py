@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dllint.facts.schema import Param
-from dllint.inference.values import Class, External, Frame, Instance, Value, Values
+from dllint.inference.values import Class, Const, External, Frame, Instance, Value, Values
 from dllint.libraries.index import canonical
 from dllint.project import Project
 from dllint.project.loaders import Loader
@@ -37,6 +37,12 @@ def argument(project: Project, value: Instance, kind: str, name: str) -> Values 
     params = [Param(one, "normal", None, None, WHOLE_FILE) for one in _PARAMETERS[kind]]
     found = project.world.parameters.given(project.world.made_with(value), params, name, 0)
     return None if found.absent and not found.values else found.values
+
+
+def shuffles(project: Project, sampler: Instance) -> bool:
+    """Whether a distributed sampler shuffles, as it does unless it is told otherwise."""
+    given = argument(project, sampler, DISTRIBUTED, "shuffle")
+    return given is None or any(isinstance(one, Const) and one.value for one in given)
 
 
 def is_a(project: Project, value: Value, kind: str) -> bool:
