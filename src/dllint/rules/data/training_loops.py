@@ -83,20 +83,45 @@ class TrainingLoops:
                     yield loop
 
     @cached_property
+    def _training(self) -> dict[tuple[str, int], list[int]]:
+        """The calls that may compute gradients, told by names alone, by the scope that they stand in: of most loops of
+        a project nobody needs to know what they go through."""
+        found: dict[tuple[str, int], list[int]] = {}
+        names = dict.fromkeys(_BACKWARD, 0)
+        todo = list(names)
+        while todo:
+            name = todo.pop(0)
+            for file, index in self.world.called(name):
+                scope = file.calls[index].scope
+                found.setdefault((file.path, scope), []).append(index)
+                outer = file.scopes[scope].name
+                if outer not in names and names[name] < limits.TRAINING_DEPTH.most:
+                    names[outer] = names[name] + 1
+                    todo.append(outer)
+        return found
+
+    @cached_property
     def _batch_loops(self) -> dict[tuple[str, int], list[BatchLoop]]:
         found: dict[tuple[str, int], list[BatchLoop]] = {}
-        for file in self.project.files:
-            loops = {(one.parent, one.span): index for index, one in enumerate(file.facts.regions) if one.kind == "for"}
-            for number, scope in enumerate(file.scopes) if loops else ():
-                for event in scope.events_of("for"):
-                    region = loops.get((event.region, event.span))
-                    if region is None or event.detail == "comp" or event.value is None:
-                        continue
-                    site = Site(file, number, event.region, (event.span.line, event.span.column), None)
-                    for loader in self.starting.iterated(event.value, site):
-                        loop = BatchLoop(file, number, region, event)
-                        found.setdefault((loader.file.path, loader.call), []).append(loop)
+        for (path, scope), calls in self._training.items():
+            file = self.world.files[path]
+            around = {region for index in calls for region in file.regions(file.calls[index].region)}
+            for event in file.scopes[scope].events_of("for"):
+                region = next((one for one in around if self._is_of(file, one, event)), None)
+                if region is None or event.value is None:
+                    continue
+                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                for loader in self.starting.iterated(event.value, site):
+                    loop = BatchLoop(file, scope, region, event)
+                    found.setdefault((loader.file.path, loader.call), []).append(loop)
         return found
+
+    @staticmethod
+    def _is_of(file: SourceFile, region: int, event: Event) -> bool:
+        entry = file.facts.regions[region]
+        return (
+            entry.kind == "for" and (entry.parent, entry.span) == (event.region, event.span) and event.detail != "comp"
+        )
 
     def _around(self, loader: Loader, batches: BatchLoop) -> Iterator[tuple[EpochLoop, Frame | None]]:
         """The loops over epochs around a loop over batches, in the functions that call its own too, each with the
