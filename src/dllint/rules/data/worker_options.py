@@ -30,7 +30,7 @@ from dllint.libraries.index import canonical
 from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.loaders import Loader
+from dllint.project.loaders import Loader, written
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -231,18 +231,6 @@ class WorkerOptions:
             return Clash(options, False, f"`{key}` in {shown}", None, caller)
         place = Place(given.path, given.span, "its default is 0")
         return Clash(options, False, f"the default of `{given.names[0]}` at {shown}:{given.span.line}", place, caller)
-
-
-def written(loader: Loader, option: str) -> Expr | None:
-    """The expression that the loader's own call gives for an option; None where it comes another way."""
-    name = loader.api.names.get(option, option)
-    arguments = loader.file.calls[loader.call].args
-    for argument in arguments:
-        if argument.keyword == name:
-            return argument.value
-    position = loader.api.params.index(name) if name in loader.api.params else -1
-    plain = [argument for argument in arguments if argument.keyword is None]
-    return plain[position].value if loader.cls is None and 0 <= position < len(plain) else None
 
 
 def _holds_zero(values: tuple[Value, ...]) -> bool:
