@@ -261,7 +261,7 @@ def test_an_option_of_the_same_name_in_another_program_does_not_count(told: Call
         + "loader = DataLoader([], num_workers=args.workers, persistent_workers=True)\n",
     }
 
-    assert told(files, **SELECT) == ()
+    assert [one.message for one in told(files, **SELECT)] == ["chosen"]
 
 
 def test_a_parser_that_another_package_fills(told: Callable[..., Any]) -> None:
@@ -452,3 +452,51 @@ def test_options_that_are_not_known_go_where_there_are_no_workers(told: Callable
     (finding,) = told({"train.py": HEAD + text}, **SELECT)
 
     assert [edit.keyword for fix in finding.fixes for edit in fix.edits] == ["timeout", "prefetch_factor"]
+
+
+EIGHT = PARSER.replace("default=0", "default=8")
+MADE = "DataLoader([], num_workers=args.workers, persistent_workers=True)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"args = parse()\n{MADE}\n",
+        f"count = parse().workers\n{MADE.replace('args.workers', 'count')}\n",
+        f"def build(args):\n    return {MADE}\n\nbuild(parse())\n",
+        "def build(n):\n    return DataLoader([], num_workers=n, prefetch_factor=2)\n\nbuild(parse().workers)\n",
+        """
+class Data:
+    def __init__(self, args):
+        self.args = args
+
+    def build(self):
+        return DataLoader([], num_workers=self.args.workers, prefetch_factor=2)
+
+Data(parse()).build()
+""",
+    ],
+)
+def test_an_option_that_may_be_0_is_an_info(text: str, told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": HEAD + EIGHT + text}, **SELECT)
+
+    assert (found.severity, found.message) == ("info", "chosen")
+    assert "`--workers 0`" in found.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EIGHT + f"args = parse()\n{MADE.replace('args.workers', 'max(1, args.workers)')}\n",
+        EIGHT + f"args = parse()\n{MADE.replace('args.workers', 'args.workers or 1')}\n",
+        EIGHT + f"args = parse()\n{MADE.replace('=True', '=args.workers > 0')}\n",
+        EIGHT + f"args = parse()\nif args.workers < 1:\n    raise SystemExit(2)\n{MADE}\n",
+        EIGHT + f"args = parse()\nassert args.workers\n{MADE}\n",
+        EIGHT + f"args = parse()\nargs.workers = max(args.workers, 1)\n{MADE}\n",
+        EIGHT.replace("default=8", "default=8, choices=[1, 2, 8]") + f"args = parse()\n{MADE}\n",
+        EIGHT + f"args = parse()\n{MADE.replace('=True', '=args.persistent')}\n",
+        f"def build(args):\n    return {MADE}\n",
+    ],
+)
+def test_an_option_that_is_looked_after(text: str, told: Callable[..., Any]) -> None:
+    assert told({"train.py": HEAD + text}, **SELECT) == ()

@@ -196,6 +196,26 @@ class CudaApi(NamedTuple):
     fails: bool
 
 
+class NativePool(NamedTuple):
+    """Threads that a package starts in the process, outside of Python, and that a fork does not copy.
+
+    Attributes:
+        what: in words.
+        functions: functions that run on them.
+        tables: beginnings of the names of functions that give a table.
+        methods: methods of a table that run on them.
+        lazy: beginnings of the names of functions and methods after which methods only build a query.
+        runs: methods that run such a query.
+    """
+
+    what: str
+    functions: frozenset[str]
+    tables: tuple[str, ...]
+    methods: frozenset[str]
+    lazy: tuple[str, ...] = ()
+    runs: frozenset[str] = frozenset()
+
+
 class Seeder(NamedTuple):
     """A function that seeds generators of the process it runs in.
 
@@ -262,6 +282,7 @@ class Library(NamedTuple):
         hooks: classes of a framework that call methods of the project.
         thread_executors: what starts threads with its first task; `thread_pools` what starts them when it is made.
         locks: what a fork copies as it is, held or not.
+        native_pools: packages whose functions run on threads of their own, which forked processes wait for in vain.
         files: functions that open a file; `openers` what opens anything else that matters when it is shared or mapped.
         refusals: constructors and openers whose result cannot be pickled.
         run_time_classes: what makes a class that pickle looks up by its name in the module.
@@ -310,6 +331,7 @@ class Library(NamedTuple):
     thread_executors: frozenset[str] = frozenset()
     thread_pools: frozenset[str] = frozenset()
     locks: frozenset[str] = frozenset()
+    native_pools: Mapping[str, NativePool] = NOTHING
     files: Mapping[str, FileOpener] = NOTHING
     openers: Mapping[str, tuple[Opener, ...]] = NOTHING
     refusals: Mapping[str, Refusal] = NOTHING

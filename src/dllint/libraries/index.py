@@ -66,6 +66,7 @@ def canonical(name: str) -> str:
 
 # Loading
 
+NATIVE_POOLS = _joined(one.native_pools for one in LIBRARIES)
 LOADERS = _joined(one.loaders for one in LIBRARIES)
 GIVES_ARGUMENT = _union(one.gives_argument for one in LIBRARIES)
 DATASET_BASES = _union(one.datasets for one in LIBRARIES)

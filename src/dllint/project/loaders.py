@@ -232,6 +232,18 @@ class Loader:
         return method is not None and method.key == (self.file.path, scope)
 
 
+def written(loader: Loader, option: str) -> Expr | None:
+    """The expression that the loader's own call gives for an option; None where it comes another way."""
+    name = loader.api.names.get(option, option)
+    arguments = loader.file.calls[loader.call].args
+    for argument in arguments:
+        if argument.keyword == name:
+            return argument.value
+    position = loader.api.params.index(name) if name in loader.api.params else -1
+    plain = [argument for argument in arguments if argument.keyword is None]
+    return plain[position].value if loader.cls is None and 0 <= position < len(plain) else None
+
+
 def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
     """The API behind a callee, if calling it makes a DataLoader; with the name to show."""
     if isinstance(value, External):

@@ -69,6 +69,10 @@ _SAME = Maker("torch", "same")
 LIBRARY = Library(
     aliases={
         "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
+        "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
+        **{
+            f"torch.utils.data.sampler.{name}": f"torch.utils.data.{name}" for name in ("BatchSampler", "RandomSampler")
+        },
         **{
             f"torch.utils.data.dataset.{name}": f"torch.utils.data.{name}"
             for name in (*("Dataset", "IterableDataset", "Subset", "ConcatDataset", "ChainDataset", "random_split"),)
@@ -154,6 +158,6 @@ LIBRARY = Library(
             *(b"dataloader", b"num_workers", b"worker_init_fn", b"worker_info", b"collate", b"__getitem__"),
             *(b"persistent_workers", b"pin_memory", b"prefetch_factor", b"Dataset"),
         ),
-        nearby=(b".cuda(", b"torch.cuda", b".load("),
+        nearby=(b".cuda(", b"torch.cuda", b".load(", b".backward(", b"for epoch in", b"set_default_"),
     ),
 )

@@ -14,8 +14,8 @@ from dllint.inference.values import Class, Frame, Function, Instance, Site, Valu
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile
-from dllint.project.loaders import Loader
-from dllint.rules.data.worker_options import leaves, written
+from dllint.project.loaders import Loader, written
+from dllint.rules.data.worker_options import leaves
 from dllint.span import Span
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from dllint.libraries.index import canonical
 from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
-from dllint.project.loaders import Loader
+from dllint.project.loaders import Loader, written
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -48,9 +48,10 @@ class Clash:
     Attributes:
         options: their names in torch.
         sure: whether the count is written as 0, and not only a default that users replace.
-        origin: where the 0 comes from, in words, with its place.
+        origin: where the 0 comes from, in words, with its place; the flag of the command line where it is `chosen`.
         frame: the activation of the function around the loader in which this is so.
         caller: the call that makes the activation; None for any.
+        chosen: whether there is a 0 only where a user asks for it, beside a default that works.
     """
 
     options: tuple[str, ...]
@@ -58,6 +59,7 @@ class Clash:
     origin: str
     place: Place | None
     caller: Place | None
+    chosen: bool = False
 
 
 class WorkerOptions:
@@ -71,21 +73,21 @@ class WorkerOptions:
     def clash(self, loader: Loader) -> Clash | None:
         """The worst clash of a loader's arguments over the known callers of the function around it."""
         file, call = loader.file, loader.file.calls[loader.call]
-        if self._expected_to_fail(file, call.region):
+        if self.expected_to_fail(file, call.region):
             return None
         found: list[Clash] = []
-        for frame, caller in self._activations(loader):
+        for frame, caller in self.activations(loader):
             clash = self._in(loader, frame, caller)
             if clash is not None:
                 found.append(clash)
-        return min(found, key=lambda clash: not clash.sure) if found else None
+        return min(found, key=lambda clash: (not clash.sure, clash.chosen)) if found else None
 
     def ignored(self, loader: Loader) -> bool:
         """Whether a loader is given a `worker_init_fn` and the program itself says that it has no workers."""
         call = loader.file.calls[loader.call]
         if written(loader, "worker_init_fn") is None or self._guarded(loader):
             return False
-        frames = [frame for frame, _ in self._activations(loader)]
+        frames = [frame for frame, _ in self.activations(loader)]
         if not frames or any(loader.workers(frame).kind != "none" for frame in frames):
             return False
         given = [loader.argument("worker_init_fn", frame) for frame in frames]
@@ -98,7 +100,8 @@ class WorkerOptions:
             return not any(argument.keyword in ("*", "**") for argument in call.args)
         return all(self._default(loader, count, frame) is None for frame in frames)
 
-    def _activations(self, loader: Loader) -> Iterator[tuple[Frame | None, Place | None]]:
+    def activations(self, loader: Loader) -> Iterator[tuple[Frame | None, Place | None]]:
+        """The activations of the function around a loader, each with the call that makes it; (None, None) for any."""
         scope = loader.file.calls[loader.call].scope
         callers = self.world.calls.callers(Function(loader.file, scope)) if scope > 0 else []
         known = [caller for caller in callers if caller.call >= 0 and caller.frame.actuals is not None]
@@ -114,14 +117,16 @@ class WorkerOptions:
         found = loader.argument("num_workers", frame)
         zeros = _holds_zero(found.values)
         workers = loader.workers(frame)
-        if workers.kind == "opaque" or not (zeros or workers.kind == "none"):
+        if workers.kind == "opaque" or (workers.kind == "some" and workers.count is not None):
             return None
         options = tuple(option for option in WORKER_OPTIONS if self._given(loader, option, frame))
         if not options or self._guarded(loader):
             return None
+        count = written(loader, "num_workers")
+        if not zeros and workers.kind != "none":
+            return self._if_chosen(loader, count, frame, options, caller)
         if not zeros:
             return Clash(options, True, "", None, caller)
-        count = written(loader, "num_workers")
         default = self._default(loader, count, frame)
         if default is not None:
             return self._by_default(default, options, caller)
@@ -166,7 +171,7 @@ class WorkerOptions:
             for event in file.scopes[call.scope].events
         )
 
-    def _expected_to_fail(self, file: SourceFile, region: int) -> bool:
+    def expected_to_fail(self, file: SourceFile, region: int) -> bool:
         """Whether an exception here is caught, or what a test waits for."""
         for index in file.regions(region):
             entry = file.facts.regions[index]
@@ -196,6 +201,29 @@ class WorkerOptions:
             found = [one for mapping in mappings for one in self.origins.of_actual(mapping, key, _holds_zero)]
         return next((one.given for one in found if one.given is not None and one.given.kind in _DEFAULTS), None)
 
+    def _if_chosen(
+        self, loader: Loader, count: Expr | None, frame: Frame | None, options: tuple[str, ...], caller: Place | None
+    ) -> Clash | None:
+        """The clash of an option of the command line whose default is a number of workers, and that may be 0: nothing
+        in its file, or in the loader's, asks after it."""
+        site = self.world.call_site(loader.file, loader.call, frame)
+        # What is not a plain name may keep the number above 0: `max(1, args.workers)`.
+        if not isinstance(count, (Name, Attribute, Subscript)):
+            return None
+        if not any(isinstance(value, Unknown) for value in self.world.values.evaluate(count, site)):
+            return None
+        given = [one.given for one in self.origins.of(count, site, _holds_positive)]
+        if len(given) != 1 or given[0] is None or given[0].kind != "option":
+            return None
+        flag, path = given[0].names[0], given[0].path
+        words = {flag.lstrip("-").replace("-", "_"), *leaves(count, loader.file)}
+        for file in {loader.file, self.world.files[path]}:
+            tests = [region.expr for region in file.facts.regions if region.kind in ("if", "while")]
+            tests += [event.value for scope in file.scopes for event in scope.events_of("assert")]
+            if any(test is not None and words & leaves(test, file) for test in tests):
+                return None
+        return Clash(options, False, flag, Place(path, given[0].span, "its default is above 0"), caller, True)
+
     def _by_default(self, given: Given, options: tuple[str, ...], caller: Place | None) -> Clash:
         shown = self.project.shown(given.path)
         if given.kind == "entry":
@@ -205,20 +233,12 @@ class WorkerOptions:
         return Clash(options, False, f"the default of `{given.names[0]}` at {shown}:{given.span.line}", place, caller)
 
 
-def written(loader: Loader, option: str) -> Expr | None:
-    """The expression that the loader's own call gives for an option; None where it comes another way."""
-    name = loader.api.names.get(option, option)
-    arguments = loader.file.calls[loader.call].args
-    for argument in arguments:
-        if argument.keyword == name:
-            return argument.value
-    position = loader.api.params.index(name) if name in loader.api.params else -1
-    plain = [argument for argument in arguments if argument.keyword is None]
-    return plain[position].value if loader.cls is None and 0 <= position < len(plain) else None
-
-
 def _holds_zero(values: tuple[Value, ...]) -> bool:
     return any(isinstance(value, Const) and value.value == 0 and value.kind == "int" for value in values)
+
+
+def _holds_positive(values: tuple[Value, ...]) -> bool:
+    return any(isinstance(value, Const) and value.kind == "int" and value.value > 0 for value in values)
 
 
 def leaves(expr: Expr, file: SourceFile) -> set[str]:

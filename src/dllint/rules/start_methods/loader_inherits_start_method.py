@@ -11,9 +11,8 @@ from dllint.facts.nodes import IfExp
 from dllint.finding import Finding, Fix, SetArgument
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
-from dllint.project.loaders import Loader
+from dllint.project.loaders import Loader, written
 from dllint.rules.causes import Causes
-from dllint.rules.data.worker_options import written
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.rules.start_methods.dataset_consequences import consequences, sends_little
 from dllint.rules.stores.shared_handles import shared_handles

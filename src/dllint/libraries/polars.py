@@ -1,0 +1,23 @@
+"""polars 2.1.0 (docs.pola.rs, "Multiprocessing").
+
+What runs on its threads was measured: after `read_csv`, `read_parquet` or `filter` in the parent, a forked process hung
+in every method below and in `read_parquet`, and not in `row`, slices and `to_numpy`. After `import polars`,
+`DataFrame(…)` or `scan_parquet` alone nothing hung.
+"""
+
+from dllint.libraries.facets import Library, NativePool
+from dllint.screen import Words
+
+LIBRARY = Library(
+    native_pools={
+        "polars": NativePool(
+            "polars",
+            functions=frozenset({"read_csv", "read_parquet"}),
+            tables=("read_", "scan_", "DataFrame", "LazyFrame", "from_"),
+            methods=frozenset({"filter", "group_by", "select", "sort"}),
+            lazy=("scan_", "lazy", "LazyFrame"),
+            runs=frozenset({"collect"}),
+        )
+    },
+    words=Words(in_workers=(b"polars",)),
+)

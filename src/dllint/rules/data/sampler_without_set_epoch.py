@@ -1,0 +1,101 @@
+"""DLL610: a DistributedSampler that gives the same order in every epoch, because nothing calls its `set_epoch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
+from dllint.finding import Finding, Place
+from dllint.inference.values import Class, Instance, Site, Value
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.rules.causes import Causes
+from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, shuffles
+from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
+
+CODE = "DLL610"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    causes: Causes[tuple[Loader, Instance, EpochLoop]] = Causes()
+    for loader in project.loaders:
+        for sampler in samplers(project, loader, DISTRIBUTED):
+            for loop in project.ask(TrainingLoops).of(loader) if shuffles(project, sampler) else ():
+                if not _set_somewhere(project, sampler, loader, loop):
+                    assert sampler.file is not None
+                    causes.add((loader, sampler, loop), (sampler.file.path, sampler.call))
+    for found in causes:
+        loader, sampler, loop = found[0]
+        assert sampler.file is not None
+        made = sampler.file.calls[sampler.call]
+        loops = dict.fromkeys((other.file, other.loop.span) for _, _, other in found[1:])
+        yield Finding(
+            CODE,
+            loop.file.path,
+            loop.loop.span,
+            "main",
+            {
+                "sampler": project.where(sampler.file, made.span),
+                "call": f"{_receiver(sampler, loader, loop)}.set_epoch({loop.variable})",
+            },
+            related=(
+                Place(sampler.file.path, made.span, "this sampler shuffles by its seed and its epoch"),
+                Place(loop.batches.file.path, loop.batches.event.span, "each epoch goes through its loader here"),
+                *(Place(file.path, span, "these epochs have the same order, too") for file, span in loops),
+            ),
+            statement=loop.loop.span,
+        )
+
+
+def _set_somewhere(project: Project, sampler: Instance, loader: Loader, loop: EpochLoop) -> bool:
+    """Whether some code of the same program sets the sampler's epoch, or may."""
+    world = project.world
+    here = (loader.file.path, loop.file.path, loop.batches.file.path)
+
+    def together(file: SourceFile) -> bool:
+        return project.import_graph.together(here, (file.path,))
+
+    for file, index in world.called("set_epoch"):
+        func = file.calls[index].func
+        if not together(file):
+            continue
+        if not isinstance(func, Attribute):
+            return True
+        values = world.values.evaluate(func.value, world.call_site(file, index, None))
+        if not values or not all(_is_other(project, value, sampler) for value in values):
+            return True
+    for file, store in world.stores.outside_stores("epoch"):
+        site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
+        if "sampler" in str(last_name(store.base)).lower() and together(file):
+            return True
+        if any(_is_same(value, sampler) for value in world.values.evaluate(store.base, site)):
+            return True
+    return any(together(file) for file, _ in world.loaded("set_epoch"))
+
+
+def _is_same(value: Value, sampler: Instance) -> bool:
+    return isinstance(value, Instance) and value.file is sampler.file and value.call == sampler.call
+
+
+def _is_other(project: Project, value: Value, sampler: Instance) -> bool:
+    """Whether a value is surely not the sampler, and hands no epoch on to it in code that is not seen."""
+    if not isinstance(value, Instance) or _is_same(value, sampler):
+        return False
+    if isinstance(value.of, Class):
+        return project.world.hierarchy.method(value.of, "set_epoch") is not None
+    return is_a(project, value, DISTRIBUTED) and value.call >= 0
+
+
+def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
+    """How the function of the loop calls the sampler: by the variable that holds it, or through the loader."""
+    for event in loop.file.scopes[loop.scope].events_of("assign") if loop.file is sampler.file else ():
+        ways = (event.value.body, event.value.orelse) if isinstance(event.value, IfExp) else (event.value,)
+        if CallRef(sampler.call) in ways and isinstance(event.target, (Name, Attribute)):
+            return render(event.target, loop.file)
+    iterated = loop.batches.event.value
+    if loop.file is loop.batches.file and loop.scope == loop.batches.scope and isinstance(iterated, (Name, Attribute)):
+        return f"{render(iterated, loop.file)}.sampler"
+    return "sampler"

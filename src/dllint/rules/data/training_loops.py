@@ -1,0 +1,215 @@
+"""Loops that train: over epochs, each of which goes through the batches of a loader once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import CallRef
+from dllint.facts.schema import Event, Region
+from dllint.inference import limits
+from dllint.inference.values import Frame, Function, Site
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.counting import iterations
+from dllint.project.loaders import Loader
+from dllint.project.process_starts import Starting
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_EPOCH = re.compile(r"epoch", re.IGNORECASE)
+_COUNTING = frozenset({"range", "trange", "count"})
+_BACKWARD = frozenset({"backward", "manual_backward"})
+
+
+@dataclass(frozen=True)
+class BatchLoop:
+    """A `for` statement that goes through the batches of a loader."""
+
+    file: SourceFile
+    scope: int
+    region: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class EpochLoop:
+    """A loop in each turn of which a loader is gone through, to train.
+
+    Attributes:
+        scope: of the function that the loop stands in.
+        region: the loop.
+        batches: the loop over the batches in it, or in a function that it calls.
+    """
+
+    file: SourceFile
+    scope: int
+    region: int
+    batches: BatchLoop
+
+    @property
+    def loop(self) -> Region:
+        return self.file.facts.regions[self.region]
+
+    @property
+    def variable(self) -> str:
+        """The variable that counts the epochs, as written; "epoch" where there is none."""
+        found = [
+            render(event.target, self.file)
+            for event in self.file.scopes[self.scope].events
+            if event.kind == "for" and event.value == self.loop.expr and event.target is not None
+        ]
+        return found[0] if found and found[0].isidentifier() and found[0] != "_" else "epoch"
+
+
+class TrainingLoops:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self.starting = project.ask(Starting)
+
+    def of(self, loader: Loader) -> Iterator[EpochLoop]:
+        """The loops over epochs that train with the batches of a loader made before them."""
+        for batches in self._batch_loops.get((loader.file.path, loader.call), ()):
+            for loop, frame in self._around(loader, batches):
+                if self._trains(batches, frame):
+                    yield loop
+
+    @cached_property
+    def _training(self) -> dict[tuple[str, int], list[int]]:
+        """The calls that may compute gradients, told by names alone, by the scope that they stand in: of most loops of
+        a project nobody needs to know what they go through."""
+        found: dict[tuple[str, int], list[int]] = {}
+        names = dict.fromkeys(_BACKWARD, 0)
+        todo = list(names)
+        while todo:
+            name = todo.pop(0)
+            for file, index in self.world.called(name):
+                scope = file.calls[index].scope
+                found.setdefault((file.path, scope), []).append(index)
+                outer = file.scopes[scope].name
+                if outer not in names and names[name] < limits.TRAINING_DEPTH.most:
+                    names[outer] = names[name] + 1
+                    todo.append(outer)
+        return found
+
+    @cached_property
+    def _batch_loops(self) -> dict[tuple[str, int], list[BatchLoop]]:
+        found: dict[tuple[str, int], list[BatchLoop]] = {}
+        for (path, scope), calls in self._training.items():
+            file = self.world.files[path]
+            around = {region for index in calls for region in file.regions(file.calls[index].region)}
+            for event in file.scopes[scope].events_of("for"):
+                region = next((one for one in around if self._is_of(file, one, event)), None)
+                if region is None or event.value is None:
+                    continue
+                site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+                for loader in self.starting.iterated(event.value, site):
+                    loop = BatchLoop(file, scope, region, event)
+                    found.setdefault((loader.file.path, loader.call), []).append(loop)
+        return found
+
+    @staticmethod
+    def _is_of(file: SourceFile, region: int, event: Event) -> bool:
+        entry = file.facts.regions[region]
+        return (
+            entry.kind == "for" and (entry.parent, entry.span) == (event.region, event.span) and event.detail != "comp"
+        )
+
+    def _around(self, loader: Loader, batches: BatchLoop) -> Iterator[tuple[EpochLoop, Frame | None]]:
+        """The loops over epochs around a loop over batches, in the functions that call its own too, each with the
+        activation of the function that goes through the batches."""
+        file, scope = batches.file, batches.scope
+        parent = file.facts.regions[batches.region].parent
+        region, stop = self._epochs(loader, file, scope, parent)
+        if region is not None:
+            yield EpochLoop(file, scope, region, batches), None
+        if stop or file.scopes[scope].kind != "function":
+            return
+        for caller in self.world.calls.callers(Function(file, scope)):
+            if caller.call < 0 or caller.guessed or not self._goes_through(loader, batches, caller.frame):
+                continue
+            for where, around, outer in self._upward(loader, caller.file, caller.call, 0):
+                yield EpochLoop(where, around, outer, batches), caller.frame
+
+    def _upward(
+        self, loader: Loader, file: SourceFile, index: int, depth: int
+    ) -> Iterator[tuple[SourceFile, int, int]]:
+        call = file.calls[index]
+        region, stop = self._epochs(loader, file, call.scope, call.region)
+        if region is not None:
+            yield file, call.scope, region
+        if stop or limits.TRAINING_DEPTH.exceeded(depth) or file.scopes[call.scope].kind != "function":
+            return
+        for caller in self.world.calls.callers(Function(file, call.scope)):
+            if caller.call >= 0 and not caller.guessed:
+                yield from self._upward(loader, caller.file, caller.call, depth + 1)
+
+    def _epochs(self, loader: Loader, file: SourceFile, scope: int, region: int) -> tuple[int | None, bool]:
+        """The innermost loop over epochs around a region, and whether to look no further: it was found, or a loop
+        makes the loader anew."""
+        made = loader.file.calls[loader.call]
+        for index in file.regions(region):
+            loop = file.facts.regions[index]
+            if loop.kind not in ("for", "while"):
+                continue
+            if loader.file is file and made.scope == scope and file.encloses(index, made.region):
+                return None, True
+            if self._counts(file, scope, loop):
+                site = Site(file, scope, loop.parent, (loop.span.line, loop.span.column), None)
+                once = loop.expr is not None and iterations(self.project.datasets, loop.expr, site) == 1
+                return None if once else index, True
+        return None, False
+
+    @staticmethod
+    def _counts(file: SourceFile, scope: int, loop: Region) -> bool:
+        """Whether a loop repeats what is in it: over epochs by name, over numbers, or as long as a condition holds."""
+        if loop.kind == "while" or loop.expr is None:
+            return True
+        for part in walk(loop.expr, file):
+            if isinstance(part, CallRef) and last_name(file.calls[part.index].func) in _COUNTING:
+                return True
+        return any(
+            event.target is not None and _EPOCH.search(render(event.target, file)) is not None
+            for event in file.scopes[scope].events_of("for")
+            if event.value == loop.expr and event.detail != "comp"
+        )
+
+    def _goes_through(self, loader: Loader, batches: BatchLoop, frame: Frame) -> bool:
+        event = batches.event
+        assert event.value is not None
+        site = Site(batches.file, batches.scope, event.region, (event.span.line, event.span.column), frame)
+        return any(
+            one.call == loader.call and one.file is loader.file for one in self.starting.iterated(event.value, site)
+        )
+
+    def _trains(self, batches: BatchLoop, frame: Frame | None) -> bool:
+        """Whether the loop over the batches, or what it calls, computes gradients."""
+        seen: set[tuple[str, int]] = set()
+        todo: list[tuple[SourceFile, int, int, Frame | None, int]] = [
+            (batches.file, batches.scope, batches.region, frame, 0)
+        ]
+        while todo:
+            file, scope, region, activation, depth = todo.pop(0)
+            for index in file.calls_of(scope):
+                call = file.calls[index]
+                if not file.encloses(region, call.region):
+                    continue
+                if self.world.impossible(self.world.call_site(file, index, activation)):
+                    continue
+                if last_name(call.func) in _BACKWARD:
+                    return True
+                if limits.TRAINING_DEPTH.exceeded(depth) or limits.TRAINING_FUNCTIONS.reached(len(seen)):
+                    continue
+                for target in self.world.calls.targets(file, index, activation):
+                    if not target.guessed and target.function.key not in seen:
+                        seen.add(target.function.key)
+                        todo.append((target.function.file, target.function.scope, 0, target.frame, depth + 1))
+        return False

@@ -1,0 +1,83 @@
+"""DLL612: workers that start anew in every epoch by spawn or forkserver, because nothing keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dllint.evidence.wording import counted
+from dllint.finding import Finding, Fix, Place, SetArgument
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.project.model import Regime
+from dllint.rules.data.dataset_changes import DatasetChanges
+from dllint.rules.data.training_loops import TrainingLoops
+from dllint.rules.stores.mapped_stores import Stores
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
+CODE = "DLL612"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    for loader in project.loaders:
+        if not loader.api.dataset or loader.flag("persistent_workers") is not False or not loader.workers().possible:
+            continue
+        regime = next((one for one in project.regimes(loader) if _is_slow(one)), None)
+        if regime is None or _is_better_so(project, loader):
+            continue
+        loop = next(project.ask(TrainingLoops).of(loader), None)
+        if loop is None:
+            continue
+        yield Finding(
+            CODE,
+            loader.file.path,
+            loader.span,
+            "main",
+            {"workers": regime.workers.described, "method": regime.described},
+            start_methods=(regime.method,),
+            trace=project.chain(regime.arrival),
+            related=(
+                Place(loop.file.path, loop.loop.span, "the loop over epochs"),
+                Place(loop.batches.file.path, loop.batches.event.span, "the workers start here"),
+            ),
+            fixes=_kept(loader),
+            statement=loader.file.calls[loader.call].statement,
+        )
+
+
+def _is_slow(regime: Regime) -> bool:
+    """Whether the workers surely start as new interpreters. The forkserver of Python 3.14, which has the program's
+    modules loaded before it forks, is as quick as fork."""
+    return (
+        regime.method != "fork"
+        and regime.workers.possible
+        and (regime.shown or (regime.method == "spawn" and regime.only))
+    )
+
+
+def _is_better_so(project: Project, loader: Loader) -> bool:
+    """Whether workers that live on would miss changes of their dataset, or count ever more pages of its store."""
+    if any(True for _ in DatasetChanges(project).of_loader(loader)):
+        return True
+    return any(project.ask(Stores).kept(value) for value in project.dataset_objects(loader))
+
+
+def _kept(loader: Loader) -> tuple[Fix, ...]:
+    if not loader.has_workers or not loader.accepts("persistent_workers"):
+        return ()
+    edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "True")
+    return (Fix("Keep the workers through all epochs: `persistent_workers=True`", "unsafe", (edit,)),)
+
+
+def judge(case: Case) -> Judgement:
+    """Did the workers start anew in later epochs?"""
+    again = [one for run in case.runs for one in run.iterations[1:] if one.fresh]
+    if again:
+        return case.confirmed(f"the workers were started anew {counted(len(again), 'time')}")
+    if any(len(run.iterations) > 1 for run in case.runs):
+        return case.refuted("the workers lived through several epochs")
+    if not case.runs:
+        return case.not_reached("this loader was never built")
+    return case.inconclusive("one epoch was run")

@@ -1,0 +1,145 @@
+"""DLL109: a package with threads of its own is used before the workers fork, and by the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dllint.evidence.wording import describe
+from dllint.facts.nodes import Attribute, Subscript
+from dllint.finding import Finding, Place
+from dllint.inference.values import Class, External, Frame, Instance
+from dllint.libraries.facets import NativePool
+from dllint.libraries.index import NATIVE_POOLS
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
+from dllint.project import Project
+from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
+from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.start_methods.cuda_forks import CudaForks
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
+CODE = "DLL109"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    causes: Causes[Use] = Causes()
+    for loader in project.loaders:
+        if not loader.workers().possible or not project.ask(CudaForks).forks(loader):
+            continue
+        used = dict(_by_workers(project, loader))
+        for package, place in _by_parent(project, loader) if used else ():
+            if package in used:
+                finding = _finding(project, loader, package, used.pop(package), place)
+                causes.add(Use(finding, project.loader_place(loader), loader.has_workers), (finding.path, finding.span))
+    yield from map(worst, causes)
+
+
+def _finding(project: Project, loader: Loader, package: str, use: tuple[WorkerRun, int], place: Place) -> Finding:
+    run, index = use
+    call = run.file.calls[index]
+    return Finding(
+        CODE,
+        run.file.path,
+        call.span,
+        "main",
+        {
+            "call": render(call.func, run.file, 40),
+            "package": NATIVE_POOLS[package].what,
+            "loader": project.where(loader.file, loader.span),
+        },
+        severity="error" if loader.has_workers else "warning",
+        start_methods=("fork",),
+        trace=project.trace(run.hops),
+        related=(place,),
+        statement=call.statement,
+    )
+
+
+def _by_workers(project: Project, loader: Loader) -> Iterator[tuple[str, tuple[WorkerRun, int]]]:
+    """The packages whose threads the workers' code uses, each with its first call."""
+    found: set[str] = set()
+    for run in project.worker_runs(loader):
+        for index in run.file.calls_of(run.scope):
+            package = _package(project, run.file, index, run.frame)
+            if package and package not in found:
+                found.add(package)
+                yield package, (run, index)
+
+
+def _by_parent(project: Project, loader: Loader) -> Iterator[tuple[str, Place]]:
+    """The packages whose threads the parent uses before the workers start: for what the dataset keeps, in its
+    constructor, and above the loader in the same function."""
+    for _, piece in project.dataset_pieces(loader):
+        value = piece.value
+        if (
+            isinstance(value, Instance)
+            and isinstance(value.of, External)
+            and value.file is not None
+            and value.call >= 0
+        ):
+            package = _running(value.of.name)
+            if package:
+                yield package, _place(value.file, value.call)
+    scopes = [
+        (project.world.files[path], scope, None)
+        for value in project.dataset_objects(loader)
+        if isinstance(value.of, Class)
+        for path, scope in project.datasets.init_code(value.of)
+    ]
+    made = loader.file.calls[loader.call]
+    for file, scope, until in [*scopes, (loader.file, made.scope, made.span)]:
+        for index in file.calls_of(scope):
+            if until is None or file.calls[index].span < until:
+                package = _package(project, file, index, None)
+                if package:
+                    yield package, _place(file, index)
+
+
+def _place(file: SourceFile, index: int) -> Place:
+    return Place(file.path, file.calls[index].span, "this starts the threads in the parent")
+
+
+def _package(project: Project, file: SourceFile, index: int, frame: Frame | None) -> str:
+    func = file.calls[index].func
+    if isinstance(func, Attribute) and isinstance(func.value, Subscript):
+        return ""  # A column, of which nothing is known
+    for value in project.world.values.evaluate(func, project.world.call_site(file, index, frame)):
+        if isinstance(value, External):
+            return _running(value.name)
+    return ""
+
+
+def _running(name: str) -> str:
+    """The package on whose threads a call surely runs: "polars" for "polars.read_csv().filter"."""
+    package, _, rest = name.partition(".")
+    pool = NATIVE_POOLS.get(package)
+    return package if pool is not None and _runs(rest, pool) else ""
+
+
+def _runs(name: str, pool: NativePool) -> bool:
+    """Whether `read_csv().filter` runs a query. Methods of a column, or of an expression, are none."""
+    first, *methods = name.split("()")
+    if not methods:
+        return first in pool.functions
+    if not first.startswith(pool.tables) or any(not method.startswith(".") for method in methods):
+        return False
+    lazy = first.startswith(pool.lazy)
+    *before, last = (method[1:] for method in methods)
+    for method in before:
+        lazy = method not in pool.runs and (lazy or method.startswith(pool.lazy))
+    return last in pool.runs if lazy else last in pool.methods
+
+
+def judge(case: Case) -> Judgement:
+    """Did forked workers wait for ever?"""
+    forked = [run for run in case.runs if run.forked]
+    stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
+    if stuck:
+        return case.confirmed(f"the program hung: no forked worker of {describe(stuck[0].loader.site)} sent a batch")
+    if not forked:
+        return case.refuted("its workers were not forked")
+    return case.inconclusive("no worker hung in this run")

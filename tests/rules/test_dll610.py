@@ -1,0 +1,216 @@
+"""DLL610: in which loops over epochs a distributed sampler keeps its order, and where its epoch is set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.rules.conftest import in_one_file
+
+HEAD = """\
+import itertools
+
+from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+
+"""
+STEP = "model(batch).mean().backward()"
+
+FOUND = {
+    "while": f"""
+def train(dataset, model, steps):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    done = 0
+    while done < steps:  # DLL610
+        for batch in loader:
+            {STEP}
+            done += 1
+""",
+    "through tqdm, by number": f"""
+from tqdm import tqdm, trange
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset, seed=3))
+    for _ in trange(10):  # DLL610
+        for index, batch in enumerate(tqdm(loader)):
+            {STEP}
+""",
+    "an alias": f"""
+from torch.utils.data.distributed import DistributedSampler as Part
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Part(dataset, 4, 0, True))
+    for number in itertools.count():  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "a subclass that changes nothing about it": f"""
+class Part(DistributedSampler):
+    def describe(self):
+        return self.rank
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=Part(dataset))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "in a batch sampler": f"""
+def train(dataset, model):
+    batches = BatchSampler(DistributedSampler(dataset), 4, drop_last=True)
+    loader = DataLoader(dataset, batch_sampler=batches)
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "phases": f"""
+def train(dataset, others, model):
+    loaders = {{
+        "train": DataLoader(dataset, sampler=DistributedSampler(dataset)),
+        "val": DataLoader(others),
+    }}
+    for epoch in range(3):  # DLL610
+        for phase in ["train", "val"]:
+            for batch in loaders[phase]:
+                if phase == "train":
+                    {STEP}
+""",
+    "an object, and gradients two calls away": f"""
+class Trainer:
+    def __init__(self, dataset, model, epochs):
+        self.model, self.epochs = model, epochs
+        self.loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+
+    def update(self, batch):
+        model = self.model
+        {STEP}
+
+    def step(self, batch):
+        self.update(batch)
+
+    def one_epoch(self):
+        for batch in self.loader:
+            self.step(batch)
+
+    def run(self):
+        for number in range(self.epochs):  # DLL610
+            self.one_epoch()
+""",
+    "options in a dict": f"""
+def train(dataset, model, distributed):
+    options = {{"batch_size": 4}}
+    if distributed:
+        options["sampler"] = DistributedSampler(dataset)
+    loader = DataLoader(dataset, **options)
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+}
+
+SET = "def train(dataset, model, epochs):\n    sampler = DistributedSampler(dataset)\n"
+LOADER = "    loader = DataLoader(dataset, sampler=sampler)\n"
+LOOP = "    for epoch in range(epochs):\n"
+BATCHES = f"        for batch in loader:\n            {STEP}\n"
+
+SILENT = {
+    "set": SET + LOADER + LOOP + "        sampler.set_epoch(epoch)\n" + BATCHES,
+    "by the loader": SET + LOADER + LOOP + "        loader.sampler.set_epoch(epoch)\n" + BATCHES,
+    "by another name": SET + LOADER + "    same = sampler\n" + LOOP + "        same.set_epoch(epoch)\n" + BATCHES,
+    "by a method that is passed on": SET
+    + LOADER
+    + "    say = sampler.set_epoch\n"
+    + LOOP
+    + "        say(epoch)\n"
+    + BATCHES,
+    "by its attribute": SET + LOADER + LOOP + "        sampler.epoch = epoch\n" + BATCHES,
+    "in a function": "def announce(loader, epoch):\n    loader.sampler.set_epoch(epoch)\n\n"
+    + (SET + LOADER + LOOP + "        announce(loader, epoch)\n" + BATCHES),
+    "in a hook": """
+class Hook:
+    def before_epoch(self, runner):
+        runner.loader.sampler.set_epoch(runner.epoch)
+
+"""
+    + (SET + LOADER + LOOP + "        model.call('before_epoch')\n" + BATCHES),
+    "in order": SET.replace("(dataset)\n", "(dataset, shuffle=False)\n") + LOADER + LOOP + BATCHES,
+    "not known whether in order": SET.replace("(dataset)\n", "(dataset, shuffle=model.flag)\n")
+    + LOADER
+    + LOOP
+    + BATCHES,
+    "one epoch": SET + LOADER + "    for epoch in range(1):\n" + BATCHES,
+    "no epochs": SET + LOADER + "    if epochs:\n" + BATCHES,
+    "no gradients": SET + LOADER + LOOP + "        for batch in loader:\n            model(batch)\n",
+    "made anew": "def train(dataset, model, epochs):\n"
+    + LOOP
+    + f"        loader = DataLoader(dataset, sampler=DistributedSampler(dataset, seed=epoch))\n{BATCHES}",
+    "a sampler of its own order": """
+class Part(DistributedSampler):
+    def __iter__(self):
+        self.epoch += 1
+        return super().__iter__()
+
+"""
+    + (SET.replace("DistributedSampler(", "Part(") + LOADER + LOOP + BATCHES),
+    "another sampler": SET.replace("DistributedSampler(dataset)", "None") + LOADER + LOOP + BATCHES,
+    "accelerate": "from accelerate import Accelerator\n\n"
+    + (SET + LOADER + "    loader = Accelerator().prepare(loader)\n" + LOOP + BATCHES),
+    "a function that trains with another loader": f"""
+def go(model, loader, train):
+    for batch in loader:
+        loss = model(batch)
+        if train:
+            {STEP}
+
+def main(dataset, others, model):
+    loader = DataLoader(dataset, shuffle=True)
+    validation = DataLoader(others, sampler=DistributedSampler(others))
+    for epoch in range(10):
+        go(model, loader, True)
+        go(model, validation, False)
+""",
+    "one pass per dataset": f"""
+def train(datasets, model):
+    loader = DataLoader(datasets, sampler=DistributedSampler(datasets))
+    for dataset in datasets:
+        for batch in loader:
+            {STEP}
+""",
+}
+
+test_found, test_silent = in_one_file("DLL610", FOUND, SILENT, HEAD)
+
+
+def test_a_program_of_its_own_sets_another_sampler(told: Callable[..., Any]) -> None:
+    files = {
+        "one.py": HEAD + SET + LOADER + LOOP + BATCHES + "\nif __name__ == '__main__':\n    train([], 0, 9)\n",
+        "two.py": HEAD
+        + (SET + LOADER + LOOP + "        sampler.set_epoch(epoch)\n" + BATCHES)
+        + "\nif __name__ == '__main__':\n    train([], 0, 9)\n",
+    }
+
+    (found,) = told(files, select=["DLL610"])
+
+    assert found.path.endswith("one.py")
+    assert "`sampler.set_epoch(epoch)`" in found.help
+
+
+@pytest.mark.parametrize(
+    ("made", "call"),
+    [
+        ("loader = DataLoader(dataset, sampler=DistributedSampler(dataset))", "loader.sampler.set_epoch(epoch)"),
+        ("part = DistributedSampler(dataset); loader = DataLoader(dataset, sampler=part)", "part.set_epoch(epoch)"),
+    ],
+)
+def test_the_help_names_the_call(made: str, call: str, told: Callable[..., Any]) -> None:
+    text = f"def train(dataset, model, epochs):\n    {made}\n" + LOOP + BATCHES
+
+    (found,) = told({"train.py": HEAD + text}, select=["DLL610"])
+
+    assert f"`{call}`" in found.help
+
+
+def test_two_loops_of_one_sampler_are_one_finding(told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": HEAD + SET + LOADER + (LOOP + BATCHES) * 2}, select=["DLL610"])
+
+    assert "these epochs have the same order, too" in [place.message for place in found.related]

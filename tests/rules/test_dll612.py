@@ -1,0 +1,144 @@
+"""DLL612: where training waits in every epoch for workers to start, and where they live on or start at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.rules.conftest import in_one_file
+
+HEAD = """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+def work(model, loader):
+    for batch in loader:
+        model(batch).mean().backward()
+
+"""
+EPOCHS = "    for epoch in range(9):\n        work(model, loader)\n"
+
+FOUND = {
+    "a start method for the program": f"""
+def train(model, dataset):
+    loader = DataLoader(dataset, num_workers=2)  # DLL612
+{EPOCHS}
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    train(None, [])
+""",
+    "a context object": f"""
+def train(model, dataset, count):
+    context = mp.get_context("forkserver")
+    loader = DataLoader(dataset, num_workers=count, multiprocessing_context=context)  # DLL612
+{EPOCHS}
+""",
+    "turned off": f"""
+def train(model, dataset):
+    options = dict(num_workers=2, persistent_workers=False, multiprocessing_context="spawn")
+    loader = DataLoader(dataset, **options)  # DLL612
+{EPOCHS}
+""",
+    "a subclass, on an object": """
+class Loader(DataLoader):
+    pass
+
+class Trainer:
+    def __init__(self, dataset):
+        self.loader = Loader(dataset, num_workers=2, multiprocessing_context="spawn")  # DLL612
+
+    def fit(self, model, steps):
+        step = 0
+        while step < steps:
+            for batch in self.loader:
+                model(batch).backward()
+                step += 1
+""",
+    "a launched function": f"""
+def train(rank, model, dataset):
+    loader = DataLoader(dataset, num_workers=2)  # DLL612
+{EPOCHS}
+def main():
+    mp.spawn(train, (None, []), nprocs=2)
+""",
+}
+
+SPAWNED = 'DataLoader(dataset, num_workers=2, multiprocessing_context="spawn"'
+SILENT = {
+    "kept": f"def train(model, dataset):\n    loader = {SPAWNED}, persistent_workers=True)\n{EPOCHS}",
+    "kept where there are any": f"""
+def train(model, dataset, count):
+    loader = DataLoader(
+        dataset, num_workers=count, multiprocessing_context="spawn", persistent_workers=count > 0
+    )
+{EPOCHS}
+""",
+    "it is not known whether they are kept": f"""
+def train(model, dataset, options):
+    loader = {SPAWNED}, **options)
+{EPOCHS}
+""",
+    "no workers": f"def train(model, dataset):\n    loader = DataLoader(dataset, num_workers=0)\n{EPOCHS}",
+    "a default": f"def train(model, dataset):\n    loader = DataLoader(dataset, num_workers=2)\n{EPOCHS}",
+    "no gradients": f"""
+def train(model, dataset):
+    loader = {SPAWNED})
+    for epoch in range(9):
+        for batch in loader:
+            model(batch)
+""",
+    "the dataset changes": f"""
+class Rows(Dataset):
+    def __init__(self):
+        self.epoch = 0
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return index + self.epoch
+
+def train(model):
+    dataset = Rows()
+    loader = {SPAWNED})
+    for epoch in range(9):
+        dataset.epoch = epoch
+        work(model, loader)
+""",
+    "a store that is mapped": f"""
+import numpy
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.path, self.rows = path, None
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        if self.rows is None:
+            self.rows = numpy.load(self.path, mmap_mode="r")
+        return self.rows[index]
+
+def train(model, path):
+    dataset = Rows(path)
+    loader = {SPAWNED})
+{EPOCHS}
+""",
+}
+
+test_found, test_silent = in_one_file("DLL612", FOUND, SILENT, HEAD)
+
+
+def test_on_macos_the_default_is_spawn(told: Callable[..., Any]) -> None:
+    (found,) = told({"train.py": HEAD + SILENT["a default"]}, select=["DLL612"], target_platform="macos")
+
+    assert found.severity == "info"
+    assert "macOS" in found.text
+
+
+def test_the_fix_needs_workers(told: Callable[..., Any]) -> None:
+    (one,) = told({"train.py": HEAD + FOUND["turned off"]}, select=["DLL612"])
+    (other,) = told({"train.py": HEAD + FOUND["a context object"]}, select=["DLL612"])
+
+    assert ([fix.applicability for fix in one.fixes], other.fixes) == (["unsafe"], ())
