@@ -22,7 +22,6 @@ import pytest
 from dllint.config import Settings
 from dllint.facts.extract import extract
 from dllint.inference.values import Class, Function, Instance, Value
-from dllint.libraries.contents import flattened
 from dllint.project import Project
 from dllint.project.loaders import Loader
 
@@ -95,7 +94,7 @@ class Answers:
             for loader in self.project.loaders
             if loader.workers().possible
             for name, piece in self.project.dataset_pieces(loader)
-            for value in flattened(self.project.world, piece.value)
+            for value in self.project.world.mappings.flattened(piece.value)
             if _line(value) == (path, line) and piece.initial
         )
 

@@ -70,6 +70,11 @@ class Knowledge(Protocol):
     def run_time_classes(self) -> frozenset[str]:
         """Functions that make a class."""
 
+    @property
+    def iterates(self) -> Mapping[str, tuple[slice, str]]:
+        """Functions that go through their arguments, by their last names: which positional arguments, and what the
+        elements are: the "same", "indexed" by a number, "zipped", "some" of them, or "other" ones."""
+
     def canonical(self, name: str) -> str:
         """The one name of an API that can be reached by several."""
 

@@ -19,6 +19,7 @@ from dllint.inference.changes import CONTAINERS, Changes, is_other
 from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.interface import Engine, Table
+from dllint.inference.iteration import of_iterator
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -382,6 +383,8 @@ class Mappings:
         """The values that iterating `value` gives."""
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
+        if isinstance(value, Instance):
+            return of_iterator(self.world, value) or (UNKNOWN,)
         return self.lists.elements(value) if isinstance(value, Display) else (UNKNOWN,)
 
 

@@ -152,9 +152,11 @@ def _last_names(*elements: str, lazily: tuple[bool, ...] = (True, False)) -> fro
     )
 
 
-SAME_ELEMENTS = _last_names("same")
-"""Last names of functions that go through what their first argument goes through: `tqdm`, `list`."""
-SAME_LENGTH = SAME_ELEMENTS | _last_names("indexed")
+ITERATES: dict[str, tuple[slice, str]] = {
+    name.rpartition(".")[2]: (row.arguments, row.elements) for name, row in _ITERATES.items()
+}
+"""Functions that go through arguments, by their last names: which arguments, and what the elements are."""
+SAME_LENGTH = _last_names("same", "indexed")
 """Last names of functions that give as many elements as their argument has."""
 ITERATING = _last_names("same", lazily=(False,))
 """Last names of functions that iterate their argument at once."""

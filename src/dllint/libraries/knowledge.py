@@ -10,7 +10,7 @@ from dllint.inference.values import Actuals, Data, Frame, Function, Instance, Pa
 from dllint.libraries import builtins, click, contents, hooks, index, registries
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import first_argument
-from dllint.libraries.index import GIVES_ARGUMENT, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.index import GIVES_ARGUMENT, ITERATES, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -48,6 +48,7 @@ class Libraries:
     builtins = builtins.BUILTINS
     new_storage = NEW_STORAGE
     run_time_classes = RUN_TIME_CLASSES
+    iterates = ITERATES
 
     def __init__(self, world: Engine) -> None:
         self.world = world
