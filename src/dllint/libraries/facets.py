@@ -257,6 +257,7 @@ class Library(NamedTuple):
             worker; `plain_bases` base classes that have no `__iter__` to share out data by.
         dataset_wrappers: datasets that hold other datasets.
         pipelines: datasets whose methods each add a stage and give the dataset back.
+        lets_go: arguments that a class only uses while its object is made, by the class.
         keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
         launchers: what starts processes that run a function; `pools` the classes of process pools.
         hooks: classes of a framework that call methods of the project.
@@ -303,6 +304,7 @@ class Library(NamedTuple):
     plain_bases: frozenset[str] = frozenset()
     dataset_wrappers: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
+    lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_arguments: frozenset[str] = frozenset()
     launchers: Mapping[str, LauncherApi] = NOTHING
     pools: Mapping[str, PoolApi] = NOTHING

@@ -71,6 +71,7 @@ ITERABLE_BASES = _union(one.iterable_datasets for one in LIBRARIES)
 PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
 WRAPPERS = _union(one.dataset_wrappers for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
+LETS_GO = _joined(one.lets_go for one in LIBRARIES)
 KEEPING_FUNCTIONS = _union(one.keeps_arguments for one in LIBRARIES)
 
 # Processes and threads

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
 from dllint.inference import limits
+from dllint.inference.constructors import reaching
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -22,7 +23,6 @@ from dllint.inference.values import (
     Instance,
     Partial,
     Site,
-    Super,
     Unknown,
     Value,
     Values,
@@ -100,7 +100,10 @@ class Loader:
         """The library's constructor and the arguments that reach it, through partials and the constructors of the
         project's own loader classes; None where that is not known."""
         actuals = self.world.actuals(self.file, self.call, frame)
-        return _reaching(self.world, self.callee, actuals, (self.file, self.call, frame))
+        making = (self.file, self.call, frame)
+        found = reaching(self.world, self.callee, actuals, making, lambda one: loader_api(self.world, one) is not None)
+        made = loader_api(self.world, found.base) if found is not None else None
+        return (made[0], found.actuals) if found is not None and made is not None else None
 
     def workers(self, frame: Frame | None = None) -> Workers:
         """The worker count in an activation of the function around."""
@@ -279,50 +282,6 @@ def _called_at_once(world: World) -> Iterator[tuple[str, int]]:
         func = file.calls[index].func
         if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
             yield file.path, index
-
-
-def _reaching(
-    world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
-) -> tuple[LoaderApi, Actuals] | None:
-    """The arguments that reach the library's own constructor; None where that is not known."""
-    if limits.LOADER_STEPS.exceeded(depth):
-        return None
-    if isinstance(callee, Partial):
-        return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)
-    if isinstance(callee, Class):
-        init = world.hierarchy.method(callee, "__init__")
-        if init is not None:
-            bound = init.bound_to(Instance(callee, *call))
-            frame = world.intern(("loader", call[0].path, call[1], call[2], callee), actuals, bound, call[2])
-            return _through_init(world, bound, frame, depth)
-    found = loader_api(world, callee)
-    return (found[0], actuals) if found is not None else None
-
-
-def _through_init(world: World, init: Function, frame: Frame, depth: int) -> tuple[LoaderApi, Actuals] | None:
-    """The arguments as the subclass's constructor hands them to the base's."""
-    for index in init.file.calls_of(init.scope):
-        call = init.file.calls[index]
-        if not isinstance(call.func, Attribute) or call.func.attr != "__init__":
-            continue
-        site = world.call_site(init.file, index, frame)
-        actuals = world.actuals(init.file, index, frame)
-        for base in world.values.evaluate(call.func.value, site):
-            plain = base
-            if isinstance(base, Super):
-                for target in world.values.evaluate(call.func, site):
-                    if isinstance(target, Function):
-                        inner = world.intern(
-                            ("loader-init", init.file.path, index, frame, target), actuals, target, frame
-                        )
-                        return _through_init(world, target, inner, depth + 1)
-                    if isinstance(target, External):
-                        plain = External(target.name.removesuffix(".__init__"))
-            elif actuals.positional:
-                actuals = actuals.without_first()
-            if loader_api(world, plain) is not None:
-                return _reaching(world, plain, actuals, (init.file, index, frame), depth + 1)
-    return None
 
 
 def _given(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:
