@@ -128,6 +128,24 @@ FOUND: dict[str, str] = {
     "an iterable dataset": f"{HEAD}\nclass Rows(IterableDataset):\n    def __init__(self, path):\n"
     "        self.rows = json.load(open(path))  # DLL302\n\n    def __iter__(self):\n"
     f"        for row in self.rows:\n            yield row\n{TAIL}",
+    "records behind an index that is searched for": dataset(
+        "groups = pickle.load(open(path, 'rb'))\nself.ends = [9]\n"
+        "self.rows = [one for one in groups if len(one) > 2]  # DLL302",
+        before="from bisect import bisect\n",
+        extra=READ.replace("self.rows[index]", "self.rows[bisect(self.ends, index)][0]"),
+    ),
+    "records behind an index of numpy": dataset(
+        "self.ends = np.array([9])\nself.rows = json.load(open(path))  # DLL302",
+        before="import numpy as np\n",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "at = int(np.searchsorted(self.ends, index, side='right'))\n        return self.rows[at]",
+        ),
+    ),
+    "records behind an index of a method": dataset(
+        "self.rows = json.load(open(path))  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return self.rows[min(self.ends.searchsorted(index), 7)]"),
+    ),
     "pickled records": dataset(
         "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
         extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n        return row['pose']\n",
@@ -179,6 +197,11 @@ SILENT: dict[str, str] = {
     "numbers of a record": dataset("self.rows = [int(x['label']) for x in json.load(open(path))]"),
     "no workers": dataset(
         "self.rows = json.load(open(path))", tail="\ndef build(p):\n    return DataLoader(Rows(p))\n"
+    ),
+    "a table behind a search for something else": dataset(
+        "self.names = json.load(open('names.json'))\nself.rows = sorted(os.listdir(path))",
+        before="from bisect import bisect\n",
+        extra=READ.replace("return self.rows[index]", "return self.names[bisect([1, 2], len(self.rows))]"),
     ),
     "a table of classes": dataset(
         "self.names = json.load(open('names.json'))\nself.rows = sorted(os.listdir(path))",

@@ -148,12 +148,15 @@ class Maker(NamedTuple):
     Attributes:
         library: "numpy" or "torch".
         shape: where the shape is: "first" (one argument, an int or a tuple), "dims" (each argument a dimension),
-            "count" (`arange`), "file" (a whole file is read), "same" (as large as what it is given).
+            "count" (`arange`), "file" (a whole file is read), "same" (as large as what it is given), "other" (made of
+            what it is given, in another size).
         size: keyword that gives the shape where no position does.
         position: position of the shape.
         item: bytes per element unless `dtype=` says otherwise.
         mapped: keyword that makes it a memory map instead of a copy.
         dtype_at: position of the element type.
+        alone: False where one of it is small (an image), so that it counts only where many are kept.
+        read: False where nothing is read until an array is made of it.
     """
 
     library: str
@@ -163,6 +166,13 @@ class Maker(NamedTuple):
     item: int = 8
     mapped: str = ""
     dtype_at: int = -1
+    alone: bool = True
+    read: bool = True
+
+
+DECODED = Maker("numpy", "file", alone=False)
+"""One image, sound or volume out of many."""
+UNREAD = DECODED._replace(read=False)
 
 
 HOLDS = "holds"
@@ -290,6 +300,7 @@ class Library(NamedTuple):
         unsplit_packages: packages whose readers know nothing of torch's workers: iterating what they give reads all of
             it in each worker. Readers that split by worker on their own are left out.
         iterates: functions that go through the elements of their arguments.
+        positions: functions and methods that work out a position of a number, by their last names.
         words: what the byte screen looks for, besides what the other facets give.
     """
 
@@ -341,4 +352,5 @@ class Library(NamedTuple):
     worker_info: frozenset[str] = frozenset()
     unsplit_packages: frozenset[str] = frozenset()
     iterates: Mapping[str, Iterates] = NOTHING
+    positions: frozenset[str] = frozenset()
     words: Words = Words()

@@ -116,6 +116,7 @@ def refuses(name: str) -> bool:
 # Arrays and tensors
 
 MAKERS = _joined(one.arrays for one in LIBRARIES)
+POSITIONS = _union(one.positions for one in LIBRARIES)
 SIZE_KEEPING = _union(one.size_keeping for one in LIBRARIES)
 METHODS = _joined(one.tensor_methods for one in LIBRARIES)
 FUNCTIONS = _joined(one.tensor_functions for one in LIBRARIES)

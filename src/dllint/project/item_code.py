@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.index import PATH_CONSUMERS
+from dllint.libraries.index import PATH_CONSUMERS, POSITIONS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
 
-_CONVERSIONS = frozenset({"int", "str", "item", "tolist", "divmod", "join", "Path", "format"})
+_CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still says which item is meant when an argument or the receiver does."""
 
 

@@ -58,7 +58,7 @@ class Project:
         self.programs = Programs(world)
         self.import_graph = world.import_graph
         self.item_code = ItemCode(world, self.workers)
-        self.arrays = Arrays(world)
+        self.arrays = Arrays(world, self.datasets.filling)
         self.tensors = Tensors(world, self.datasets)
         self._answers: dict[Callable[[Project], Any], Any] = {}
         self._objects: dict[tuple[str, int], list[Instance]] = {}

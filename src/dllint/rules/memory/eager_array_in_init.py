@@ -39,6 +39,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if not kept.initial or (kept.file.path, kept.scope) not in init_code:
                     continue
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
+                if array is None and project.item_code.read(value, kept.attr):
+                    array = project.arrays.collected(kept.values)
                 if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr)):
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
@@ -78,7 +80,7 @@ def _judge(
         if regime.workers.count:
             values["total"] = mib(array.size * regime.workers.count)
             values["workers"] = regime.workers.described
-    values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
+    values["remedy"] = "tensor" if array.library == "torch" else "load" if array.mappable else "main"
     apart = array.span.line != kept.span.line or array.file is not kept.file
     made = (Place(array.file.path, array.span, "made here"),) if apart else ()
     finding = Finding(

@@ -44,7 +44,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
-from dllint.project.counting import items
+from dllint.project.counting import items, repeats
 from dllint.project.datasets import Kept
 from dllint.span import Span
 
@@ -174,15 +174,11 @@ class Records:
                         held = self._filled(one_value, depth + 1)
                         if held is not None:
                             return held
-            elif self._repeats(change.file, change.region):
+            elif repeats(change.file, change.region):
                 reading = self._object(change.value, where, 0)
                 if reading is not None:
                     return Held(reading, None)
         return None
-
-    @staticmethod
-    def _repeats(file: SourceFile, region: int) -> bool:
-        return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
 
     def _object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a

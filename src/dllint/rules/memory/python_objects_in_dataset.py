@@ -61,7 +61,8 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
     for kept in project.datasets.kept(value):
         if not kept.initial or (kept.file.path, kept.scope) not in init_code:
             continue
-        if project.arrays.kept(kept.values, kept.store.value, kept.site) is not None:
+        arrays = project.arrays
+        if arrays.kept(kept.values, kept.store.value, kept.site) is not None or arrays.collected(kept.values):
             continue
         held = project.ask(Records).kept(kept)
         if held is None:
