@@ -47,6 +47,12 @@ FOUND: dict[str, str] = {
         return np.ones(1 << 14) @ self.rows
 """,
     ),
+    "an array that an object holds": dataset(
+        "self.store = Store(path)",
+        "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)  # DLL301\n\n"
+        "    def get(self, number):\n        return self.all[number]\n",
+        "\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
     "a list of images": dataset("self.rows = [cv2.imread(one) for one in path]  # DLL301", "import cv2\n"),
     "images with their labels": dataset(
         "self.rows = []  # DLL301\nfor number, one in enumerate(path):\n"
@@ -215,6 +221,23 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "an array of an object that workers do not ask": dataset(
+        "self.rows = path\nself.store = Store(path)",
+        "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)\n",
+    ),
+    "an array that an object leaves out of its pickle": dataset(
+        "self.store = Store(path)",
+        "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)\n\n"
+        "    def __getstate__(self):\n        return {**self.__dict__, 'all': None}\n\n"
+        "    def get(self, number):\n        return self.all[number]\n",
+        "\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "parts of one image": dataset(
+        "image = cv2.imread(path)\nself.rows = []\nfor left, right in [(0, 3), (3, 9)]:\n"
+        "    self.rows.append((image[:, left:right], image.astype(float)))\n"
+        "self.rows += [image[:, one:] for one in range(9)]",
+        "import cv2\n",
+    ),
     "one image": dataset("self.rows = cv2.imread(path)", "import cv2\n"),
     "a few images": dataset("self.rows = [cv2.imread('a.png'), cv2.imread('b.png')]", "import cv2\n"),
     "sizes of images": dataset("self.rows = [cv2.imread(one).shape[:2] for one in path]", "import cv2\n"),

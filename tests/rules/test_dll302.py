@@ -128,6 +128,27 @@ FOUND: dict[str, str] = {
     "an iterable dataset": f"{HEAD}\nclass Rows(IterableDataset):\n    def __init__(self, path):\n"
     "        self.rows = json.load(open(path))  # DLL302\n\n    def __iter__(self):\n"
     f"        for row in self.rows:\n            yield row\n{TAIL}",
+    "records that an object holds": dataset(
+        "self.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.records = json.load(open(path))  # DLL302\n\n"
+        "    def get(self, number):\n        return self.records[number]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "records that an object of an object holds": dataset(
+        "self.source = Source(Store(path))",
+        before="class Base:\n    def __init__(self, path):\n        with open(path) as f:\n"
+        "            self.records = [json.loads(line) for line in f]  # DLL302\n\n"
+        "class Store(Base):\n    def __getitem__(self, number):\n        return self.records[number]\n\n"
+        "class Source:\n    def __init__(self, store):\n        self.store = store\n\n"
+        "    def item(self, at):\n        return self.store[at]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.source.item(index)\n",
+    ),
+    "records of several that a helper reads": dataset(
+        "self.rows, self.labels = read(path)  # DLL302",
+        before="def read(path):\n    with open(path, 'rb') as f:\n        rows, labels = pickle.load(f)\n"
+        "    return rows, labels\n",
+        extra="\n    def __getitem__(self, index):\n        return self.rows[index]['pose'], self.labels[index]\n",
+    ),
     "records behind an index that is searched for": dataset(
         "groups = pickle.load(open(path, 'rb'))\nself.ends = [9]\n"
         "self.rows = [one for one in groups if len(one) > 2]  # DLL302",
@@ -197,6 +218,27 @@ SILENT: dict[str, str] = {
     "numbers of a record": dataset("self.rows = [int(x['label']) for x in json.load(open(path))]"),
     "no workers": dataset(
         "self.rows = json.load(open(path))", tail="\ndef build(p):\n    return DataLoader(Rows(p))\n"
+    ),
+    "settings that an object holds": dataset(
+        "self.rows = sorted(os.listdir(path))\nself.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n\n"
+        "    def name(self, label):\n        return self.names[label]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.name(len(self.rows[index]))\n",
+    ),
+    "records of an object that workers do not ask": dataset(
+        "self.rows = sorted(os.listdir(path))\nself.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n\n"
+        "    def get(self, number):\n        return self.names[number]\n",
+    ),
+    "records of an object that lets them go": dataset(
+        "self.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n"
+        "        self.count = len(self.names)\n        self.names = None\n\n"
+        "    def get(self, number):\n        return self.names[number]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "the second of what a pickle holds, which may be an array": dataset(
+        "self.names, self.rows = pickle.load(open(path, 'rb'))"
     ),
     "a table behind a search for something else": dataset(
         "self.names = json.load(open('names.json'))\nself.rows = sorted(os.listdir(path))",

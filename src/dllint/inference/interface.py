@@ -66,6 +66,9 @@ class Knowledge(Protocol):
     def new_storage(self) -> Collection[str]:
         """Calls that give a tensor with a storage of its own."""
 
+    def reads(self, name: str) -> bool:
+        """Whether a call turns a file into Python objects, or takes some of those."""
+
     @property
     def run_time_classes(self) -> frozenset[str]:
         """Functions that make a class."""

@@ -360,7 +360,8 @@ class Mappings:
                 part = f"{self.world.knowledge.canonical(value.of.name)}[{key.value}]"
                 if part in self.world.knowledge.new_storage:
                     return (Instance(External(part), value.file, value.call, value.frame),)
-                return (UNKNOWN,)
+                if not self.world.knowledge.reads(value.of.name):
+                    return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)
         if isinstance(value, Instance) and isinstance(value.of, Class):

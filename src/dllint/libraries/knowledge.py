@@ -11,6 +11,7 @@ from dllint.libraries import builtins, click, contents, hooks, index, registries
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.libraries.index import GIVES_ARGUMENT, ITERATES, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.records import OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -64,6 +65,11 @@ class Libraries:
     @staticmethod
     def canonical(name: str) -> str:
         return index.canonical(name)
+
+    @staticmethod
+    def reads(name: str) -> bool:
+        found = form(index.canonical(name))
+        return found is not None and found[0] in (RECORDS, OPAQUE, ROWS)
 
     @staticmethod
     def exports(module: str, name: str) -> bool:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, Comprehension, Constant, List, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import Const, Display, External, Instance, Mapping, Pattern, Site, Value, Values
+from dllint.inference.all_entries import inside
+from dllint.inference.values import Const, Display, External, Frame, Instance, Mapping, Pattern, Site, Value, Values
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.numpy import ITEM_BYTES
 from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.libraries.torch import CASTS
 from dllint.linking.source import SourceFile
-from dllint.project.counting import repeats, whole_number
+from dllint.project.counting import loops, whole_number
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Array:
     alone: bool = True
     read: bool = True
     mappable: bool = False
+    frame: Frame | None = None
 
     @property
     def span(self) -> Span:
@@ -71,17 +73,22 @@ class Arrays:
         if limits.ARRAY_DEPTH.exceeded(depth):
             return None
         flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
-        if isinstance(value.written.expr, Comprehension) and (found := self._read(flattened(value))) is not None:
-            return found
+        expr, site = value.written.expr, value.written.site
+        if isinstance(expr, Comprehension):
+            around = site.file.regions(inside(expr, site).region)
+            turns = [one for one in around if not site.file.encloses(one, site.region)]
+            if (found := self._read(flattened(value), site, turns)) is not None:
+                return found
         inner: list[Value] = []
         for change in self.filling(value):
             if change.value is None:
                 continue
-            given = evaluate(change.value, self.world.mappings.changed_at(change, value))
+            where = self.world.mappings.changed_at(change, value)
+            given = evaluate(change.value, where)
             if change.kind in ("extend", "merge"):
                 inner += given
-            elif repeats(change.file, change.region):
-                if (found := self._read(part for one in given for part in flattened(one))) is not None:
+            elif turns := loops(change.file, change.region):
+                if (found := self._read((part for one in given for part in flattened(one)), where, turns)) is not None:
                     return found
             else:
                 inner += given
@@ -89,10 +96,21 @@ class Arrays:
         containers = [one for one in parts if isinstance(one, (Display, Mapping)) and one != value]
         return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
 
-    def _read(self, values: Iterable[Value]) -> Array | None:
-        """The first whole array of a file."""
-        arrays = (self._of(value) for value in values)
-        return next((one for one in arrays if one is not None and one.source == "file" and one.read), None)
+    def _read(self, values: Iterable[Value], where: Site, turns: list[int]) -> Array | None:
+        """The first array that is read from a file anew in each turn of one of the loops."""
+        for array in map(self._of, values):
+            if array is not None and array.source == "file" and array.read and self._in_turns(array, where, turns):
+                return array
+        return None
+
+    def _in_turns(self, array: Array, where: Site, turns: list[int]) -> bool:
+        """Whether the call that makes an array, or one that leads to it, stands in one of the loops of a function."""
+        file, index, frame = array.file, array.call, array.frame
+        while not (file is where.file and file.calls[index].scope == where.scope):
+            if frame is None or frame.call is None:
+                return False
+            file, index, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
+        return any(file.encloses(turn, file.calls[index].region) for turn in turns)
 
     def array(self, value: Value) -> Array | None:
         """The array that a value is, if it surely is one that lies in memory as a whole, and no small one of many."""
@@ -180,7 +198,7 @@ class Arrays:
         if maker.shape == "file":
             size = self._file_size(plain, by_name, site) if maker.alone else None
             kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
-            return Array(maker.library, size, "file", file, index, **kinds)
+            return Array(maker.library, size, "file", file, index, frame=value.frame, **kinds)
         if maker.shape in ("same", "other"):
             made = self._same(maker, plain, site, file, index, depth)
             return replace(made, size=None) if made is not None and maker.shape == "other" else made

@@ -26,9 +26,9 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
     return None
 
 
-def repeats(file: SourceFile, region: int) -> bool:
-    """Whether a place stands in a loop."""
-    return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
+def loops(file: SourceFile, region: int) -> list[int]:
+    """The loops around a place, innermost first."""
+    return [index for index in file.regions(region) if file.facts.regions[index].kind in ("for", "while")]
 
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:

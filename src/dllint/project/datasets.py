@@ -61,6 +61,20 @@ class Piece(NamedTuple):
     initial: bool = True
 
 
+class Keeping(NamedTuple):
+    """An attribute of a dataset, or of an object that it holds, and the way there: "store.records".
+
+    `holder` is the object. `initial` tells whether it is set while the dataset is made, `dropped` whether pickling the
+    dataset leaves it out.
+    """
+
+    path: str
+    holder: Instance
+    kept: Kept
+    initial: bool
+    dropped: bool
+
+
 class Datasets:
     """Questions about dataset classes and objects."""
 
@@ -187,6 +201,31 @@ class Datasets:
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
         self._kept[value] = collected
         return collected
+
+    def keeps(self, value: Instance) -> Iterator[Keeping]:
+        """All that a dataset keeps, and what objects of the project keep that it holds. Datasets among those are asked
+        for on their own."""
+        seen = {value}
+        todo = deque([("", value, True, False)])
+        while todo:
+            way, holder, initial, dropped = todo.popleft()
+            assert isinstance(holder.of, Class)
+            left_out, made = self.dropped(holder), self.init_code(holder.of)
+            for kept in self.kept(holder):
+                early = initial and kept.initial and (kept.file.path, kept.scope) in made
+                one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out)
+                yield one
+                for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
+                    if (
+                        isinstance(part, Instance)
+                        and isinstance(part.of, Class)
+                        and part.call >= 0
+                        and part not in seen
+                        and not self.derives(part.of, DATASET_BASES)
+                        and one.path.count(".") < limits.PIECE_DEPTH.most
+                    ):
+                        seen.add(part)
+                        todo.append((f"{one.path}.", part, early, one.dropped))
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
         """Whether a method that `__init__` runs, by way of others, is called by more than those."""

@@ -44,7 +44,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
-from dllint.project.counting import items, repeats
+from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
 from dllint.span import Span
 
@@ -174,7 +174,7 @@ class Records:
                         held = self._filled(one_value, depth + 1)
                         if held is not None:
                             return held
-            elif repeats(change.file, change.region):
+            elif loops(change.file, change.region):
                 reading = self._object(change.value, where, 0)
                 if reading is not None:
                     return Held(reading, None)
