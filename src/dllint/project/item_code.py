@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ class ItemRun:
         return expr == Attribute(Name(self.receiver), attr)
 
     def aliases(self, attr: str) -> set[str]:
-        """Local names for `self.attr`."""
+        """Local names for `self.attr`, or for what it holds under a key that says nothing of the item."""
         return {
             event.target.id
             for event in self.events
@@ -114,8 +114,14 @@ class ItemRun:
             and event.target is not None
             and isinstance(event.target, Name)
             and event.value is not None
-            and self.is_attribute(event.value, attr)
+            and self.part_of(event.value, attr, frozenset())
         }
+
+    def part_of(self, expr: Expr, attr: str, aliases: Set[str]) -> bool:
+        """Whether an expression is `self.attr`, or what it holds under a key that says nothing of the item."""
+        while isinstance(expr, Subscript) and not self.derived(expr.index, self.index):
+            expr = expr.value
+        return self.is_attribute(expr, attr) or (isinstance(expr, Name) and expr.id in aliases)
 
 
 class ItemCode:
@@ -168,14 +174,14 @@ class ItemCode:
         return any(self.items_of(run, attr) for run in self.runs(value, holder))
 
     def items_of(self, run: ItemRun, attr: str) -> list[Expr]:
-        """The expressions `self.attr[index]` of a method."""
+        """The expressions `self.attr[index]` of a method, or `self.attr[key][index]`."""
         aliases = run.aliases(attr)
         return [
             expr
             for expr in run.expressions
             if isinstance(expr, Subscript)
-            and (run.is_attribute(expr.value, attr) or (isinstance(expr.value, Name) and expr.value.id in aliases))
             and run.derived(expr.index, run.index)
+            and run.part_of(expr.value, attr, aliases)
         ]
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
