@@ -24,18 +24,38 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 Elements = Literal["same", "indexed", "zipped", "some", "other", "endless"]
 
 
+class TrainerApi(NamedTuple):
+    """A class of a framework that makes loaders by the options it is given.
+
+    Attributes:
+        params: positional parameters in order.
+        options: the parameter that takes the options.
+        datasets: the parameters that take datasets.
+        collate: the parameter that takes the `collate_fn`.
+        maker: the method that makes the loader; a class of the project that has its own makes what that says.
+    """
+
+    params: tuple[str, ...]
+    options: str
+    datasets: tuple[str, ...]
+    collate: str
+    maker: str
+
+
 class LoaderApi(NamedTuple):
-    """A class (or factory) that makes a DataLoader.
+    """A class (or factory) that makes a DataLoader, or the options by which a trainer makes one.
 
     Attributes:
         params: positional parameters in order.
         dataset: the parameter that takes the dataset.
         names: parameters whose name differs from torch's: torch's name → this API's.
+        trainers: the classes that make loaders by these options.
     """
 
     params: tuple[str, ...]
     dataset: str = "dataset"
     names: Mapping[str, str] = NOTHING
+    trainers: Mapping[str, TrainerApi] = NOTHING
 
 
 class LauncherApi(NamedTuple):

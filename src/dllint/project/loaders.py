@@ -33,6 +33,7 @@ from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.trainers import given_to_trainers
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Loader:
     def argument(self, name: str, frame: Frame | None = None) -> Found:
         """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around
         the call."""
+        if name == "collate_fn" and self.api.trainers:
+            return given_to_trainers(self.world, self.api, (self.file, self.call), lambda trainer: (trainer.collate,))
         reached = self.reaching(frame)
         if reached is None:
             return OPAQUE
@@ -180,6 +183,8 @@ class Loader:
 
     def datasets(self, frame: Frame | None = None) -> Values:
         """What the dataset argument can be."""
+        if self.api.trainers:
+            return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
 
@@ -255,7 +260,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed, *_called_at_once(world)})
+    calls = sorted({*named, *unnamed, *_called_at_once(world, names)})
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]
@@ -275,9 +280,10 @@ def find_loaders(world: World) -> Iterator[Loader]:
                     break
 
 
-def _called_at_once(world: World) -> Iterator[tuple[str, int]]:
-    """The calls of what another call of `partial` gives: `partial(DataLoader, num_workers=4)(rows)`."""
-    names = ("partial", *world.aliases("partial"))
+def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
+    """The calls of what another call gives, of `partial` or of a function that may return what makes loaders:
+    `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`."""
+    names = {"partial", *world.aliases("partial")} | {one[:-2] for one in loaders if one.endswith("()")}
     for file, index in world.called(""):
         func = file.calls[index].func
         if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
