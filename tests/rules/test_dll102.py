@@ -180,6 +180,20 @@ bar = shown(zip(loader, loader), leave=False)
 for one, other in bar:  # DLL102
     print(one, other)
 """,
+    "a progress bar of a class of the project": f"""{SPAWNED}
+from tqdm import tqdm
+
+class Bar(tqdm):
+    def __init__(self, batches, **options):
+        super().__init__(batches, **options)
+
+class Same(Bar):
+    pass
+
+bar = Same(loader, leave=False)
+for batch in bar:  # DLL102
+    print(batch)
+""",
     "a progress bar on some processes": f"""{SPAWNED}
 import os
 from tqdm import tqdm
@@ -255,6 +269,22 @@ count = tqdm(range(len(loader)))
 for step in count:
     print(step)
 for step in trange(len(loader)):
+    print(step)
+""",
+    "a class of the project that iterates something else": f"""{SPAWNED}
+from tqdm import tqdm
+
+class Counting(tqdm):
+    def __init__(self, batches):
+        super().__init__(range(len(batches)))
+
+class Own(tqdm):
+    def __iter__(self):
+        return iter([1, 2])
+
+for step in Counting(loader):
+    print(step)
+for step in Own(loader):
     print(step)
 """,
     "what something from outside makes of a loader": f"""{SPAWNED}

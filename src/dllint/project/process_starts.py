@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import External, Frame, Instance, Site
+from dllint.inference.constructors import reaching
+from dllint.inference.values import Class, External, Frame, Instance, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import HANDING_ON, HOOKS, ITERATING, canonical
@@ -186,6 +187,18 @@ class Starting:
                 for argument in value.file.calls[value.call].args:
                     if argument.keyword in (None, "iterable"):
                         yield from self.iterated(argument.value, where, depth + 1)
+            elif loader is None and isinstance(value.of, Class):
+                yield from self._iterated_by(value, value.of, depth)
+
+    def _iterated_by(self, value: Instance, cls: Class, depth: int) -> Iterator[Loader]:
+        """The loaders that iterating an object of a class iterates which inherits from a progress bar and the like."""
+        if value.file is None or value.call < 0 or self.world.hierarchy.method(cls, "__iter__") is not None:
+            return
+        making = (value.file, value.call, value.frame)
+        found = reaching(self.world, cls, self.world.made_with(value), making, _is_iterator)
+        for actual in (*found.actuals.positional, found.actuals.keywords.get("iterable")) if found is not None else ():
+            if actual is not None and actual.expr is not None and actual.site is not None:
+                yield from self.iterated(actual.expr, actual.site, depth + 1)
 
     @staticmethod
     def _goes_on(value: Instance, in_place: bool) -> bool:
@@ -201,6 +214,10 @@ class Starting:
         if iteration.call < 0:
             return f"this loop over a {iteration.loader.name} with workers"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
+
+
+def _is_iterator(value: Value) -> bool:
+    return isinstance(value, External) and canonical(value.name) in HANDING_ON
 
 
 def _iterates(name: str) -> bool:
