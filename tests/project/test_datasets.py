@@ -23,6 +23,49 @@ def load(dataset):
 
 """
 PROGRAMS: dict[str, str] = {
+    "what a trainer is given together with its options": """\
+from transformers import Seq2SeqTrainer, Trainer, TrainingArguments
+
+class Own(Trainer):
+    def __init__(self, options, **given):
+        super().__init__(args=options, **given)
+
+class Making(Trainer):
+    def get_train_dataloader(self):
+        return None
+
+def by_name():
+    args = TrainingArguments("out", dataloader_num_workers=2)  # reads: Data | Plain
+    Trainer(model=None, args=args, train_dataset=Data(), eval_dataset=Plain())
+
+def by_position():
+    Trainer(None, TrainingArguments("out"), None, Data())  # reads: Data
+
+def of_a_class():
+    options = {"train_dataset": Plain()}
+    Own(TrainingArguments("out"), **options)  # reads: Plain
+
+def with_a_loader_of_its_own():
+    Making(None, TrainingArguments("out"), None, Data())  # reads: no
+
+def handed_on(args):
+    Seq2SeqTrainer(args=args, train_dataset=Data())
+
+def handing_on():
+    handed_on(TrainingArguments("out"))  # reads: Data
+""",
+    "a loader class that a function chooses": """\
+def kind(name):
+    if name == "plain":
+        return DataLoader
+    return Loader
+
+class Loader(DataLoader):
+    pass
+
+def main(name):
+    return kind(name)(Data(), num_workers=2)  # reads: Data
+""",
     "items of a dict that a loop fills": """\
 def main(names):
     sets = {}

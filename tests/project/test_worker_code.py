@@ -14,6 +14,37 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 """
 PROGRAMS: dict[str, str] = {
+    "functions handed to a constructor that is inherited from outside": """\
+from torchvision.datasets import ImageFolder
+from torchvision.transforms import Compose
+
+class Steps(Compose):
+    pass
+
+class Faces(ImageFolder):
+    def __init__(self, root, step):
+        super().__init__(root, transform=step)
+
+def shift(row):  # in workers: __getitem__
+    return row + 1
+
+def scale(row):  # in workers: transform
+    return row * 2
+
+def unused(row):  # in workers: no
+    return row
+
+class Rows(Dataset):
+    def __init__(self, step):
+        self.step = step
+
+    def __getitem__(self, index):
+        return self.step(index)
+
+Steps([unused])
+DataLoader(Rows(Steps([shift])), num_workers=2)
+DataLoader(Faces("faces", Steps([scale])), num_workers=2)
+""",
     "the entries of a dataset": """\
 class Rows(Dataset):
     def __init__(self):  # in workers: no

@@ -143,6 +143,67 @@ from tqdm import tqdm
 for number, batch in tqdm(enumerate(loader), total=len(loader)):  # DLL102
     print(batch)
 """,
+    "a progress bar by its name": f"""{SPAWNED}
+from tqdm.auto import tqdm
+
+bar = tqdm(enumerate(loader), total=len(loader))
+for number, batch in bar:  # DLL102
+    print(batch)
+""",
+    "a progress bar that a with statement opens": f"""{SPAWNED}
+from tqdm import tqdm as progress
+
+with progress(loader) as bar:
+    for batch in bar:  # DLL102
+        print(batch)
+""",
+    "a progress bar of an object": f"""{SPAWNED}
+from tqdm import tqdm
+
+class Task:
+    def __init__(self, batches):
+        self.bar = tqdm(iterable=batches)
+
+    def run(self):
+        for batch in self.bar:
+            print(batch)
+
+Task(loader).run()  # DLL102
+""",
+    "a progress bar that a function makes": f"""{SPAWNED}
+from tqdm import tqdm
+
+def shown(batches, **options):
+    return tqdm(batches, **options)
+
+bar = shown(zip(loader, loader), leave=False)
+for one, other in bar:  # DLL102
+    print(one, other)
+""",
+    "a progress bar of a class of the project": f"""{SPAWNED}
+from tqdm import tqdm
+
+class Bar(tqdm):
+    def __init__(self, batches, **options):
+        super().__init__(batches, **options)
+
+class Same(Bar):
+    pass
+
+bar = Same(loader, leave=False)
+for batch in bar:  # DLL102
+    print(batch)
+""",
+    "a progress bar on some processes": f"""{SPAWNED}
+import os
+from tqdm import tqdm
+
+batches = enumerate(loader)
+if "RANK" not in os.environ:
+    batches = tqdm(batches)
+for number, batch in batches:  # DLL102
+    print(batch)
+""",
     "next": f"""{SPAWNED}
 batch = next(iter(loader))  # DLL102
 """,
@@ -198,6 +259,41 @@ if __name__ == "__main__":
 }
 
 SILENT: dict[str, str] = {
+    "a progress bar that counts batches": f"""{SPAWNED}
+from tqdm import tqdm, trange
+
+with tqdm(total=len(loader)) as bar:
+    for step in range(3):
+        bar.update(step)
+count = tqdm(range(len(loader)))
+for step in count:
+    print(step)
+for step in trange(len(loader)):
+    print(step)
+""",
+    "a class of the project that iterates something else": f"""{SPAWNED}
+from tqdm import tqdm
+
+class Counting(tqdm):
+    def __init__(self, batches):
+        super().__init__(range(len(batches)))
+
+class Own(tqdm):
+    def __iter__(self):
+        return iter([1, 2])
+
+for step in Counting(loader):
+    print(step)
+for step in Own(loader):
+    print(step)
+""",
+    "what something from outside makes of a loader": f"""{SPAWNED}
+import somewhere
+
+losses = somewhere.losses(loader)
+for loss in losses:
+    print(loss)
+""",
     "threads, unless an argument asks for processes": f"""{THREADS_OR_PROCESSES}
 each([1, 2])
 each([1, 2], use_process=False)

@@ -127,6 +127,91 @@ def build():
     return DataLoader(faces, num_workers=2, multiprocessing_context="spawn")
 """
     },
+    "by constructors that are inherited from outside": {
+        "data.py": """\
+from torch.utils.data import DataLoader, Subset
+from torchvision import transforms as T
+from torchvision.datasets import ImageFolder
+
+class Pair(T.Compose):
+    pass
+
+class Mine(ImageFolder):
+    def __init__(self, root, transform):
+        super().__init__(root, transform)
+
+class Part(Subset):
+    pass
+
+def build():
+    options = {"num_workers": 2, "multiprocessing_context": "spawn"}
+    DataLoader(ImageFolder("a", Pair([lambda x: x])), **options)  # DLL201
+    DataLoader(Mine("b", lambda x: x), **options)  # DLL201
+    DataLoader(Part(ImageFolder("c", lambda x: x), [0]), **options)  # DLL201
+"""
+    },
+    "to a base from outside by keyword arguments": {
+        "faces.py": """\
+from torchvision.datasets import ImageFolder as Folder
+
+class Base(Folder):
+    def __init__(self, root, **options):
+        Folder.__init__(self, root, **options)
+
+class Faces(Base):
+    def __init__(self, root, *rest, size=3, **options):
+        super(Faces, self).__init__(root, *rest, **options)
+        self.size = size
+
+class Same(Faces):
+    pass
+""",
+        "data.py": """\
+from functools import partial
+
+from torch.utils.data import DataLoader
+from faces import Faces, Same
+
+OPTIONS = {"num_workers": 2, "multiprocessing_context": "spawn"}
+
+def faces():
+    return DataLoader(Faces("a", transform=lambda x: x, size=5), **OPTIONS)  # DLL201
+
+def same():
+    given = {"transform": lambda x: x}  # DLL201
+    return DataLoader(Same("a", **given), **OPTIONS)
+
+def bound():
+    make = partial(Same, target_transform=lambda x: x)  # DLL201
+    return DataLoader(make("a"), **OPTIONS)
+""",
+    },
+    "to a base that a dataset of the project holds": {
+        "data.py": """\
+from torch.utils.data import ConcatDataset, DataLoader, Dataset
+from torchvision.transforms import Compose
+
+class Steps(Compose):
+    def __init__(self, *steps):
+        super().__init__(list(steps))
+
+class Rows(Dataset):
+    def __init__(self, step):
+        self.step = step
+
+    def __getitem__(self, index):
+        return self.step(index)
+
+class All(ConcatDataset):
+    def __init__(self, rows):
+        super().__init__(rows)
+
+def build():
+    options = {"num_workers": 2, "multiprocessing_context": "spawn"}
+    DataLoader(Rows(Steps(abs, lambda x: x)), **options)  # DLL201
+    return DataLoader(All([Rows(lambda x: x)]), **options)  # DLL201
+"""
+    },
     "inside Subset, ConcatDataset and random_split": {
         "data.py": """\
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, random_split
@@ -344,6 +429,40 @@ class Rows(Dataset):
 
 def build():
     return paddle.io.DataLoader(Rows(), num_workers=2)
+""",
+    "a lambda that a constructor of the project does not hand to its base": """
+from torchvision.datasets import ImageFolder
+
+class Faces(ImageFolder):
+    def __init__(self, root, chosen):
+        super().__init__(root)
+        self.imgs = [one for one in self.imgs if chosen(one)]
+
+def build():
+    faces = Faces("faces", lambda one: one[1] > 3)
+    return DataLoader(faces, num_workers=2, multiprocessing_context="spawn")
+""",
+    "a lambda that a base from outside calls and lets go": """
+from torchvision.datasets import ImageFolder
+
+class Faces(ImageFolder):
+    pass
+
+def build():
+    faces = Faces("faces", is_valid_file=lambda name: name.endswith(".png"))
+    return DataLoader(faces, num_workers=2, multiprocessing_context="spawn")
+""",
+    "a lambda given to a class without a constructor": """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+
+class Model(dict):
+    pass
+
+def build():
+    Model(step=lambda row: row)
+    return DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")
 """,
     "wrapped in an object from outside by a call that keeps nothing": """
 import numpy

@@ -10,6 +10,27 @@ import pytest
 SELECT = {"select": ["DLL204"]}
 
 FOUND: dict[str, dict[str, str]] = {
+    "a trainer's data_collator": {
+        "options.py": """\
+from transformers import TrainingArguments
+
+def options():
+    return TrainingArguments("out", dataloader_num_workers=4)
+""",
+        "train.py": """\
+from transformers import Trainer
+from options import options
+
+def main(rows):
+    trainer = Trainer(None, options(), data_collator=lambda rows: rows, train_dataset=rows)  # DLL204
+    trainer.train()
+
+if __name__ == "__main__":
+    import multiprocessing
+    multiprocessing.set_start_method("spawn")
+    main([1])
+""",
+    },
     "lambda as collate_fn": {
         "data.py": """\
 from torch.utils.data import DataLoader
@@ -182,6 +203,11 @@ def build(rows):
 }
 
 SILENT: dict[str, str] = {
+    "a trainer's without workers": """\
+from transformers import Trainer, TrainingArguments
+
+trainer = Trainer(None, TrainingArguments("out"), data_collator=lambda rows: rows, train_dataset=[1])
+""",
     "function of the module": """\
 from torch.utils.data import DataLoader
 

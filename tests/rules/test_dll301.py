@@ -47,6 +47,37 @@ FOUND: dict[str, str] = {
         return np.ones(1 << 14) @ self.rows
 """,
     ),
+    "an array that an object holds": dataset(
+        "self.store = Store(path)",
+        "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)  # DLL301\n\n"
+        "    def get(self, number):\n        return self.all[number]\n",
+        "\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "a list of images": dataset("self.rows = [cv2.imread(one) for one in path]  # DLL301", "import cv2\n"),
+    "images with their labels": dataset(
+        "self.rows = []  # DLL301\nfor number, one in enumerate(path):\n"
+        "    image = read(one, flags=1)[:, :, ::-1]\n    self.rows.append((image, number))",
+        "from cv2 import imread as read\n",
+    ),
+    "images of a helper, by name": dataset(
+        "self.rows = {one: decoded(one) for one in path}  # DLL301",
+        "from PIL import Image\n\ndef decoded(name):\n    with open(name, 'rb') as f:\n"
+        "        return Image.open(f).convert('RGB')\n",
+    ),
+    "arrays of images, filled in nested loops": dataset(
+        "self.rows = {}  # DLL301\nfor folder in path:\n    self.rows[folder] = []\n    for one in folder:\n"
+        "        self.rows[folder].append({'image': np.asarray(Image.open(one)), 'name': one})",
+        "from PIL import Image\n",
+    ),
+    "images in one array": dataset(
+        "images = []\nfor one in path:\n    images.append(cv2.cvtColor(cv2.imread(one), 4))\n"
+        "self.rows = np.stack(images)  # DLL301",
+        "import cv2\n",
+    ),
+    "lists put together of arrays": dataset(
+        "train = [np.load(one) for one in path]\ntest = [np.load(one) for one in path]\n"
+        "self.rows = train + test  # DLL301"
+    ),
     "np.load": dataset("self.rows = np.load(path)  # DLL301"),
     "np.load with mmap_mode=None": dataset("self.rows = np.load(path, mmap_mode=None)  # DLL301"),
     "np.loadtxt": dataset("self.rows = np.loadtxt(path)  # DLL301"),
@@ -120,6 +151,38 @@ class Rows(Base):
 }
 
 ELSEWHERE: dict[str, dict[str, str]] = {
+    "a list of images, by classes and helpers of other files": {
+        "images.py": """\
+import cv2
+
+def load(path, *, flags=1):
+    return cv2.imread(path, flags)
+""",
+        "base.py": """\
+from torch.utils.data import Dataset
+import images
+
+class Base(Dataset):
+    def __init__(self, paths, **options):
+        self.rows = []  # DLL301
+        self.fill(paths, **options)
+
+    def fill(self, paths, **options):
+        for path in paths:
+            self.rows.append(images.load(path, **options))
+""",
+        "data.py": """\
+from torch.utils.data import DataLoader
+from base import Base
+
+class Rows(Base):
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(paths):
+    return DataLoader(Rows(paths, flags=0), num_workers=4, multiprocessing_context="spawn")
+""",
+    },
     "four files": {
         "launch.py": """\
 import torch.multiprocessing as mp
@@ -154,10 +217,50 @@ def read(path):
     rows = np.load(path)
     return rows.astype("float32")
 """,
-    }
+    },
 }
 
 SILENT: dict[str, str] = {
+    "an array of an object that workers do not ask": dataset(
+        "self.rows = path\nself.store = Store(path)",
+        "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)\n",
+    ),
+    "an array that an object leaves out of its pickle": dataset(
+        "self.store = Store(path)",
+        "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)\n\n"
+        "    def __getstate__(self):\n        return {**self.__dict__, 'all': None}\n\n"
+        "    def get(self, number):\n        return self.all[number]\n",
+        "\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "parts of one image": dataset(
+        "image = cv2.imread(path)\nself.rows = []\nfor left, right in [(0, 3), (3, 9)]:\n"
+        "    self.rows.append((image[:, left:right], image.astype(float)))\n"
+        "self.rows += [image[:, one:] for one in range(9)]",
+        "import cv2\n",
+    ),
+    "one image": dataset("self.rows = cv2.imread(path)", "import cv2\n"),
+    "a few images": dataset("self.rows = [cv2.imread('a.png'), cv2.imread('b.png')]", "import cv2\n"),
+    "sizes of images": dataset("self.rows = [cv2.imread(one).shape[:2] for one in path]", "import cv2\n"),
+    "images that are only opened": dataset(
+        "self.rows = [Image.open(one).size for one in path]", "from PIL import Image\n"
+    ),
+    "names of images": dataset("self.rows = [one for one in path if cv2.imread(one) is not None]", "import cv2\n"),
+    "arrays mapped": dataset("self.rows = [np.load(one, mmap_mode='r') for one in path]"),
+    "small arrays that the program makes": dataset("self.rows = [np.zeros(3) for one in path]"),
+    "images that workers do not read": dataset(
+        "self.names = [one for one in path]\nself.shown = [cv2.imread(one) for one in path]",
+        "import cv2\n",
+        READ.replace("rows", "names"),
+    ),
+    "images that a cache fills later": dataset(
+        "self.rows = {}\nself.paths = path",
+        "import cv2\n",
+        """
+    def __getitem__(self, index):
+        self.rows[index] = cv2.imread(self.paths[index])
+        return self.rows[index]
+""",
+    ),
     "a matrix that only takes part in products": dataset(
         "self.matrix = np.loadtxt(path)\nself.paths = [path]",
         "",

@@ -128,6 +128,73 @@ FOUND: dict[str, str] = {
     "an iterable dataset": f"{HEAD}\nclass Rows(IterableDataset):\n    def __init__(self, path):\n"
     "        self.rows = json.load(open(path))  # DLL302\n\n    def __iter__(self):\n"
     f"        for row in self.rows:\n            yield row\n{TAIL}",
+    "records that a function makes of what was read": dataset(
+        "self.rows = [make(one) for one in json.load(open(path))['images']]  # DLL302",
+        before="def make(one):\n    return {'id': one['id'], 'boxes': [box['bbox'] for box in one['boxes']]}\n",
+    ),
+    "records that a method makes of some": dataset(
+        "self.rows = []  # DLL302\nfor line in open(path):\n    row = self.parsed(line)\n    if row is not None:\n"
+        "        self.rows.append(row)",
+        extra=READ + "\n    @staticmethod\n    def parsed(line):\n        if not line:\n            return None\n"
+        "        text = line.strip()\n        return text, len(text)\n",
+    ),
+    "dicts that are filled key by key": dataset(
+        "self.rows = []  # DLL302\nfor one in json.load(open(path)):\n    row = dict()\n    row['text'] = one['text']\n"
+        "    self.rows.append(row)",
+    ),
+    "dicts in a dict, filled in nested loops": dataset(
+        "self.rows = {}  # DLL302\nfor split in ('a', 'b'):\n    self.rows[split] = {}\n    for line in open(path):\n"
+        "        key, text = line.split()\n        self.rows[split][key] = text",
+        extra=READ.replace("self.rows[index]", "self.rows['a'][str(index)]"),
+    ),
+    "lists in a dict that setdefault fills": dataset(
+        "self.rows = {}  # DLL302\nfor one in json.load(open(path)):\n"
+        "    self.rows.setdefault(one['split'], []).append(one)\nself.split = 'train'",
+        extra=READ.replace("return self.rows[index]", "rows = self.rows[self.split]\n        return rows[index]"),
+    ),
+    "parts of rows that are set later": dataset(
+        "self.rows = [[0, 0, None] for _ in range(10)]  # DLL302\nfor number, line in enumerate(open(path)):\n"
+        "    self.rows[number][2] = json.loads(line)",
+    ),
+    "records that an object holds": dataset(
+        "self.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.records = json.load(open(path))  # DLL302\n\n"
+        "    def get(self, number):\n        return self.records[number]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "records that an object of an object holds": dataset(
+        "self.source = Source(Store(path))",
+        before="class Base:\n    def __init__(self, path):\n        with open(path) as f:\n"
+        "            self.records = [json.loads(line) for line in f]  # DLL302\n\n"
+        "class Store(Base):\n    def __getitem__(self, number):\n        return self.records[number]\n\n"
+        "class Source:\n    def __init__(self, store):\n        self.store = store\n\n"
+        "    def item(self, at):\n        return self.store[at]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.source.item(index)\n",
+    ),
+    "records of several that a helper reads": dataset(
+        "self.rows, self.labels = read(path)  # DLL302",
+        before="def read(path):\n    with open(path, 'rb') as f:\n        rows, labels = pickle.load(f)\n"
+        "    return rows, labels\n",
+        extra="\n    def __getitem__(self, index):\n        return self.rows[index]['pose'], self.labels[index]\n",
+    ),
+    "records behind an index that is searched for": dataset(
+        "groups = pickle.load(open(path, 'rb'))\nself.ends = [9]\n"
+        "self.rows = [one for one in groups if len(one) > 2]  # DLL302",
+        before="from bisect import bisect\n",
+        extra=READ.replace("self.rows[index]", "self.rows[bisect(self.ends, index)][0]"),
+    ),
+    "records behind an index of numpy": dataset(
+        "self.ends = np.array([9])\nself.rows = json.load(open(path))  # DLL302",
+        before="import numpy as np\n",
+        extra=READ.replace(
+            "return self.rows[index]",
+            "at = int(np.searchsorted(self.ends, index, side='right'))\n        return self.rows[at]",
+        ),
+    ),
+    "records behind an index of a method": dataset(
+        "self.rows = json.load(open(path))  # DLL302",
+        extra=READ.replace("return self.rows[index]", "return self.rows[min(self.ends.searchsorted(index), 7)]"),
+    ),
     "pickled records": dataset(
         "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
         extra="\n    def __getitem__(self, index):\n        row = self.rows[index]\n        return row['pose']\n",
@@ -179,6 +246,46 @@ SILENT: dict[str, str] = {
     "numbers of a record": dataset("self.rows = [int(x['label']) for x in json.load(open(path))]"),
     "no workers": dataset(
         "self.rows = json.load(open(path))", tail="\ndef build(p):\n    return DataLoader(Rows(p))\n"
+    ),
+    "numbers that a function makes of records": dataset(
+        "self.rows = [make(one) for one in json.load(open(path))]",
+        before="def make(one):\n    label = int(one['label'])\n    return label, label + 1\n",
+    ),
+    "parts of rows that are set to numbers": dataset(
+        "self.rows = [[0, None] for _ in range(10)]\nfor number, line in enumerate(open(path)):\n"
+        "    self.rows[number][1] = float(line)",
+    ),
+    "a table of classes in a dict": dataset(
+        "self.names = {}\nfor kind in ('a', 'b'):\n    self.names[kind] = json.load(open(kind))\n"
+        "self.rows = sorted(os.listdir(path))",
+        extra=READ.replace("return self.rows[index]", "return self.names['a'][self.label(self.rows[index])]")
+        + "\n    def label(self, name):\n        return len(name)\n",
+    ),
+    "settings that an object holds": dataset(
+        "self.rows = sorted(os.listdir(path))\nself.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n\n"
+        "    def name(self, label):\n        return self.names[label]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.name(len(self.rows[index]))\n",
+    ),
+    "records of an object that workers do not ask": dataset(
+        "self.rows = sorted(os.listdir(path))\nself.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n\n"
+        "    def get(self, number):\n        return self.names[number]\n",
+    ),
+    "records of an object that lets them go": dataset(
+        "self.store = Store(path)",
+        before="class Store:\n    def __init__(self, path):\n        self.names = json.load(open(path))\n"
+        "        self.count = len(self.names)\n        self.names = None\n\n"
+        "    def get(self, number):\n        return self.names[number]\n",
+        extra="\n    def __getitem__(self, index):\n        return self.store.get(index)\n",
+    ),
+    "the second of what a pickle holds, which may be an array": dataset(
+        "self.names, self.rows = pickle.load(open(path, 'rb'))"
+    ),
+    "a table behind a search for something else": dataset(
+        "self.names = json.load(open('names.json'))\nself.rows = sorted(os.listdir(path))",
+        before="from bisect import bisect\n",
+        extra=READ.replace("return self.rows[index]", "return self.names[bisect([1, 2], len(self.rows))]"),
     ),
     "a table of classes": dataset(
         "self.names = json.load(open('names.json'))\nself.rows = sorted(os.listdir(path))",

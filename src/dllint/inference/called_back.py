@@ -21,7 +21,7 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
         return
     name = world.knowledge.canonical(of.name)
     if isinstance(value, Instance):
-        yield from _contained(world, value)
+        yield from contained(world, value)
         return
     if not world.knowledge.calls_back(name):
         return
@@ -54,7 +54,7 @@ def _back_frame(
     return world.intern(("back", file.path, index, called, frame), actuals, function, frame)
 
 
-def _contained(world: Engine, value: Instance, depth: int = 0) -> Iterator[Target]:
+def contained(world: Engine, value: Instance, depth: int = 0) -> Iterator[Target]:
     """What calling a composed transform from outside the project calls in turn."""
     if value.file is None or value.call < 0 or depth > 3:
         return
@@ -67,8 +67,10 @@ def _contained(world: Engine, value: Instance, depth: int = 0) -> Iterator[Targe
                 if method is not None:
                     bound = Function(method.file, method.scope, held)
                     yield Target(bound, world.intern(("held", bound), None, bound, None))
+            if world.hierarchy.method(held.of, "__call__") is None:
+                yield from contained(world, held, depth + 1)
         elif isinstance(held, Instance):
-            yield from _contained(world, held, depth + 1)
+            yield from contained(world, held, depth + 1)
 
 
 def _may_be_called(argument: Expr, file: SourceFile) -> bool:

@@ -8,7 +8,7 @@ from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
 from dllint.inference.arguments import made_up
 from dllint.inference.callbacks import Passing
-from dllint.inference.called_back import called_back
+from dllint.inference.called_back import called_back, contained
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
 from dllint.inference.methods_by_name import Namesakes
@@ -121,6 +121,8 @@ class CallGraph:
                 method = hierarchy.method(value.of, name)
                 if method is not None:
                     yield from self._method(method, value, given)
+            if all(hierarchy.method(value.of, name) is None for name in names):
+                yield from contained(self.world, value)
         elif isinstance(value, Partial):
             late = given.actuals or self.world.actuals(given.file, given.call, given.frame)
             actuals = self.world.made_with(value).then(late)

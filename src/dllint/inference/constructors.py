@@ -1,29 +1,74 @@
-"""What calling a class gives where it has a `__new__`."""
+"""Which arguments reach the constructor of a class from outside the project: through partials, and through the
+constructors of the project's classes that inherit from it."""
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Constant
-from dllint.inference.edges import Given
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dllint.facts.nodes import Attribute
+from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.unions import union
-from dllint.inference.values import NONE, UNKNOWN, Class, External, Function, Instance, Value, Values
+from dllint.inference.values import Actuals, Class, External, Frame, Function, Instance, Partial, Super, Value
+from dllint.linking.source import SourceFile
+
+Wanted = Callable[[Value], bool]
+"""Whether a class is one of those whose constructors are asked for."""
+Making = tuple[SourceFile, int, "Frame | None"]
+"""The call that makes an object: its file, its index there and the activation around it."""
 
 
-def made_by(world: Engine, maker: Function, given: Given, made: Instance) -> Values:
-    """What `__new__` gives: the object itself, as far as it is not known to be another, or none."""
-    values = union(world.values.returned(one.function, one.frame) for one in world.calls.applied(maker, given))
-    scope = maker.file.scopes[maker.scope]
-    nothing = scope.end >= 0 or any(event.value in (None, Constant(None)) for event in scope.events_of("return"))
-    found: dict[Value, None] = {}
-    for value in values:
-        if isinstance(value, Instance) and isinstance(value.of, External):
-            arguments = world.actuals(value.file, value.call, value.frame).positional if value.file else []
-            classes = world.values.passed(arguments[0]) if arguments and value.of.name == "object.__new__" else ()
-            found.update(
-                (Instance(one, made.file, made.call, made.frame, made.by), None)
-                for one in classes
-                if isinstance(one, Class)
-            )
-        elif value != UNKNOWN and (value != NONE or nothing):
-            found[value] = None
-    return tuple(found) if found and UNKNOWN not in values else tuple(dict.fromkeys((*found, made)))
+class Reached(NamedTuple):
+    """A class from outside, and the arguments that its constructor gets."""
+
+    base: Value
+    actuals: Actuals
+
+
+def reaching(
+    world: Engine, callee: Value, actuals: Actuals, call: Making, wanted: Wanted, depth: int = 0
+) -> Reached | None:
+    """The class from outside that making an object of `callee` with these arguments makes one of, with what its
+    constructor gets; None where that is not known."""
+    if limits.CONSTRUCTORS.exceeded(depth):
+        return None
+    if isinstance(callee, Partial):
+        merged = world.made_with(callee).then(actuals)
+        return reaching(world, callee.plain, merged, call, wanted, depth + 1)
+    if isinstance(callee, Class):
+        init = world.hierarchy.method(callee, "__init__")
+        if init is not None:
+            bound = init.bound_to(Instance(callee, *call))
+            frame = world.intern(("constructor", call[0].path, call[1], call[2], callee), actuals, bound, call[2])
+            return _through(world, bound, frame, wanted, depth)
+    names = world.hierarchy.externals(callee) if isinstance(callee, Class) else []
+    base = next((one for one in (callee, *map(External, names)) if wanted(one)), None)
+    return Reached(base, actuals) if base is not None else None
+
+
+def _through(world: Engine, init: Function, frame: Frame, wanted: Wanted, depth: int) -> Reached | None:
+    """The arguments as a constructor of the project hands them to that of a base."""
+    if limits.CONSTRUCTORS.exceeded(depth):
+        return None
+    for index in init.file.calls_of(init.scope):
+        call = init.file.calls[index]
+        if not isinstance(call.func, Attribute) or call.func.attr != "__init__":
+            continue
+        site = world.call_site(init.file, index, frame)
+        actuals = world.actuals(init.file, index, frame)
+        for base in world.values.evaluate(call.func.value, site):
+            plain = base
+            if isinstance(base, Super):
+                for target in world.values.evaluate(call.func, site):
+                    if isinstance(target, Function):
+                        key = ("base constructor", init.file.path, index, frame, target)
+                        inner = world.intern(key, actuals, target, frame)
+                        return _through(world, target, inner, wanted, depth + 1)
+                    if isinstance(target, External):
+                        plain = External(target.name.removesuffix(".__init__"))
+            elif actuals.positional:
+                actuals = actuals.without_first()
+            found = reaching(world, plain, actuals, (init.file, index, frame), wanted, depth + 1)
+            if found is not None:
+                return found
+    return None

@@ -91,7 +91,7 @@ class World:
         self.processes: Processes = NoProcesses()
         self.calls = CallGraph(self)
         self.activations = Activations(self)
-        self._implicit = add_implicit_calls(self.files.values())
+        self._implicit = add_implicit_calls(self.files.values(), self.knowledge.iterates)
         self._calling: defaultdict[str, list[SourceFile]] = defaultdict(list)
         self._loading: defaultdict[str, list[SourceFile]] = defaultdict(list)
         for file in self.files.values():

@@ -42,13 +42,13 @@ from dllint.facts.schema import Expr
 from dllint.inference import enumerations, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Held, Passed
-from dllint.inference.constructors import made_by
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
 from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
 from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
+from dllint.inference.new_objects import made_by
 from dllint.inference.operators import Operators
 from dllint.inference.sequences import cut
 from dllint.inference.symbols import Meaning

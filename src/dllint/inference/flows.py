@@ -31,12 +31,13 @@ from dllint.linking.source import SourceFile, last_name
 
 _HANDING_ON = frozenset(
     {
-        *("list", "tuple", "dict", "set", "sorted", "reversed", "enumerate", "zip", "iter", "next", "tqdm", "vars"),
+        *("dict", "next", "vars"),
         *("getattr", "Namespace", "SimpleNamespace", "OrderedDict", "EasyDict", "Dict", "CfgNode", "ConfigDict"),
         *("get", "pop", "popitem", "items", "values", "setdefault", "copy"),
     }
 )
-"""Last names of functions and methods that give objects which their arguments or their receiver hold."""
+"""Last names of functions and methods that give objects which their arguments or their receiver hold, besides those
+that go through their arguments."""
 _TAKING_IN = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})
 """Methods that put their arguments into their receiver."""
 
@@ -211,8 +212,9 @@ class Flows:
             case CallRef(index):
                 yield ("call", file.path, index)
                 call = file.calls[index]
-                if last_name(call.func) not in _HANDING_ON:
-                    yield ("result", last_name(call.func))
+                name = last_name(call.func)
+                if name not in _HANDING_ON and name not in self.world.knowledge.iterates:
+                    yield ("result", name)
                     return
                 for argument in call.args:
                     yield from self.places(argument.value, file, scope)

@@ -68,9 +68,17 @@ class Knowledge(Protocol):
     def new_storage(self) -> Collection[str]:
         """Calls that give a tensor with a storage of its own."""
 
+    def reads(self, name: str) -> bool:
+        """Whether a call turns a file into Python objects, or takes some of those."""
+
     @property
     def run_time_classes(self) -> frozenset[str]:
         """Functions that make a class."""
+
+    @property
+    def iterates(self) -> Mapping[str, tuple[slice, str]]:
+        """Functions that go through their arguments, by their last names: which positional arguments, and what the
+        elements are: the "same", "indexed" by a number, "zipped", "some" of them, or "other" ones."""
 
     def canonical(self, name: str) -> str:
         """The one name of an API that can be reached by several."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, Mapping, Module, Site, Value, Values
+from dllint.inference.values import UNKNOWN, External, Instance, Mapping, Module, Site, Value, Values
+from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
 
-_SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "iter", "tqdm"})
-"""Last names of functions that go through what their first argument goes through."""
 _DEEPEST = 4
 
 
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
     """The elements of `rows.values()`, inside `tqdm` and its like too; None for anything else."""
-    plain = _unwrapped(expr, site)
+    plain = _unwrapped(world, expr, site)
     if isinstance(plain, CallRef):
         call = site.file.calls[plain.index]
         if isinstance(call.func, Attribute) and call.func.attr == "values" and not call.args:
@@ -26,8 +25,9 @@ def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
 def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | None:
     """One part of each element of `rows.items()`, `enumerate(rows)` or `zip(rows, others)`, where `expr` stands for
     such an element or for a part of one; None for anything else."""
-    whole = _simplified(expr, site, 0)
-    inner = _simplified(Subscript(whole, Constant(position)), site, 0)
+    expr, site = _made(world, expr, site)
+    whole = _simplified(world, expr, site, 0)
+    inner = _simplified(world, Subscript(whole, Constant(position)), site, 0)
     if isinstance(inner, Element):
         return world.values.evaluate(inner, site)
     if not isinstance(whole, Element) or not isinstance(whole.value, CallRef):
@@ -36,6 +36,39 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
     if position != 1 or not isinstance(call.func, Attribute) or call.func.attr != "items" or call.args:
         return None
     return _values(world, call.func.value, site)
+
+
+def of_iterator(world: Engine, value: Value) -> Values | None:
+    """The elements of a progress bar and the like, which are those of what it goes through; None for anything else."""
+    if not _is_iterator(world, value):
+        return None
+    assert isinstance(value, Instance) and value.file is not None
+    return iterated(world, CallRef(value.call), world.call_site(value.file, value.call, value.frame))
+
+
+def _made(world: Engine, expr: Expr, site: Site) -> tuple[Expr, Site]:
+    """A part of an element of what a name holds, where that is one progress bar or the like, as a part of an element of
+    the call that makes it."""
+    if isinstance(expr, Subscript):
+        base, where = _made(world, expr.value, site)
+        return (expr, site) if base is expr.value else (Subscript(base, expr.index), where)
+    if isinstance(expr, Element) and isinstance(expr.value, (Name, Attribute, Entered)):
+        values = world.values.evaluate(expr.value, site)
+        if len(values) == 1 and isinstance(one := values[0], Instance) and _is_iterator(world, one):
+            assert one.file is not None
+            return Element(CallRef(one.call)), world.call_site(one.file, one.call, one.frame)
+    return expr, site
+
+
+def _is_iterator(world: Engine, value: Value) -> bool:
+    """Whether an object goes through its arguments: `tqdm(rows)`."""
+    return (
+        isinstance(value, Instance)
+        and isinstance(value.of, External)
+        and value.file is not None
+        and value.call >= 0
+        and world.knowledge.canonical(value.of.name).rpartition(".")[2] in world.knowledge.iterates
+    )
 
 
 def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
@@ -51,33 +84,38 @@ def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     return tuple(found)
 
 
-def _simplified(expr: Expr, site: Site, depth: int) -> Expr:
+def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:
     """`rows`' element for the second part of an element of `enumerate(rows)`, and so on."""
     if depth > _DEEPEST:
         return expr
     if isinstance(expr, Element):
-        return Element(_unwrapped(expr.value, site))
+        return Element(_unwrapped(world, expr.value, site))
     if not isinstance(expr, Subscript) or not isinstance(expr.index, Constant) or not isinstance(expr.index.value, int):
         return expr
-    base = _simplified(expr.value, site, depth + 1)
+    base = _simplified(world, expr.value, site, depth + 1)
     if isinstance(base, Element) and isinstance(base.value, CallRef):
-        call = site.file.calls[base.value.index]
-        plain = [argument.value for argument in call.args if argument.keyword is None]
-        stars = any(argument.keyword == "*" for argument in call.args)
-        if call.func == Name("enumerate") and plain and expr.index.value == 1:
-            return _simplified(Element(plain[0]), site, depth + 1)
-        if call.func == Name("zip") and not stars and 0 <= expr.index.value < len(plain):
-            return _simplified(Element(plain[expr.index.value]), site, depth + 1)
+        inner, elements = _gone_through(world, base.value, site)
+        if elements == "indexed" and inner and expr.index.value == 1:
+            return _simplified(world, Element(inner[0]), site, depth + 1)
+        if elements == "zipped" and 0 <= expr.index.value < len(inner):
+            return _simplified(world, Element(inner[expr.index.value]), site, depth + 1)
     return Subscript(base, expr.index)
 
 
-def _unwrapped(expr: Expr, site: Site) -> Expr:
+def _unwrapped(world: Engine, expr: Expr, site: Site) -> Expr:
     """`rows.items()` for `sorted(rows.items())`."""
     for _ in range(_DEEPEST):
-        if not isinstance(expr, CallRef) or last_name(site.file.calls[expr.index].func) not in _SAME_ELEMENTS:
+        inner, elements = _gone_through(world, expr, site)
+        if elements != "same" or len(inner) != 1:
             break
-        plain = [argument.value for argument in site.file.calls[expr.index].args if argument.keyword is None]
-        if not plain:
-            break
-        expr = plain[0]
+        expr = inner[0]
     return expr
+
+
+def _gone_through(world: Engine, expr: Expr, site: Site) -> tuple[list[Expr], str]:
+    """The arguments whose elements a call goes through, and what its own elements are."""
+    if not isinstance(expr, CallRef):
+        return [], ""
+    call, iterates = site.file.calls[expr.index], world.knowledge.iterates
+    inner = gone_through(call, iterates)
+    return inner, iterates[last_name(call.func)][1] if inner else ""

@@ -114,7 +114,7 @@ CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for co
 # The project: loaders, datasets, processes
 
 LOADER_NAMES = Limit("names under which loaders are made", 300)
-LOADER_STEPS = Limit("partials and constructors between a loader and the library's own", 6)
+CONSTRUCTORS = Limit("partials and constructors between an object and that of a class from outside", 6)
 LOADER_PATHS = Limit("calls of the function that makes a loader, by dataset and worker count", 60)
 DATASETS = Limit("dataset objects of one loader", 160)
 DATASETS_OF_CLASS = Limit("dataset objects of one class behind one loader", 6)

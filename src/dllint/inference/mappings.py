@@ -21,6 +21,7 @@ from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine, Table
+from dllint.inference.iteration import of_iterator
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -374,7 +375,8 @@ class Mappings:
                 part = f"{self.world.knowledge.canonical(value.of.name)}[{key.value}]"
                 if part in self.world.knowledge.new_storage:
                     return (Instance(External(part), value.file, value.call, value.frame),)
-                return (UNKNOWN,)
+                if not self.world.knowledge.reads(value.of.name):
+                    return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)
         if isinstance(value, Instance) and isinstance(value.of, Class):
@@ -397,6 +399,8 @@ class Mappings:
         """The values that iterating `value` gives."""
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
+        if isinstance(value, Instance):
+            return of_iterator(self.world, value) or (UNKNOWN,)
         return self.lists.elements(value) if isinstance(value, Display) else (UNKNOWN,)
 
 

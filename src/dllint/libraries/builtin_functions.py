@@ -38,6 +38,7 @@ LIBRARY = Library(
         "dict": Operation(HOLDS, "a dict holds its values"),
     },
     seed_free=frozenset({"int", "abs", "hash", "round", "max", "min", "sum", "float", "str", "len", "pow", "divmod"}),
+    positions=frozenset({"min", "max", "abs", "round", "divmod"}),
     unsplit_packages=frozenset({"builtins"}),
     iterates={
         **dict.fromkeys(("list", "tuple", "set", "sorted", "iter"), Iterates(FIRST, "same", lazily=False)),

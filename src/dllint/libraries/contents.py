@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute
+from dllint.inference.constructors import reaching
 from dllint.inference.interface import Engine
-from dllint.inference.values import Actual, External, Instance, Partial, Value, Values
-from dllint.libraries.index import KEEPING_FUNCTIONS, PIPELINES, WRAPPERS, canonical
+from dllint.inference.values import Actual, Actuals, External, Instance, Keywords, Partial, Value, Values
+from dllint.libraries.index import KEEPING_FUNCTIONS, LETS_GO, PIPELINES, PLAIN_BASES, WRAPPERS, canonical
 from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"
@@ -35,19 +37,68 @@ def _adds_a_stage(name: str) -> bool:
     return head in PIPELINES and bool(called and rest)
 
 
-def held_by(world: Engine, value: Instance) -> Values:
-    """The values of the arguments that the object was made with, those inside lists and dicts too."""
-    if value.file is None or value.call < 0 or not isinstance(value.of, External) or not keeps_arguments(value.of.name):
-        return ()
-    actuals = world.made_with(value)
-    if canonical(value.of.name) == SPLIT:
+class Contents(NamedTuple):
+    """What an object from outside keeps of the arguments it was made with, those inside lists and dicts too. `given`
+    names its class where that is not known to keep them as they are."""
+
+    values: Values
+    given: str = ""
+
+
+def contents(world: Engine, value: Instance) -> Contents:
+    """What an object from outside, or one of a class of the project that inherits from such, keeps of its arguments."""
+    made = _made(world, value)
+    if made is None:
+        return Contents(())
+    name, actuals = made
+    given = "" if keeps_as_it_is(name) else name
+    if canonical(name) == SPLIT:
         # It draws the indices itself: torch/utils/data/dataset.py.
-        return _given(
-            world,
-            (*actuals.positional[:1], *(actuals.keywords[name] for name in ("dataset",) if name in actuals.keywords)),
-        )
-    before = _pipeline(world, value) if _adds_a_stage(value.of.name) else ()
-    return (*before, *_given(world, (*actuals.positional, *actuals.keywords.values(), *actuals.stars)))
+        dataset = (actuals.keywords[name] for name in ("dataset",) if name in actuals.keywords)
+        return Contents(_given(world, (*actuals.positional[:1], *dataset)), given)
+    before = _pipeline(world, value) if _adds_a_stage(name) else ()
+    used_up = LETS_GO.get(canonical(name), frozenset())
+    named = (one for keyword, one in actuals.keywords.items() if keyword not in used_up)
+    arguments = (*actuals.positional, *named, *actuals.stars)
+    return Contents((*before, *_given(world, arguments), *_unpacked(world, actuals)), given)
+
+
+def held_by(world: Engine, value: Instance) -> Values:
+    """The values of the arguments that the object was made with, as far as it keeps them."""
+    return contents(world, value).values
+
+
+def _made(world: Engine, value: Instance) -> tuple[str, Actuals] | None:
+    """The class from outside that an object is of, or whose constructor its own class hands arguments to, and the
+    arguments; None where nothing is kept, or not known to be."""
+    if value.file is None or value.call < 0:
+        return None
+    if isinstance(value.of, External):
+        return (value.of.name, world.made_with(value)) if keeps_arguments(value.of.name) else None
+    if not any(map(_is_keeping_base, map(External, world.hierarchy.externals(value.of)))):
+        return None
+    making = (value.file, value.call, value.frame)
+    found = reaching(world, value.of, world.made_with(value), making, _is_keeping_base)
+    return (found.base.name, found.actuals) if found is not None and isinstance(found.base, External) else None
+
+
+def _is_keeping_base(value: Value) -> bool:
+    return isinstance(value, External) and keeps_arguments(value.name) and canonical(value.name) not in PLAIN_BASES
+
+
+def _unpacked(world: Engine, actuals: Actuals) -> Values:
+    """The values of a dict that is unpacked into a call, and of keyword arguments that are handed on."""
+    found: dict[Value, None] = {}
+    for mapping in actuals.mappings:
+        for one in world.values.passed(mapping):
+            if isinstance(one, Keywords) and one.frame is not None and one.frame.actuals is not None:
+                named = {param.name for param in one.function.file.scopes[one.function.scope].params}
+                rest = one.frame.actuals
+                kept = [actual for name, actual in rest.keywords.items() if name not in named]
+                found.update(dict.fromkeys((*_given(world, kept), *_unpacked(world, rest))))
+            elif not isinstance(one, Keywords):
+                found.update(dict.fromkeys(world.mappings.flattened(one)))
+    return tuple(found)
 
 
 def _pipeline(world: Engine, value: Instance) -> Values:

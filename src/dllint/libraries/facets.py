@@ -24,18 +24,38 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 Elements = Literal["same", "indexed", "zipped", "some", "other", "endless"]
 
 
+class TrainerApi(NamedTuple):
+    """A class of a framework that makes loaders by the options it is given.
+
+    Attributes:
+        params: positional parameters in order.
+        options: the parameter that takes the options.
+        datasets: the parameters that take datasets.
+        collate: the parameter that takes the `collate_fn`.
+        maker: the method that makes the loader; a class of the project that has its own makes what that says.
+    """
+
+    params: tuple[str, ...]
+    options: str
+    datasets: tuple[str, ...]
+    collate: str
+    maker: str
+
+
 class LoaderApi(NamedTuple):
-    """A class (or factory) that makes a DataLoader.
+    """A class (or factory) that makes a DataLoader, or the options by which a trainer makes one.
 
     Attributes:
         params: positional parameters in order.
         dataset: the parameter that takes the dataset.
         names: parameters whose name differs from torch's: torch's name → this API's.
+        trainers: the classes that make loaders by these options.
     """
 
     params: tuple[str, ...]
     dataset: str = "dataset"
     names: Mapping[str, str] = NOTHING
+    trainers: Mapping[str, TrainerApi] = NOTHING
 
 
 class LauncherApi(NamedTuple):
@@ -148,12 +168,15 @@ class Maker(NamedTuple):
     Attributes:
         library: "numpy" or "torch".
         shape: where the shape is: "first" (one argument, an int or a tuple), "dims" (each argument a dimension),
-            "count" (`arange`), "file" (a whole file is read), "same" (as large as what it is given).
+            "count" (`arange`), "file" (a whole file is read), "same" (as large as what it is given), "other" (made of
+            what it is given, in another size).
         size: keyword that gives the shape where no position does.
         position: position of the shape.
         item: bytes per element unless `dtype=` says otherwise.
         mapped: keyword that makes it a memory map instead of a copy.
         dtype_at: position of the element type.
+        alone: False where one of it is small (an image), so that it counts only where many are kept.
+        read: False where nothing is read until an array is made of it.
     """
 
     library: str
@@ -163,6 +186,13 @@ class Maker(NamedTuple):
     item: int = 8
     mapped: str = ""
     dtype_at: int = -1
+    alone: bool = True
+    read: bool = True
+
+
+DECODED = Maker("numpy", "file", alone=False)
+"""One image, sound or volume out of many."""
+UNREAD = DECODED._replace(read=False)
 
 
 HOLDS = "holds"
@@ -277,6 +307,7 @@ class Library(NamedTuple):
             worker; `plain_bases` base classes that have no `__iter__` to share out data by.
         dataset_wrappers: datasets that hold other datasets.
         pipelines: datasets whose methods each add a stage and give the dataset back.
+        lets_go: arguments that a class only uses while its object is made, by the class.
         keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
         launchers: what starts processes that run a function; `pools` the classes of process pools.
         hooks: classes of a framework that call methods of the project.
@@ -310,6 +341,7 @@ class Library(NamedTuple):
         unsplit_packages: packages whose readers know nothing of torch's workers: iterating what they give reads all of
             it in each worker. Readers that split by worker on their own are left out.
         iterates: functions that go through the elements of their arguments.
+        positions: functions and methods that work out a position of a number, by their last names.
         words: what the byte screen looks for, besides what the other facets give.
     """
 
@@ -324,6 +356,7 @@ class Library(NamedTuple):
     plain_bases: frozenset[str] = frozenset()
     dataset_wrappers: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
+    lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_arguments: frozenset[str] = frozenset()
     launchers: Mapping[str, LauncherApi] = NOTHING
     pools: Mapping[str, PoolApi] = NOTHING
@@ -361,4 +394,5 @@ class Library(NamedTuple):
     worker_info: frozenset[str] = frozenset()
     unsplit_packages: frozenset[str] = frozenset()
     iterates: Mapping[str, Iterates] = NOTHING
+    positions: frozenset[str] = frozenset()
     words: Words = Words()

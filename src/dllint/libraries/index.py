@@ -74,6 +74,7 @@ ITERABLE_BASES = _union(one.iterable_datasets for one in LIBRARIES)
 PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
 WRAPPERS = _union(one.dataset_wrappers for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
+LETS_GO = _joined(one.lets_go for one in LIBRARIES)
 KEEPING_FUNCTIONS = _union(one.keeps_arguments for one in LIBRARIES)
 
 # Processes and threads
@@ -118,6 +119,7 @@ def refuses(name: str) -> bool:
 # Arrays and tensors
 
 MAKERS = _joined(one.arrays for one in LIBRARIES)
+POSITIONS = _union(one.positions for one in LIBRARIES)
 SIZE_KEEPING = _union(one.size_keeping for one in LIBRARIES)
 METHODS = _joined(one.tensor_methods for one in LIBRARIES)
 FUNCTIONS = _joined(one.tensor_functions for one in LIBRARIES)
@@ -155,9 +157,11 @@ def _last_names(*elements: str, lazily: tuple[bool, ...] = (True, False)) -> fro
     )
 
 
-SAME_ELEMENTS = _last_names("same")
-"""Last names of functions that go through what their first argument goes through: `tqdm`, `list`."""
-SAME_LENGTH = SAME_ELEMENTS | _last_names("indexed")
+ITERATES: dict[str, tuple[slice, str]] = {
+    name.rpartition(".")[2]: (row.arguments, row.elements) for name, row in _ITERATES.items()
+}
+"""Functions that go through arguments, by their last names: which arguments, and what the elements are."""
+SAME_LENGTH = _last_names("same", "indexed")
 """Last names of functions that give as many elements as their argument has."""
 ITERATING = _last_names("same", lazily=(False,))
 """Last names of functions that iterate their argument at once."""

@@ -10,8 +10,9 @@ from dllint.inference.values import Actuals, Data, External, Frame, Function, In
 from dllint.libraries import builtins, click, contents, hooks, hydra, index, registries, texts
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument
-from dllint.libraries.index import GIVES_ARGUMENT, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.index import GIVES_ARGUMENT, ITERATES, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
 from dllint.libraries.named_objects import NamedObjects
+from dllint.libraries.records import OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -51,6 +52,7 @@ class Libraries:
     new_storage = NEW_STORAGE
     run_time_classes = RUN_TIME_CLASSES
     instantiating = hydra.LAST_NAMES
+    iterates = ITERATES
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -70,6 +72,11 @@ class Libraries:
     @staticmethod
     def canonical(name: str) -> str:
         return index.canonical(name)
+
+    @staticmethod
+    def reads(name: str) -> bool:
+        found = form(index.canonical(name))
+        return found is not None and found[0] in (RECORDS, OPAQUE, ROWS)
 
     @staticmethod
     def exports(module: str, name: str) -> bool:

@@ -97,6 +97,7 @@ LIBRARY = Library(
             *("shuffle", "permutation", "seed", "default_rng", "RandomState", "get_state", "set_state", "Generator"),
         )
     ),
+    positions=frozenset({"searchsorted", "unravel_index", "ravel_multi_index", "mod", "floor_divide", "clip"}),
     unsplit_packages=frozenset({"numpy"}),
     words=Words(in_workers=(b"memmap",)),
 )

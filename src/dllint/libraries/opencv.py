@@ -1,6 +1,6 @@
 """OpenCV 4.11 and 5.0 (docs.opencv.org; measured as `io.py` and `pickling.py` say)."""
 
-from dllint.libraries.facets import Library, Opener
+from dllint.libraries.facets import DECODED, Library, Maker, Opener
 from dllint.libraries.pickling import Refusal, instance
 from dllint.screen import Words
 
@@ -77,6 +77,15 @@ LIBRARY = Library(
     },
     refusals=_refusals(),
     path_functions=frozenset({"imread", "imdecode", "VideoCapture"}),
+    arrays={
+        "cv2.imread": DECODED,
+        "cv2.imdecode": DECODED,
+        "cv2.VideoCapture().read": DECODED,
+        "cv2.cvtColor": Maker("numpy", "same"),
+        "cv2.flip": Maker("numpy", "same"),
+        "cv2.rotate": Maker("numpy", "same"),
+        "cv2.resize": Maker("numpy", "other"),
+    },
     unsplit_packages=frozenset({"cv2"}),
     words=Words(launching=(b"OPENCV_", b"setNumThreads"), in_workers=(b"cv2",)),
 )

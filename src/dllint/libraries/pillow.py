@@ -1,6 +1,8 @@
 """Pillow (pillow.readthedocs.io)."""
 
-from dllint.libraries.facets import Library, Opener
+from dllint.libraries.facets import DECODED, UNREAD, Library, Opener
+
+_STEPS = (".convert", ".copy", ".resize", ".crop", ".rotate", ".transpose")
 
 LIBRARY = Library(
     openers={
@@ -12,6 +14,12 @@ LIBRARY = Library(
                 ends=frozenset({"close", "load"}),
             ),
         ),
+    },
+    # Nothing is read before the image is converted or made an array (`Image.load`, `Image.__array_interface__`)
+    arrays={
+        "PIL.Image.open": UNREAD,
+        **{f"PIL.Image.open(){step}": DECODED for step in _STEPS},
+        **{f"PIL.Image.open().convert(){step}": DECODED for step in _STEPS},
     },
     unsplit_packages=frozenset({"PIL"}),
 )

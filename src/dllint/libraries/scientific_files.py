@@ -1,7 +1,7 @@
 """Readers of scientific file formats: netCDF4, PyTables, rasterio, soundfile, plyvel, zarr 3.1, SciPy, nibabel,
-pycocotools 2.0."""
+pycocotools 2.0, imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom."""
 
-from dllint.libraries.facets import Library, Maker
+from dllint.libraries.facets import DECODED, UNREAD, Library, Maker
 from dllint.libraries.io import READ_BY_POSITION
 from dllint.libraries.pickling import Refusal, always, instance, local
 
@@ -23,5 +23,19 @@ LIBRARY = Library(
     },
     # `COCO` keeps every annotation as a dict
     readers={"pycocotools.coco.COCO": "table"},
-    arrays=dict.fromkeys(("scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ),
+    arrays={
+        **dict.fromkeys(("scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ),
+        **dict.fromkeys(
+            (
+                *("imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "tifffile.imread"),
+                *("matplotlib.pyplot.imread", "matplotlib.image.imread", "librosa.load", "soundfile.read"),
+                *("scipy.io.wavfile.read", "librosa.core.load"),
+            ),
+            DECODED,
+        ),
+        "pydicom.dcmread().pixel_array": DECODED,
+        "SimpleITK.ReadImage": UNREAD,
+        **dict.fromkeys(("SimpleITK.GetArrayFromImage", "SimpleITK.GetArrayViewFromImage"), Maker("numpy", "other")),
+        **dict.fromkeys(("skimage.transform.resize", "librosa.resample"), Maker("numpy", "other")),
+    },
 )

@@ -52,6 +52,7 @@ LIBRARY = Library(
     # CPython 3.14, `Modules/_functoolsmodule.c`, `lru_cache_reduce`; `functools.wraps`
     named_as_wrapped=frozenset({"functools.lru_cache", "functools.cache", "contextlib.contextmanager"}),
     tensor_functions={"copy.deepcopy": Operation(RELEASES, "torch.Tensor.__deepcopy__: a storage of its own")},
+    positions=frozenset({"bisect", "bisect_left", "bisect_right", "floor", "ceil"}),
     unsplit_packages=frozenset(
         {"functools", "collections", "operator", "csv", "json", "pickle", "re", "math", "copy", "struct"}
     ),

@@ -5,6 +5,11 @@ from dllint.screen import Words
 
 LIBRARY = Library(
     datasets=frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder")),
+    # torchvision/datasets/folder.py: what `make_dataset` is given; `loader` and the transforms are kept
+    lets_go={
+        f"torchvision.datasets.{name}": frozenset({"is_valid_file", "allow_empty"})
+        for name in ("ImageFolder", "DatasetFolder")
+    },
     path_functions=frozenset({"read_image", "read_video", "decode_jpeg", "default_loader", "pil_loader"}),
     new_tensors=frozenset(
         {

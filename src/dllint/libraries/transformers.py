@@ -1,6 +1,6 @@
 """transformers 4.50 (huggingface.co/docs, "Trainer"; `trainer_utils.py`)."""
 
-from dllint.libraries.facets import SEEDS_ALL, Hooks, Library, LoaderApi
+from dllint.libraries.facets import SEEDS_ALL, Hooks, Library, LoaderApi, TrainerApi
 from dllint.screen import Words
 
 _OPTIONS = ("num_workers", "persistent_workers", "prefetch_factor", "pin_memory")
@@ -8,20 +8,29 @@ _TRAINER = Hooks(
     ("train", "evaluate", "predict"),
     ("get_train_dataloader", "get_eval_dataloader", "get_test_dataloader", "compute_loss", "evaluation_loop"),
 )
+_MAKES_LOADERS = TrainerApi(
+    ("model", "args", "data_collator", "train_dataset", "eval_dataset"),
+    "args",
+    ("train_dataset", "eval_dataset"),
+    "data_collator",
+    "get_train_dataloader",
+)
 
 LIBRARY = Library(
     aliases={
         "transformers.Seq2SeqTrainingArguments": "transformers.TrainingArguments",
+        "transformers.trainer.Trainer": "transformers.Trainer",
         "transformers.training_args.TrainingArguments": "transformers.TrainingArguments",
     },
     loaders={
         "transformers.TrainingArguments": LoaderApi(
-            ("output_dir",), dataset="", names={option: f"dataloader_{option}" for option in _OPTIONS}
+            ("output_dir",),
+            dataset="",
+            names={option: f"dataloader_{option}" for option in _OPTIONS},
+            trainers=dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), _MAKES_LOADERS),
         )
     },
-    hooks=dict.fromkeys(
-        ("transformers.Trainer", "transformers.Seq2SeqTrainer", "transformers.trainer.Trainer"), _TRAINER
-    ),
+    hooks=dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), _TRAINER),
     # set_seed(seed, deterministic=False)
     seeders=dict.fromkeys(("transformers.set_seed", "transformers.trainer_utils.set_seed"), SEEDS_ALL),
     words=Words(launching=(b"TrainingArguments",)),

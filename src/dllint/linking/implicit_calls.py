@@ -7,7 +7,8 @@ expression Getter(base, name).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import builtins
+from collections.abc import Iterable, Iterator, Mapping
 
 from dllint.facts.nodes import Attribute, CallRef, Defined, Getter, Name, Subscript, Tuple
 from dllint.facts.schema import Argument, Call, Expr
@@ -20,12 +21,12 @@ _KINDS = PROPERTY_DECORATORS | {"staticmethod", "classmethod", "setter", "getter
 MOST_READERS = 60
 """Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
 _ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
-_PASSING = frozenset(
-    {"enumerate", "zip", "tqdm", "trange", "range", "reversed", "sorted", "len", "list", "iter", "cycle"}
-)
+_BUILTINS = frozenset(dir(builtins))
+Iterates = Mapping[str, tuple[slice, str]]
+"""Functions that go through arguments, by their last names: which positional ones, and what the elements are."""
 
 
-def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[SourceFile, int]]]:
+def add_implicit_calls(files: Iterable[SourceFile], iterates: Iterates) -> dict[str, list[tuple[SourceFile, int]]]:
     """Put them into the files. Gives them by the name of the method that they call."""
     files = tuple(files)
     readers = dict.fromkeys(_properties(files), 0)
@@ -36,7 +37,7 @@ def add_implicit_calls(files: Iterable[SourceFile]) -> dict[str, list[tuple[Sour
     methods = {scope.name for file in files for scope in file.scopes if scope.kind == "function" and scope.parent > 0}
     found: dict[str, list[tuple[SourceFile, int]]] = {}
     for file in files:
-        for name, call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"})):
+        for name, call in (*_reads(file, properties), *_protocols(file, methods & {"__enter__", "__iter__"}, iterates)):
             found.setdefault(name, []).append((file, file.add_call(call)))
         for call, index in _decorate(file):
             if name := last_name(call.func):
@@ -130,17 +131,17 @@ def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
     return found
 
 
-def _protocols(file: SourceFile, methods: set[str]) -> Iterator[tuple[str, Call]]:
+def _protocols(file: SourceFile, methods: set[str], iterates: Iterates) -> Iterator[tuple[str, Call]]:
     kinds = {kind: name for kind, name in (("with", "__enter__"), ("for", "__iter__")) if name in methods}
     for number, scope in enumerate(file.scopes if kinds else ()):
         for event in scope.events_of(*kinds):
             if event.value is None:
                 continue
             method = kinds[event.kind]
-            value = _iterated(event.value, file) if event.kind == "for" else event.value
-            if isinstance(value, (Name, Attribute, CallRef, Subscript)):
-                span = event.value_span or event.span
-                yield method, Call(Attribute(value, method), [], span, number, event.region, event.span)
+            for value in _iterated(event.value, file, iterates) if event.kind == "for" else (event.value,):
+                if isinstance(value, (Name, Attribute, CallRef, Subscript)):
+                    span = event.value_span or event.span
+                    yield method, Call(Attribute(value, method), [], span, number, event.region, event.span)
 
 
 def _decorate(file: SourceFile) -> Iterator[tuple[Call, int]]:
@@ -160,11 +161,20 @@ def _decorate(file: SourceFile) -> Iterator[tuple[Call, int]]:
                 yield call, index
 
 
-def _iterated(expr: Expr, file: SourceFile) -> Expr:
+def _iterated(expr: Expr, file: SourceFile, iterates: Iterates) -> Iterator[Expr]:
     """What `for … in enumerate(tqdm(x))` goes through in the end: x."""
-    while isinstance(expr, CallRef):
-        call = file.calls[expr.index]
-        if last_name(call.func) not in _PASSING or not call.args or call.args[0].keyword is not None:
-            break
-        expr = call.args[0].value
-    return expr
+    inner = gone_through(file.calls[expr.index], iterates) if isinstance(expr, CallRef) else []
+    if not inner:
+        yield expr
+    for one in inner:
+        yield from _iterated(one, file, iterates)
+
+
+def gone_through(call: Call, iterates: Iterates) -> list[Expr]:
+    """The arguments whose elements a call goes through: `rows` for `enumerate(rows)`; none where it is no such call."""
+    name = last_name(call.func)
+    row = iterates.get(name) if isinstance(call.func, Name) or name not in _BUILTINS else None
+    if row is None or any(argument.keyword == "*" for argument in call.args):
+        return []
+    plain = [argument.value for argument in call.args if argument.keyword is None]
+    return (plain or [argument.value for argument in call.args if argument.keyword == "iterable"])[row[0]]

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, List, Tuple
+from dllint.facts.nodes import Attribute, Comprehension, Constant, List, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import Const, Display, External, Instance, Pattern, Site, Value, Values
+from dllint.inference.all_entries import inside
+from dllint.inference.values import Const, Display, External, Frame, Instance, Mapping, Pattern, Site, Value, Values
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.numpy import ITEM_BYTES
 from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.libraries.torch import CASTS
 from dllint.linking.source import SourceFile
-from dllint.project.counting import whole_number
+from dllint.project.counting import loops, whole_number
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
+    from dllint.inference.entries import Change
 
 
 @dataclass(frozen=True)
 class Array:
     """A whole array. `size` is in bytes, `item` the bytes of an element, each None where it is not known; `source` is
-    "shape" or "file"."""
+    "shape" or "file". `alone` is False where one of it is small, so that it counts only among many, `read` where
+    nothing of it is in memory yet. `mappable` says that the call can map its file instead."""
 
     library: str
     size: int | None
@@ -35,6 +38,10 @@ class Array:
     file: SourceFile
     call: int
     item: int | None = None
+    alone: bool = True
+    read: bool = True
+    mappable: bool = False
+    frame: Frame | None = None
 
     @property
     def span(self) -> Span:
@@ -44,8 +51,10 @@ class Array:
 class Arrays:
     """Recognises arrays among values."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, filling: Callable[[Display | Mapping], Iterable[Change]]) -> None:
+        """`filling` gives the changes of a container that are made before workers start."""
         self.world = world
+        self.filling = filling
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
@@ -55,8 +64,60 @@ class Arrays:
             return self.kept(self.world.values.evaluate(expr.value, site), expr.value, site)
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
-    def array(self, value: Value, depth: int = 0) -> Array | None:
-        """The array that a value is, if it surely is one that lies in memory as a whole."""
+    def collected(self, values: Values) -> Array | None:
+        """An array that is read from a file and of which a list or dict of the program holds many."""
+        containers = [one for one in values if isinstance(one, (Display, Mapping))]
+        return next((found for one in containers if (found := self._many(one, 0)) is not None), None)
+
+    def _many(self, value: Display | Mapping, depth: int) -> Array | None:
+        if limits.ARRAY_DEPTH.exceeded(depth):
+            return None
+        flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
+        expr, site = value.written.expr, value.written.site
+        if isinstance(expr, Comprehension):
+            around = site.file.regions(inside(expr, site).region)
+            turns = [one for one in around if not site.file.encloses(one, site.region)]
+            if (found := self._read(flattened(value), site, turns)) is not None:
+                return found
+        inner: list[Value] = []
+        for change in self.filling(value):
+            if change.value is None:
+                continue
+            where = self.world.mappings.changed_at(change, value)
+            given = evaluate(change.value, where)
+            if change.kind in ("extend", "merge"):
+                inner += given
+            elif turns := loops(change.file, change.region):
+                if (found := self._read((part for one in given for part in flattened(one)), where, turns)) is not None:
+                    return found
+            else:
+                inner += given
+        parts = [*inner, *value.parts] if isinstance(value, Display) else inner
+        containers = [one for one in parts if isinstance(one, (Display, Mapping)) and one != value]
+        return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
+
+    def _read(self, values: Iterable[Value], where: Site, turns: list[int]) -> Array | None:
+        """The first array that is read from a file anew in each turn of one of the loops."""
+        for array in map(self._of, values):
+            if array is not None and array.source == "file" and array.read and self._in_turns(array, where, turns):
+                return array
+        return None
+
+    def _in_turns(self, array: Array, where: Site, turns: list[int]) -> bool:
+        """Whether the call that makes an array, or one that leads to it, stands in one of the loops of a function."""
+        file, index, frame = array.file, array.call, array.frame
+        while not (file is where.file and file.calls[index].scope == where.scope):
+            if frame is None or frame.call is None:
+                return False
+            file, index, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
+        return any(file.encloses(turn, file.calls[index].region) for turn in turns)
+
+    def array(self, value: Value) -> Array | None:
+        """The array that a value is, if it surely is one that lies in memory as a whole, and no small one of many."""
+        found = self._of(value)
+        return found if found is not None and found.alone and found.read else None
+
+    def _of(self, value: Value, depth: int = 0) -> Array | None:
         if (
             not isinstance(value, Instance)
             or not isinstance(value.of, External)
@@ -104,7 +165,7 @@ class Arrays:
             return None
         site = self.world.call_site(value.file, value.call, value.frame)
         for base in self.world.values.evaluate(call.func.value, site):
-            inner = self.array(base, depth + 1)
+            inner = self._of(base, depth + 1)
             if inner is None:
                 continue
             if call.func.attr == "astype":
@@ -135,9 +196,12 @@ class Arrays:
         if maker.mapped == "mmap_mode" and len(plain) > 1 and plain[1] != Constant(None):
             return None
         if maker.shape == "file":
-            return Array(maker.library, self._file_size(plain, by_name, site), "file", file, index)
-        if maker.shape == "same":
-            return self._same(maker, plain, site, file, index, depth)
+            size = self._file_size(plain, by_name, site) if maker.alone else None
+            kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
+            return Array(maker.library, size, "file", file, index, frame=value.frame, **kinds)
+        if maker.shape in ("same", "other"):
+            made = self._same(maker, plain, site, file, index, depth)
+            return replace(made, size=None) if made is not None and maker.shape == "other" else made
         count = self._count(maker, plain, by_name, site)
         if count is None:
             return None
@@ -152,10 +216,11 @@ class Arrays:
         for one in self.world.values.evaluate(plain[0], site):
             parts: Values = self.world.mappings.elements(one) if isinstance(one, Display) else (one,)
             for part in parts:
-                inner = self.array(part, depth + 1)
+                inner = self._of(part, depth + 1)
                 if inner is not None:
                     size = inner.size if not isinstance(one, Display) else None
-                    return Array(maker.library, size, inner.source, inner.file, inner.call, inner.item)
+                    alone = inner.alone or isinstance(one, Display)
+                    return replace(inner, library=maker.library, size=size, alone=alone, read=True)
         return None
 
     def _file_size(self, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:

@@ -10,7 +10,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Const, Display, Mapping, Site
 from dllint.libraries.index import SAME_LENGTH
-from dllint.linking.source import last_name
+from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -24,6 +24,11 @@ def whole_number(world: World, expr: Expr, site: Site) -> int | None:
     if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, (int, float)):
         return int(values[0].value) if math.isfinite(values[0].value) else None
     return None
+
+
+def loops(file: SourceFile, region: int) -> list[int]:
+    """The loops around a place, innermost first."""
+    return [index for index in file.regions(region) if file.facts.regions[index].kind in ("for", "while")]
 
 
 def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> int | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Name
 from dllint.inference import limits
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
-from dllint.libraries.contents import bound_by, held_by, keeps_as_it_is
+from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
@@ -62,6 +62,20 @@ class Piece(NamedTuple):
     initial: bool = True
 
 
+class Keeping(NamedTuple):
+    """An attribute of a dataset, or of an object that it holds, and the way there: "store.records".
+
+    `holder` is the object. `initial` tells whether it is set while the dataset is made, `dropped` whether pickling the
+    dataset leaves it out.
+    """
+
+    path: str
+    holder: Instance
+    kept: Kept
+    initial: bool
+    dropped: bool
+
+
 class Datasets:
     """Questions about dataset classes and objects."""
 
@@ -75,7 +89,9 @@ class Datasets:
 
     def is_dataset(self, cls: Class) -> bool:
         """Whether objects of the class can be what a loader reads from."""
-        if self.derives(cls, DATASET_BASES) or self._named(cls):
+        if self.derives(cls, DATASET_BASES | WRAPPERS) or self._named(cls):
+            return True
+        if any("dataset" in canonical(name).lower() for name in self.world.hierarchy.externals(cls)):
             return True
         return any(self.world.hierarchy.method(cls, name) is not None for name in ("__getitem__", "__iter__"))
 
@@ -123,16 +139,16 @@ class Datasets:
         return list(found)
 
     def _wrapped(self, value: Instance) -> Iterator[Value]:
-        """Datasets that a dataset of the project keeps as attributes."""
-        for kept in self.kept(value):
-            for part in kept.values:
-                for one in self.world.mappings.flattened(part):
-                    if not isinstance(one, Instance) or one == value:
-                        continue
-                    if (isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES)) or (
-                        isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS
-                    ):
-                        yield one
+        """Datasets that a dataset of the project keeps as attributes, or that its base from outside keeps."""
+        parts = [part for kept in self.kept(value) for part in kept.values]
+        for part in (*parts, *held_by(self.world, value)):
+            for one in self.world.mappings.flattened(part):
+                if not isinstance(one, Instance) or one == value:
+                    continue
+                if (isinstance(one.of, Class) and one.of != value.of and self.derives(one.of, DATASET_BASES)) or (
+                    isinstance(one.of, External) and canonical(one.of.name) in WRAPPERS
+                ):
+                    yield one
 
     # What is kept
 
@@ -188,6 +204,31 @@ class Datasets:
                 collected += self._outside(value, owner, {kept.attr for kept in collected})
         self._kept[value] = collected
         return collected
+
+    def keeps(self, value: Instance) -> Iterator[Keeping]:
+        """All that a dataset keeps, and what objects of the project keep that it holds. Datasets among those are asked
+        for on their own."""
+        seen = {value}
+        todo = deque([("", value, True, False)])
+        while todo:
+            way, holder, initial, dropped = todo.popleft()
+            assert isinstance(holder.of, Class)
+            left_out, made = self.dropped(holder), self.init_code(holder.of)
+            for kept in self.kept(holder):
+                early = initial and kept.initial and (kept.file.path, kept.scope) in made
+                one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out)
+                yield one
+                for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
+                    if (
+                        isinstance(part, Instance)
+                        and isinstance(part.of, Class)
+                        and part.call >= 0
+                        and part not in seen
+                        and not self.derives(part.of, DATASET_BASES)
+                        and one.path.count(".") < limits.PIECE_DEPTH.most
+                    ):
+                        seen.add(part)
+                        todo.append((f"{one.path}.", part, early, one.dropped))
 
     def _runs_again(self, cls: Class, file: SourceFile, method: int) -> bool:
         """Whether a method that `__init__` runs, by way of others, is called by more than those."""
@@ -296,6 +337,7 @@ class Datasets:
             found = self._pieces[value] = []
             seen: set[tuple[Value, bool]] = {(value, False), (value, True)}
             todo = deque(self._held(value, None))
+            todo.extend(self._handed_outside(value, Piece("", value, None)))
             while todo and not limits.DATASET_PIECES.reached(len(seen)):
                 piece = todo.popleft()
                 if (piece.value, bool(piece.given)) in seen:
@@ -329,11 +371,16 @@ class Datasets:
             for inner in (one.function, *bound_by(self.world, one)):
                 yield piece._replace(value=inner)
         elif isinstance(one, Instance) and isinstance(one.of, External):
-            given = piece.given or ("" if keeps_as_it_is(one.of.name) else one.of.name)
-            for inner in held_by(self.world, one):
-                yield piece._replace(value=inner, given=given)
+            yield from self._handed_outside(one, piece)
         elif isinstance(one, Instance) and one.call >= 0 and piece.path.count(".") < limits.PIECE_DEPTH.most:
             yield from self._held(one, piece)
+            yield from self._handed_outside(one, piece)
+
+    def _handed_outside(self, value: Instance, around: Piece) -> Iterator[Piece]:
+        """What an object, which is a piece of another one, gives to a constructor from outside the project."""
+        inner = contents(self.world, value)
+        for one in inner.values:
+            yield around._replace(value=one, given=around.given or inner.given)
 
     # Pickling
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.index import PATH_CONSUMERS
+from dllint.libraries.index import PATH_CONSUMERS, POSITIONS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
 
-_CONVERSIONS = frozenset({"int", "str", "item", "tolist", "divmod", "join", "Path", "format"})
+_CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still says which item is meant when an argument or the receiver does."""
 
 
@@ -39,8 +39,14 @@ class ItemRun:
         self.receiver = receiver
         self.events: list[Event] = run.file.scopes[run.scope].events
         self.given = frozenset(index)
-        self.index = self._closed(index, fields=False)
-        self.fields = self._closed(index, fields=True)
+
+    @cached_property
+    def index(self) -> set[str]:
+        return self._closed(set(self.given), fields=False)
+
+    @cached_property
+    def fields(self) -> set[str]:
+        return self._closed(set(self.given), fields=True)
 
     def _closed(self, names: set[str], fields: bool) -> set[str]:
         """The names with all that are assigned from them."""
@@ -100,7 +106,7 @@ class ItemRun:
         return expr == Attribute(Name(self.receiver), attr)
 
     def aliases(self, attr: str) -> set[str]:
-        """Local names for `self.attr`."""
+        """Local names for `self.attr`, or for what it holds under a key that says nothing of the item."""
         return {
             event.target.id
             for event in self.events
@@ -108,36 +114,42 @@ class ItemRun:
             and event.target is not None
             and isinstance(event.target, Name)
             and event.value is not None
-            and self.is_attribute(event.value, attr)
+            and self.part_of(event.value, attr, frozenset())
         }
+
+    def part_of(self, expr: Expr, attr: str, aliases: Set[str]) -> bool:
+        """Whether an expression is `self.attr`, or what it holds under a key that says nothing of the item."""
+        while isinstance(expr, Subscript) and not self.derived(expr.index, self.index):
+            expr = expr.value
+        return self.is_attribute(expr, attr) or (isinstance(expr, Name) and expr.id in aliases)
 
 
 class ItemCode:
-    """Answers about the methods of datasets that workers run."""
+    """Answers about the methods of datasets that workers run. With `holder`, the attribute is one of an object of that
+    class which the dataset holds."""
 
     def __init__(self, world: World, workers: WorkerCode) -> None:
         self.world = world
         self.workers = workers
         self._runs: dict[Class, list[ItemRun]] = {}
 
-    def runs(self, value: Instance) -> list[ItemRun]:
-        """The dataset's own methods that reading an item runs, the entry first."""
+    def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
+        """The dataset's own methods that reading an item runs, the entry first; with `holder`, those of an object of
+        that class which the dataset holds."""
         assert isinstance(value.of, Class)
         found = self._runs.get(value.of)
         if found is None:
             found = self._runs[value.of] = []
             by_scope: dict[tuple[str, int], ItemRun] = {}
-            line = {cls.key for cls in self.world.hierarchy.line(value.of) if isinstance(cls, Class)}
             for run in self.workers.of_dataset(value):
                 owner = run.file.method_of(run.scope)
                 params = run.file.scopes[run.scope].params
-                if owner is None or (run.file.path, owner) not in line or not params:
-                    continue
-                index = self._index_names(run, by_scope)
-                item = ItemRun(run, params[0].name, index)
+                receiver = params[0].name if owner is not None and params else ""
+                item = ItemRun(run, receiver, self._index_names(run, by_scope))
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
-        return found
+        line = {cls.key for cls in self.world.hierarchy.line(holder or value.of) if isinstance(cls, Class)}
+        return [one for one in found if one.receiver and (one.file.path, one.file.method_of(one.scope)) in line]
 
     def _index_names(self, run: WorkerRun, known: dict[tuple[str, int], ItemRun]) -> set[str]:
         params = run.file.scopes[run.scope].params
@@ -157,24 +169,24 @@ class ItemCode:
                 names.add(param.name)
         return names
 
-    def indexed(self, value: Instance, attr: str) -> bool:
+    def indexed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[index]`."""
-        return any(self.items_of(run, attr) for run in self.runs(value))
+        return any(self.items_of(run, attr) for run in self.runs(value, holder))
 
     def items_of(self, run: ItemRun, attr: str) -> list[Expr]:
-        """The expressions `self.attr[index]` of a method."""
+        """The expressions `self.attr[index]` of a method, or `self.attr[key][index]`."""
         aliases = run.aliases(attr)
         return [
             expr
             for expr in run.expressions
             if isinstance(expr, Subscript)
-            and (run.is_attribute(expr.value, attr) or (isinstance(expr.value, Name) and expr.value.id in aliases))
             and run.derived(expr.index, run.index)
+            and run.part_of(expr.value, attr, aliases)
         ]
 
-    def iterated(self, value: Instance, attr: str) -> bool:
+    def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset go through `self.attr`."""
-        for run in self.runs(value):
+        for run in self.runs(value, holder):
             if run.run.entry not in ("__iter__", "__next__"):
                 continue
             for event in run.events:
@@ -183,9 +195,9 @@ class ItemCode:
                     return True
         return False
 
-    def read(self, value: Instance, attr: str) -> bool:
+    def read(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` for more than its length."""
-        for run in self.runs(value):
+        for run in self.runs(value, holder):
             mentions = sum(1 for expr in run.expressions if run.is_attribute(expr, attr))
             lengths = sum(
                 1
@@ -197,20 +209,20 @@ class ItemCode:
                 return True
         return False
 
-    def multiplied(self, value: Instance, attr: str) -> bool:
+    def multiplied(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` only as a factor of matrix products: a constant of theirs, and no data."""
         mentions = factors = 0
-        for run in self.runs(value):
+        for run in self.runs(value, holder):
             for expr in run.expressions:
                 mentions += run.is_attribute(expr, attr)
                 if isinstance(expr, BinOp) and expr.op == "@":
                     factors += sum(run.is_attribute(side, attr) for side in (expr.left, expr.right))
         return 0 < mentions == factors
 
-    def measured(self, value: Instance, attr: str) -> bool:
+    def measured(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether `len(self.attr)` is the length of the dataset."""
         assert isinstance(value.of, Class)
-        method = self.world.hierarchy.method(value.of, "__len__")
+        method = self.world.hierarchy.method(holder or value.of, "__len__")
         if method is None:
             return False
         for index in method.file.calls_of(method.scope):
@@ -221,9 +233,9 @@ class ItemCode:
                 return True
         return False
 
-    def has_fields(self, value: Instance, attr: str) -> bool:
+    def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
-        for run in self.runs(value):
+        for run in self.runs(value, holder):
             items = self.items_of(run, attr)
             names = self._named_items(run, items)
             for expr in run.expressions:
@@ -249,9 +261,9 @@ class ItemCode:
                     names.update(name for name, _ in _named(event.target, event.value, True))
         return names
 
-    def used_as_path(self, value: Instance, attr: str) -> bool:
+    def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers make a path of `self.attr[index]`, or of a part of it."""
-        for run in self.runs(value):
+        for run in self.runs(value, holder):
             items = self.items_of(run, attr)
             if not items:
                 continue

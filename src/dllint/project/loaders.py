@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
 from dllint.inference import limits
+from dllint.inference.constructors import reaching
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -22,7 +23,6 @@ from dllint.inference.values import (
     Instance,
     Partial,
     Site,
-    Super,
     Unknown,
     Value,
     Values,
@@ -33,6 +33,7 @@ from dllint.libraries.index import ALIASES, LOADERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.trainers import given_to_trainers
 from dllint.span import WHOLE_FILE, Span
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Loader:
     def argument(self, name: str, frame: Frame | None = None) -> Found:
         """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around
         the call."""
+        if name == "collate_fn" and self.api.trainers:
+            return given_to_trainers(self.world, self.api, (self.file, self.call), lambda trainer: (trainer.collate,))
         reached = self.reaching(frame)
         if reached is None:
             return OPAQUE
@@ -104,7 +107,10 @@ class Loader:
         """The library's constructor and the arguments that reach it, through partials and the constructors of the
         project's own loader classes; None where that is not known."""
         actuals = self.world.actuals(self.file, self.call, frame)
-        return _reaching(self.world, self.callee, actuals, (self.file, self.call, frame))
+        making = (self.file, self.call, frame)
+        found = reaching(self.world, self.callee, actuals, making, lambda one: loader_api(self.world, one) is not None)
+        made = loader_api(self.world, found.base) if found is not None else None
+        return (made[0], found.actuals) if found is not None and made is not None else None
 
     def workers(self, frame: Frame | None = None) -> Workers:
         """The worker count in an activation of the function around."""
@@ -192,6 +198,8 @@ class Loader:
 
     def datasets(self, frame: Frame | None = None) -> Values:
         """What the dataset argument can be."""
+        if self.api.trainers:
+            return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
 
@@ -279,7 +287,7 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 todo.append(alias)
     named = ((file.path, index) for name in names for file, index in world.called(name))
     unnamed = ((file.path, index) for file, index in world.calls.looked_up()) if own else ()
-    calls = sorted({*named, *unnamed, *_called_at_once(world)})
+    calls = sorted({*named, *unnamed, *_called_at_once(world, names)})
     for path, index in calls:
         file = world.files[path]
         call = file.calls[index]
@@ -301,57 +309,14 @@ def find_loaders(world: World) -> Iterator[Loader]:
                     break
 
 
-def _called_at_once(world: World) -> Iterator[tuple[str, int]]:
-    """The calls of what another call of `partial` gives: `partial(DataLoader, num_workers=4)(rows)`."""
-    names = ("partial", *world.aliases("partial"))
+def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
+    """The calls of what another call gives, of `partial` or of a function that may return what makes loaders:
+    `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`."""
+    names = {"partial", *world.aliases("partial")} | {one[:-2] for one in loaders if one.endswith("()")}
     for file, index in world.called(""):
         func = file.calls[index].func
         if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
             yield file.path, index
-
-
-def _reaching(
-    world: World, callee: Value, actuals: Actuals, call: tuple[SourceFile, int, Frame | None], depth: int = 0
-) -> tuple[LoaderApi, Actuals] | None:
-    """The arguments that reach the library's own constructor; None where that is not known."""
-    if limits.LOADER_STEPS.exceeded(depth):
-        return None
-    if isinstance(callee, Partial):
-        return _reaching(world, callee.plain, world.made_with(callee).then(actuals), call, depth + 1)
-    if isinstance(callee, Class):
-        init = world.hierarchy.method(callee, "__init__")
-        if init is not None:
-            bound = init.bound_to(Instance(callee, *call))
-            frame = world.intern(("loader", call[0].path, call[1], call[2], callee), actuals, bound, call[2])
-            return _through_init(world, bound, frame, depth)
-    found = loader_api(world, callee)
-    return (found[0], actuals) if found is not None else None
-
-
-def _through_init(world: World, init: Function, frame: Frame, depth: int) -> tuple[LoaderApi, Actuals] | None:
-    """The arguments as the subclass's constructor hands them to the base's."""
-    for index in init.file.calls_of(init.scope):
-        call = init.file.calls[index]
-        if not isinstance(call.func, Attribute) or call.func.attr != "__init__":
-            continue
-        site = world.call_site(init.file, index, frame)
-        actuals = world.actuals(init.file, index, frame)
-        for base in world.values.evaluate(call.func.value, site):
-            plain = base
-            if isinstance(base, Super):
-                for target in world.values.evaluate(call.func, site):
-                    if isinstance(target, Function):
-                        inner = world.intern(
-                            ("loader-init", init.file.path, index, frame, target), actuals, target, frame
-                        )
-                        return _through_init(world, target, inner, depth + 1)
-                    if isinstance(target, External):
-                        plain = External(target.name.removesuffix(".__init__"))
-            elif actuals.positional:
-                actuals = actuals.without_first()
-            if loader_api(world, plain) is not None:
-                return _reaching(world, plain, actuals, (init.file, index, frame), depth + 1)
-    return None
 
 
 def _given(world: World, api: LoaderApi, actuals: Actuals, name: str) -> Found:

@@ -25,7 +25,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-from dllint.libraries.contents import held_by, keeps_as_it_is
+from dllint.libraries.contents import contents, held_by
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
@@ -60,7 +60,7 @@ class Project:
         self.programs = Programs(world)
         self.import_graph = world.import_graph
         self.item_code = ItemCode(world, self.workers)
-        self.arrays = Arrays(world)
+        self.arrays = Arrays(world, self.datasets.filling)
         self.tensors = Tensors(world, self.datasets)
         self._answers: dict[Callable[[Project], Any], Any] = {}
         self._objects: dict[tuple[str, int], list[Instance]] = {}
@@ -237,9 +237,9 @@ class Project:
         for given in self._served(loader):
             for one in self._external(given, 0):
                 name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
-                around = one.of.name if isinstance(one.of, External) and not keeps_as_it_is(one.of.name) else ""
-                for held in held_by(self.world, one):
-                    yield from self._pieces_of(held, name, around, 0)
+                inside = contents(self.world, one)
+                for held in inside.values:
+                    yield from self._pieces_of(held, name, inside.given, 0)
 
     def _external(self, value: Value, depth: int) -> Iterator[Instance]:
         if limits.EXTERNAL_DEPTH.exceeded(depth):
@@ -261,9 +261,9 @@ class Project:
         for one in self.world.mappings.flattened(value):
             yield name, Piece("", one, None, given)
             if isinstance(one, Instance) and isinstance(one.of, External):
-                deeper = given or ("" if keeps_as_it_is(one.of.name) else one.of.name)
-                for inner in held_by(self.world, one):
-                    yield from self._pieces_of(inner, name, deeper, depth + 1)
+                inside = contents(self.world, one)
+                for inner in inside.values:
+                    yield from self._pieces_of(inner, name, given or inside.given, depth + 1)
             elif isinstance(one, Instance) and isinstance(one.of, Class) and not self.datasets.is_dataset(one.of):
                 for piece in self.datasets.pieces(one):
                     yield name, piece
@@ -307,13 +307,14 @@ class Project:
         return (file.path, scope) in found
 
     def _find_worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
+        outside: list[Instance] = [one for given in self._served(loader) for one in self._external(given, 0)]
         for value in self.dataset_objects(loader):
             yield from self.workers.of_dataset(value)
-        for given in self._served(loader):
-            for one in self._external(given, 0):
-                for held in held_by(self.world, one):
-                    for part in self._callable_parts(held, 0):
-                        yield from self.workers.of_callable(part, "transform")
+            outside.append(value)
+        for one in outside:
+            for held in held_by(self.world, one):
+                for part in self._callable_parts(held, 0):
+                    yield from self.workers.of_callable(part, "transform")
         for argument in ("collate_fn", "worker_init_fn"):
             functions = self.callables(loader, argument)
             for function in (*functions, *self._of_any(functions)):
@@ -343,7 +344,7 @@ class Project:
         for one in self.world.mappings.flattened(value):
             if isinstance(one, (Function, Partial)) or (isinstance(one, Instance) and isinstance(one.of, Class)):
                 yield one
-            elif isinstance(one, Instance):
+            if isinstance(one, Instance):
                 for inner in held_by(self.world, one):
                     yield from self._callable_parts(inner, depth + 1)
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Subscript
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.values import External, Frame, Instance, Site
+from dllint.inference.constructors import reaching
+from dllint.inference.values import Class, External, Frame, Instance, Site, Value
+from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.index import HOOKS, ITERATING, canonical
+from dllint.libraries.index import HANDING_ON, HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch
@@ -172,33 +174,50 @@ class Starting:
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""
-        if (
-            not self._loaders
-            or limits.COUNTING_DEPTH.exceeded(depth)
-            or not isinstance(expr, (Name, Attribute, Subscript, CallRef))
-        ):
+        if not self._loaders or limits.COUNTING_DEPTH.exceeded(depth):
             return
-        found = [
-            self._loaders.get((value.file.path, value.call))
-            for value in self.world.values.evaluate(expr, site)
-            if isinstance(value, Instance) and value.file is not None
-        ]
-        yield from (loader for loader in found if loader is not None and loader.api.dataset)
-        if not isinstance(expr, CallRef) or any(found):
+        for value in self.world.values.evaluate(expr, site):
+            if not isinstance(value, Instance) or value.file is None:
+                continue
+            loader = self._loaders.get((value.file.path, value.call))
+            if loader is not None and loader.api.dataset:
+                yield loader
+            elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
+                where = self.world.call_site(value.file, value.call, value.frame)
+                for argument in value.file.calls[value.call].args:
+                    if argument.keyword in (None, "iterable"):
+                        yield from self.iterated(argument.value, where, depth + 1)
+            elif loader is None and isinstance(value.of, Class):
+                yield from self._iterated_by(value, value.of, depth)
+
+    def _iterated_by(self, value: Instance, cls: Class, depth: int) -> Iterator[Loader]:
+        """The loaders that iterating an object of a class iterates which inherits from a progress bar and the like."""
+        if value.file is None or value.call < 0 or self.world.hierarchy.method(cls, "__iter__") is not None:
             return
-        call = site.file.calls[expr.index]
-        if isinstance(call.func, Name) and call.func.id in _MEASURING:
-            return
-        if all(isinstance(value, External) for value in self.world.values.evaluate(call.func, site)):
-            for argument in call.args:
-                if argument.keyword in (None, "iterable"):
-                    yield from self.iterated(argument.value, site, depth + 1)
+        making = (value.file, value.call, value.frame)
+        found = reaching(self.world, cls, self.world.made_with(value), making, _is_iterator)
+        for actual in (*found.actuals.positional, found.actuals.keywords.get("iterable")) if found is not None else ():
+            if actual is not None and actual.expr is not None and actual.site is not None:
+                yield from self.iterated(actual.expr, actual.site, depth + 1)
+
+    @staticmethod
+    def _goes_on(value: Instance, in_place: bool) -> bool:
+        """Whether iterating what something from outside gave iterates its arguments. Of what is kept under a name that
+        must be known; what a loop is written over is there to be iterated."""
+        if not isinstance(value.of, External):
+            return False
+        name = canonical(value.of.name)
+        return name in HANDING_ON or (name not in _MEASURING and (in_place or keeps_arguments(name)))
 
     def described(self, iteration: Iteration) -> str:
         """What a person reads of it: "this loop over a DataLoader", or the call."""
         if iteration.call < 0:
             return f"this loop over a {iteration.loader.name} with workers"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
+
+
+def _is_iterator(value: Value) -> bool:
+    return isinstance(value, External) and canonical(value.name) in HANDING_ON
 
 
 def _iterates(name: str) -> bool:

@@ -12,7 +12,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.activations import Seen
 from dllint.inference.edges import Target
-from dllint.inference.values import Class, External, Frame, Function, Instance, Partial, Site, Value
+from dllint.inference.values import Actual, Actuals, Class, External, Frame, Function, Instance, Partial, Site, Value
 from dllint.libraries.index import DATASET_BASES
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
@@ -158,7 +158,9 @@ class WorkerCode:
                         continue
                     bound = Function(method.file, method.scope, one)
                     text = f"reads {render(part, run.file)}"
-                    yield Target(bound, self.world.receiver_frame(one)), Hop(run.file, span, text)
+                    key = ("subscript", run.file.path, (span.line, span.column), part.index, bound, run.frame)
+                    frame = self.world.intern(key, Actuals([Actual(part.index, site, span)]), bound, run.frame)
+                    yield Target(bound, frame), Hop(run.file, span, text)
 
     def external_calls(self, run: WorkerRun, prefix: str) -> Iterator[tuple[int, str]]:
         """Calls in the function of APIs whose name begins with `prefix`, in source order, each with the full name."""

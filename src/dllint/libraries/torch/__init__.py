@@ -152,6 +152,7 @@ LIBRARY = Library(
     undrawing=frozenset({"get_state", "initial_seed", "device"}),
     drawing=("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial"),
     reordering=frozenset({"torch.randperm", "torch.random.manual_seed"}),
+    positions=frozenset({"searchsorted", "bucketize", "remainder", "fmod"}),
     worker_info=frozenset({"get_worker_info"}),
     words=Words(
         loading=(

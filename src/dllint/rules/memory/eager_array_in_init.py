@@ -13,7 +13,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.arrays import Array, mib
-from dllint.project.datasets import Kept
+from dllint.project.datasets import Keeping, Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
 
@@ -33,15 +33,17 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
-            init_code = project.datasets.init_code(value.of)
-            dropped = project.datasets.dropped(value)
-            for kept in project.datasets.kept(value):
-                if not kept.initial or (kept.file.path, kept.scope) not in init_code:
+            for keeping in project.datasets.keeps(value):
+                kept, holder = keeping.kept, keeping.holder.of
+                if not keeping.initial or not isinstance(holder, Class):
                     continue
                 array = project.arrays.kept(kept.values, kept.store.value, kept.site)
-                if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr)):
+                if (array is None or keeping.holder != value) and not project.item_code.read(value, kept.attr, holder):
                     continue
-                use = _judge(project, options, loader, regimes, value.of.name, kept, array, kept.attr in dropped)
+                array = array or project.arrays.collected(kept.values)
+                if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr, holder)):
+                    continue
+                use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
                     # One array that several statements keep is one thing to mend, and so is one statement for several.
                     attribute = (kept.file.path, kept.owner, kept.attr)
@@ -55,15 +57,15 @@ def _judge(
     loader: Loader,
     regimes: list[Regime],
     name: str,
-    kept: Kept,
+    keeping: Keeping,
     array: Array,
-    dropped: bool,
 ) -> Use | None:
     """The worst that a loader makes of an array."""
+    kept = keeping.kept
     judged = [
         verdict
         for regime in regimes
-        if (verdict := _under(options, regime, array, dropped and regime.method != "fork")) is not None
+        if (verdict := _under(options, regime, array, keeping.dropped and regime.method != "fork")) is not None
         and (kept.sure or verdict[2] != "info")
     ]
     if not judged:
@@ -72,13 +74,13 @@ def _judge(
     methods = [other.method for *_, other in judged if other.method not in ("fork", regime.method)]
     method = regime.described
     opener = render(array.file.calls[array.call].func, array.file)
-    values = {"kept": f"{name}.{kept.attr}", "method": method, "opener": opener}
+    values = {"kept": f"{name}.{keeping.path}", "method": method, "opener": opener}
     if array.size is not None:
         values["size"] = mib(array.size)
         if regime.workers.count:
             values["total"] = mib(array.size * regime.workers.count)
             values["workers"] = regime.workers.described
-    values["remedy"] = "tensor" if array.library == "torch" else "load" if opener.endswith("load") else "main"
+    values["remedy"] = "tensor" if array.library == "torch" else "load" if array.mappable else "main"
     apart = array.span.line != kept.span.line or array.file is not kept.file
     made = (Place(array.file.path, array.span, "made here"),) if apart else ()
     finding = Finding(

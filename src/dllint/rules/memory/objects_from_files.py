@@ -45,7 +45,7 @@ from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
-from dllint.project.counting import items
+from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
 from dllint.span import Span
 
@@ -177,25 +177,21 @@ class Records:
                         held = self._filled(one_value, depth + 1)
                         if held is not None:
                             return held
-            elif self._repeats(change.file, change.region):
+            elif loops(change.file, change.region):
                 reading = self._object(change.value, where, 0)
                 if reading is not None:
                     return Held(reading, None)
         return None
-
-    @staticmethod
-    def _repeats(file: SourceFile, region: int) -> bool:
-        return any(file.facts.regions[index].kind in ("for", "while") for index in file.regions(region))
 
     def _object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that an element is made of, if it is a string, a record or a container of such. What a cell of a
         table holds is not known: alone it may be a number."""
         if limits.COUNTING_DEPTH.reached(depth):
             return None
-        if isinstance(expr, (Tuple, List)):
-            return next((found for one in expr.elements if (found := self._object(one, site, depth + 1))), None)
-        if isinstance(expr, Dict):
-            return next((found for _, one in expr.items if (found := self._object(one, site, depth + 1))), None)
+        if isinstance(expr, (Tuple, List, Dict)):
+            parts = [one for _, one in expr.items] if isinstance(expr, Dict) else expr.elements
+            found = next((found for one in parts if (found := self._object(one, site, depth + 1))), None)
+            return found or self._built(expr, site, depth)
         if isinstance(expr, Comprehension) and expr.kind != "generator":
             inside = _inside(expr, site)
             for target in (part for clause in expr.clauses for part in without_calls(clause.target)):
@@ -203,9 +199,30 @@ class Records:
                     return found.gone_through() if found.kind != HANDLE else None
             return None
         found = self.trace(expr, site)
-        if found is None or found.kind == HANDLE:
+        if found is None:
+            return self._built(expr, site, depth)
+        if found.kind == HANDLE:
             return None
         return None if not depth and (found.kind == FRAME or (found.kind == ROWS and found.level > 1)) else found
+
+    def _built(self, expr: Expr, site: Site, depth: int) -> Reading | None:
+        """The reading that the parts of a list or dict come from which an expression gives: of one that a function
+        returns, or that other statements fill."""
+        for value in self.world.values.evaluate(expr, site):
+            if not isinstance(value, (Display, Mapping)):
+                continue
+            written = value.written
+            if written.expr is not expr and not isinstance(written.expr, CallRef):
+                found = self._object(written.expr, written.site, depth + 1)
+                if found is not None:
+                    return found
+            for change in islice(self.datasets.filling(value), limits.CHANGES.most):
+                if change.value is not None and change.kind in ("set", "add", "default"):
+                    where = self.world.mappings.changed_at(change, value)
+                    found = self._object(change.value, where, depth + 1)
+                    if found is not None:
+                        return found
+        return None
 
     # Where objects come from
 

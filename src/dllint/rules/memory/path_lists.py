@@ -23,7 +23,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
-from dllint.inference.values import Instance
+from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import PATH_CONSUMERS
 from dllint.libraries.io import PATH_FUNCTIONS
@@ -42,10 +42,10 @@ _Part = tuple[object, ...]
 _Uses = dict[_Part, set[str]]
 
 
-def lists_paths(world: World, code: ItemCode, value: Instance, attr: str) -> bool:
+def lists_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
     """Whether each field of `self.attr[index]` that the workers use is a path or a number, and one is a path."""
     uses: _Uses = {}
-    for run in code.runs(value):
+    for run in code.runs(value, holder):
         rows = code.items_of(run, attr)
         if rows:
             _merge(uses, _Function(world, run.file, run.scope, {}, rows, 0).uses())

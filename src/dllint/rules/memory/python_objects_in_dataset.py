@@ -11,7 +11,7 @@ from dllint.inference.values import Class, Instance
 from dllint.libraries.records import LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
 from dllint.project.arrays import mib
-from dllint.project.datasets import Kept
+from dllint.project.datasets import Keeping
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.objects_from_files import Held, Records
@@ -27,63 +27,64 @@ MIB = 1 << 20
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
-    known: dict[Instance, list[tuple[Kept, Held]]] = {}
+    known: dict[Instance, list[tuple[Keeping, Held]]] = {}
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             regimes = project.regimes(loader, project.programs.behind(value), value.of.name)
             if value not in known:
                 known[value] = list(_objects(project, value))
-            dropped = project.datasets.dropped(value) if known[value] else frozenset()
-            for kept, held in known[value]:
+            for keeping, held in known[value]:
+                kept = keeping.kept
                 judged = [
                     (rank, regime)
                     for regime in regimes
-                    if not (kept.attr in dropped and regime.method != "fork")
+                    if not (keeping.dropped and regime.method != "fork")
                     and (rank := _rank(options, regime, held)) is not None
                     and (kept.sure or held.size is not None)
                 ]
                 if not judged:
                     continue
                 rank, regime = max(judged, key=lambda pair: pair[0])
-                finding = _finding(project, value, kept, held, regime)
+                finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
                 use = Use(finding, project.loader_place(loader), rank, methods=methods)
                 causes.add(use, (kept.file.path, kept.owner, kept.attr))
     yield from map(worst, causes)
 
 
-def _objects(project: Project, value: Instance) -> Iterator[tuple[Kept, Held]]:
+def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]]:
     """The attributes of a dataset that hold many Python objects which its workers go through."""
-    assert isinstance(value.of, Class)
-    init_code = project.datasets.init_code(value.of)
     code = project.item_code
-    for kept in project.datasets.kept(value):
-        if not kept.initial or (kept.file.path, kept.scope) not in init_code:
+    for keeping in project.datasets.keeps(value):
+        kept, holder = keeping.kept, keeping.holder.of
+        if not keeping.initial or not isinstance(holder, Class):
             continue
-        if project.arrays.kept(kept.values, kept.store.value, kept.site) is not None:
+        arrays = project.arrays
+        if arrays.kept(kept.values, kept.store.value, kept.site) is not None or arrays.collected(kept.values):
             continue
         held = project.ask(Records).kept(kept)
         if held is None:
             continue
         reading = held.reading
-        by_item = code.indexed(value, kept.attr) or code.iterated(value, kept.attr)
-        whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr)
-        if not by_item and not (whole and code.read(value, kept.attr)):
+        by_item = code.indexed(value, kept.attr, holder) or code.iterated(value, kept.attr, holder)
+        whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
+        if not by_item and not (whole and code.read(value, kept.attr, holder)):
             continue
-        if reading is not None and _makes_paths(project, value, kept.attr, reading.kind):
+        if reading is not None and _makes_paths(project, value, kept.attr, reading.kind, holder):
             continue
-        if reading is not None and reading.kind == OPAQUE and not (reading.seen or code.has_fields(value, kept.attr)):
+        opaque = reading is not None and reading.kind == OPAQUE and not reading.seen
+        if opaque and not code.has_fields(value, kept.attr, holder):
             continue
-        yield kept, held
+        yield keeping, held
 
 
-def _makes_paths(project: Project, value: Instance, attr: str, kind: str) -> bool:
+def _makes_paths(project: Project, value: Instance, attr: str, kind: str, holder: Class) -> bool:
     """Whether the workers make paths of the lines, or of the rows of a table, that an attribute holds."""
     code = project.item_code
-    if kind == LINES and code.used_as_path(value, attr):
+    if kind == LINES and code.used_as_path(value, attr, holder):
         return True
-    return kind in (LINES, ROWS) and lists_paths(project.world, code, value, attr)
+    return kind in (LINES, ROWS) and lists_paths(project.world, code, value, attr, holder)
 
 
 def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
@@ -92,10 +93,11 @@ def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
     return 3 + regime.shown if held.size * (regime.workers.count or 1) >= options["copies-mib"] * MIB else None
 
 
-def _finding(project: Project, value: Instance, kept: Kept, held: Held, regime: Regime) -> Finding:
+def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, regime: Regime) -> Finding:
     assert isinstance(value.of, Class)
+    kept = keeping.kept
     method = regime.described
-    values = {"kept": f"{value.of.name}.{kept.attr}", "method": method}
+    values = {"kept": f"{value.of.name}.{keeping.path}", "method": method}
     severity: Severity = "info"
     related: tuple[Place, ...] = ()
     forked = regime.method == "fork"

@@ -1,0 +1,63 @@
+"""What trainers of frameworks are given together with the options by which they make loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from dllint.facts.schema import Param
+from dllint.inference.constructors import reaching
+from dllint.inference.entries import Found
+from dllint.inference.unions import union
+from dllint.inference.values import Actuals, Class, External, Instance, Value, Values
+from dllint.libraries.facets import LoaderApi, TrainerApi
+from dllint.libraries.index import canonical
+from dllint.linking.source import SourceFile
+from dllint.span import WHOLE_FILE
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+def given_to_trainers(
+    world: World, api: LoaderApi, made: tuple[SourceFile, int], wanted: Callable[[TrainerApi], Iterable[str]]
+) -> Found:
+    """The values of arguments of the trainers that get the options which the call `made` makes. Absent where no trainer
+    is given one."""
+    groups: list[Values] = []
+    for trainer, actuals in _trainers(world, api):
+        options = _argument(world, trainer, actuals, trainer.options).values
+        if any(isinstance(one, Instance) and (one.file, one.call) == made for one in options):
+            groups += (_argument(world, trainer, actuals, name).values for name in wanted(trainer))
+    values = union(groups)
+    return Found(values, not values)
+
+
+def _trainers(world: World, api: LoaderApi) -> Iterator[tuple[TrainerApi, Actuals]]:
+    """The calls that make a trainer, with what its own constructor gets."""
+
+    def is_trainer(value: Value) -> bool:
+        return isinstance(value, External) and canonical(value.name) in api.trainers
+
+    names = {name.rpartition(".")[2] for name in api.trainers}
+    names |= {
+        one.name for one in world.classes() if any(map(is_trainer, map(External, world.hierarchy.externals(one))))
+    }
+    names |= {alias for name in names for alias in world.aliases(name)}
+    for file, index in sorted({(file.path, index) for name in names for file, index in world.called(name)}):
+        source = world.files[file]
+        for callee in world.values.evaluate(source.calls[index].func, world.call_site(source, index, None)):
+            if not isinstance(callee, (Class, External)):
+                continue
+            actuals = world.actuals(source, index, None)
+            found = reaching(world, callee, actuals, (source, index, None), is_trainer)
+            if found is None or not isinstance(found.base, External):
+                continue
+            trainer = api.trainers[canonical(found.base.name)]
+            if not isinstance(callee, Class) or world.hierarchy.method(callee, trainer.maker) is None:
+                yield trainer, found.actuals
+
+
+def _argument(world: World, trainer: TrainerApi, actuals: Actuals, name: str) -> Found:
+    params = [Param(one, "normal", None, None, WHOLE_FILE) for one in trainer.params]
+    return world.parameters.given(actuals, params, name, 0)
