@@ -332,14 +332,14 @@ def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
     """For a path the codes and prefixes left out there. Patterns start from the configuration's directory."""
     if not settings.per_file_ignores:
         return lambda path: ()
-    from pathspec import GitIgnoreSpec
+    from dllint.gitignore import Patterns
 
     base = os.path.dirname(settings.origin) if settings.origin else settings.root
-    specs = [(GitIgnoreSpec.from_lines([pattern]), codes) for pattern, codes in settings.per_file_ignores.items()]
+    specs = [(Patterns([pattern]), codes) for pattern, codes in settings.per_file_ignores.items()]
 
     def ignored(path: str) -> tuple[str, ...]:
         inside = os.path.relpath(path, base).replace(os.sep, "/")
-        return tuple(code for spec, codes in specs if spec.match_file(inside) for code in codes)
+        return tuple(code for spec, codes in specs if spec.covers(inside) for code in codes)
 
     return ignored
 
