@@ -29,11 +29,11 @@ class CannotRead(Exception):
         self.reason = reason
 
 
-def read(path: str, limit: int, *, follow: bool = True, within: str | None = None) -> bytes:
+def read(path: str, limit: int, *, follow: bool = True, within: str | None = None, cut: bool = False) -> bytes:
     """The bytes of a regular file.
 
     Args:
-        limit: bytes; a larger file is not read.
+        limit: bytes; a larger file is not read, or only its beginning where `cut` is set.
         follow: whether a path that is itself a symbolic link is read.
         within: a directory that the file must lie in once all links are resolved.
 
@@ -52,6 +52,8 @@ def read(path: str, limit: int, *, follow: bool = True, within: str | None = Non
                 raise IsADirectoryError
             if not stat.S_ISREG(status.st_mode):
                 raise CannotRead("not a regular file")
+            if cut:
+                return os.read(handle, limit)
             if status.st_size > limit:
                 raise CannotRead(_too_large(limit))
             return _all(handle, limit, status.st_size)

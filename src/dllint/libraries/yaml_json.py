@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from typing import Any
 
+from dllint.documents import parse_json, parse_toml
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
-
-
-LARGEST = 1_000_000
-"""Bytes; a larger file is data, not configuration."""
-
+from dllint.reading import CONFIG_BYTES, CannotRead, read
 
 _PARSERS = (
     *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
@@ -37,15 +27,12 @@ def _content(path: str, text: str) -> Any:
         ValueError: it is malformed.
     """
     if path.endswith(".toml"):
-        return tomllib.loads(text)
+        return parse_toml(text)
     if path.endswith(".json"):
-        return json.loads(text)
-    import yaml
+        return parse_json(text)
+    from dllint.yaml_loader import parse_yaml
 
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+    return parse_yaml(text)
 
 
 class DataFiles:
@@ -104,11 +91,9 @@ class DataFiles:
     def _load(self, path: str) -> Any:
         if path not in self._loaded:
             try:
-                with open(path, "rb") as stream:
-                    data = stream.read(LARGEST + 1)
-                text = data.decode("utf-8-sig") if len(data) <= LARGEST else "null"
-                self._loaded[path] = _content(path, text)
-            except (OSError, ValueError, RecursionError):
+                data = read(path, CONFIG_BYTES, within=self.world.settings.root or None)
+                self._loaded[path] = _content(path, data.decode("utf-8-sig"))
+            except (CannotRead, ValueError, RecursionError):
                 self._loaded[path] = None
         return self._loaded[path]
 
