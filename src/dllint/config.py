@@ -267,6 +267,8 @@ def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[st
         if key not in KEYS:
             raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*KEYS, "rules"])}')
         values[key.replace("-", "_")] = KEYS[key](value, where)
+        if key == "select" and not value and not table.get("extend-select"):
+            raise ConfigError(f"{where} names no rule, so nothing would be checked")
         if key in ("select", "ignore", "extend-select"):
             validate_codes(values[key.replace("-", "_")], options, where)
         if key == "per-file-ignores":
@@ -327,7 +329,9 @@ def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
     nothing newer is left.
     """
     text = _string(value, where).strip()
-    if re.fullmatch(r"3\.[0-9]+", text):
+    if re.fullmatch(r"3\.[0-9]{1,2}", text):
+        if not OLDEST_PYTHON <= (3, int(text[2:])) <= PYTHONS[-1]:
+            raise ConfigError(f"{where}: {text} is no Python from 3.{OLDEST_PYTHON[1]} to 3.{PYTHONS[-1][1]}")
         return ((3, int(text[2:])),)
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 

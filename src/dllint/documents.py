@@ -6,7 +6,6 @@ digits takes minutes. A document that meets a limit counts as malformed.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from typing import Any
@@ -51,6 +50,8 @@ def parse_json(text: str) -> Any:
         ValueError: it is malformed, or meets a limit.
         RecursionError: it is nested too deeply.
     """
+    import json
+
     return json.loads(text, parse_int=_whole)
 
 

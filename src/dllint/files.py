@@ -27,6 +27,8 @@ SOURCE_SUFFIX = ".py"
 _DECLARATION = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 """PEP 263, "Defining the Encoding"."""
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
+_NO_SOURCE = frozenset({"idna", "punycode"})
+"""For names of hosts; decoding takes time with the square of the length."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
@@ -130,6 +132,8 @@ def _known_encoding(name: str, marked: bool, line: int) -> str:
         raise Undecodable(f"unknown encoding: {name}", line) from None
     if codec.name in ("utf-8", "utf-8-sig"):
         return "utf-8-sig" if marked or codec.name == "utf-8-sig" else "utf-8"
+    if codec.name in _NO_SOURCE:
+        raise Undecodable(f"declared as {name}, which is no encoding for source text", line)
     if marked:
         raise Undecodable(f"declared as {name}, but the byte-order mark is UTF-8's", line)
     return name

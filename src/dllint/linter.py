@@ -23,6 +23,7 @@ from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 from dllint.project.model import Project
 from dllint.readiness import Survival, judge
+from dllint.reading import lies_within
 from dllint.registry import Rule
 from dllint.span import Span
 
@@ -91,7 +92,9 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
     """
     selection = select(paths, settings, execution)
     run = _Run(settings, frozenset(selection.files), selection.problems, selection.warnings)
-    _read(run, {*selection.files, *_around(selection.files, settings, execution)}, execution.unsaved)
+    around = _around(selection.files, settings, execution)
+    run.problems += [one for one in around.problems if one not in run.problems]
+    _read(run, {*selection.files, *around.files}, execution.unsaved)
     return _check(run, execution)
 
 
@@ -166,22 +169,27 @@ class _Run:
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
 
-def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> list[str]:
+def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> files.Discovery:
     """The other files of the project, so that a file is judged alike alone and with its project.
 
     Where nothing marks a project's top directory, they are the files in the same directories.
     """
     if not asked:
-        return []
+        return files.Discovery()
     if config.has_project_mark(settings.root):
-        return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
-    return [one for directory in sorted({os.path.dirname(path) for path in asked}) for one in _beside(directory)]
+        return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore)
+    directories = sorted({os.path.dirname(path) for path in asked})
+    return files.Discovery([one for directory in directories for one in _beside(directory)])
 
 
 def _beside(directory: str) -> Iterator[str]:
     try:
         with os.scandir(directory) as entries:
-            yield from (one.path for one in entries if one.name.endswith(files.SOURCE_SUFFIX) and one.is_file())
+            yield from (
+                one.path
+                for one in entries
+                if one.name.endswith(files.SOURCE_SUFFIX) and one.is_file() and lies_within(one.path, directory)
+            )
     except OSError:
         return
 

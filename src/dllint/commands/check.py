@@ -14,7 +14,7 @@ from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings
 from dllint.linter import Execution, Report
-from dllint.reporters.source import counted, shown_path
+from dllint.reporters.source import counted, plain, shown_path
 
 STDIN = "-"
 WATCH_EVERY_S = 0.5
@@ -98,5 +98,6 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     selection = linter.select(request.paths, settings, execution)
     tell(selection.problems, "error")
     for path in selection.files:
-        print(shown_path(path, os.getcwd()))
+        shown = shown_path(path, os.getcwd())
+        print(plain(shown) if sys.stdout.isatty() else shown)
     return FAILED if selection.problems else CLEAN

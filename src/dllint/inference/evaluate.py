@@ -81,6 +81,7 @@ from dllint.inference.values import (
     Values,
     Written,
     const,
+    constant,
 )
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
@@ -97,7 +98,7 @@ class Evaluator:
         self._unions: dict[int, Expr] = {}
         self._depth = 0
         self._table: dict[type[Expr] | type[Held] | type[Passed], Callable[[Any, Site], Values]] = {
-            Constant: lambda expr, site: (const(expr.value),),
+            Constant: lambda expr, site: (constant(expr.value),),
             Name: self._name,
             Attribute: self._attr,
             Subscript: self._item,
@@ -491,4 +492,4 @@ class Evaluator:
                 prefix, suffix = (prefix + text, "") if complete else (prefix, suffix + text)
             else:
                 complete, inner, suffix = False, inner + suffix, ""
-        return (const(prefix),) if complete else (Pattern(prefix, suffix, inner),)
+        return (constant(prefix),) if complete else (Pattern(prefix, suffix, inner),)

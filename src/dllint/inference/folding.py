@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from dllint.inference.values import (
     Value,
     Values,
     const,
+    constant,
 )
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -42,6 +44,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is": operator.is_,
     "is not": operator.is_not,
 }
+_WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
+"""A field that is filled up to a width of thousands."""
 _SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
 SIZED = frozenset(
     {
@@ -50,7 +54,6 @@ SIZED = frozenset(
     }
 )
 """Classes from outside, other than dicts, whose objects are false where they hold nothing."""
-_BIGGEST = 2**63
 
 
 def truth(values: Values) -> bool | None:
@@ -71,7 +74,7 @@ def unary(op: str, values: Values) -> Values:
     for value in values:
         if isinstance(value, Const) and isinstance(value.value, (int, float)) and op in "+-~":
             try:
-                found.append(const(_SIGNS[op](value.value)))
+                found.append(constant(_SIGNS[op](value.value)))
             except TypeError:
                 found.append(UNKNOWN)
         else:
@@ -132,10 +135,10 @@ def _constant(op: str, function: Callable[[Any, Any], Any], left: Any, right: An
         return UNKNOWN
     if op == "*" and isinstance(left, str) | isinstance(right, str):
         return UNKNOWN
+    if op == "%" and isinstance(left, str) and _WIDE.search(left):
+        return UNKNOWN
     try:
         result = function(left, right)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError, MemoryError):
         return UNKNOWN
-    if isinstance(result, (int, float)) and not isinstance(result, bool):
-        return const(result) if abs(result) < _BIGGEST else UNKNOWN
-    return const(result) if isinstance(result, (bool, str)) else UNKNOWN
+    return constant(result) if isinstance(result, (bool, int, float, str)) else UNKNOWN

@@ -8,7 +8,7 @@ from typing import Any
 from dllint.documents import parse_json, parse_toml
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, const
+from dllint.inference.values import UNKNOWN, Const, Data, Site, Value, Values, constant
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
 from dllint.reading import CONFIG_BYTES, CannotRead, read
@@ -76,7 +76,7 @@ class DataFiles:
         if isinstance(node, (dict, list)):
             return Data(parent.path, (*parent.pointer, key))
         if node is None or isinstance(node, (bool, int, float, str)):
-            return const(node)
+            return constant(node)
         return UNKNOWN
 
     def _node(self, value: Data) -> Any:
