@@ -273,7 +273,7 @@ def test_a_mended_file_keeps_its_encoding_and_line_ends(run: Run, tmp_path: Path
 
 
 def test_a_file_that_cannot_be_written_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(path: str, old: str, new: str) -> None:
+    def refused(path: str, old: str, new: str, root: str) -> None:
         raise WriteError(f"{path}: cannot be written: disk full")
 
     (tmp_path / "limits.py").write_text(WARNING)

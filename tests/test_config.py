@@ -201,7 +201,7 @@ def test_a_named_file_may_hold_the_keys_at_its_top(tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_text("[tool.dllint]\npreview = true")
     for name in ("dllint.toml", "table.toml"):
         assert load([str(tmp_path)], config=str(tmp_path / name)).preview
-    with pytest.raises(ConfigError, match=r"missing\.toml: cannot be read: No such file"):
+    with pytest.raises(ConfigError, match=r"missing\.toml: cannot be read: no such file"):
         load([str(tmp_path)], config=str(tmp_path / "missing.toml"))
 
 

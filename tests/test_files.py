@@ -210,7 +210,7 @@ def test_a_forbidden_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*args: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("builtins.open", forbidden)
+    monkeypatch.setattr(os, "open", forbidden)
     with pytest.raises(CannotRead, match="permission denied"):
         read("a.py")
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dllint.documents import parse_toml
+from dllint.reading import SETTINGS_BYTES, CannotRead, lies_within, read
 
 PYTHONS = ((3, 10), (3, 11), (3, 12), (3, 13), (3, 14))
 PLATFORMS = ("linux", "macos", "windows")
@@ -159,7 +156,7 @@ def load(
     settings = Settings(root=project_root(paths))
     if config is not None:
         document = _read(config)
-        settings = _from_file(settings, os.path.abspath(config), document, known)
+        settings = _from_file(settings, os.path.abspath(config), document, known, named=True)
     elif not isolated:
         for path, document in _pyprojects(paths):
             if "dllint" in _table(document, "tool", path):
@@ -198,19 +195,18 @@ def _upward(directory: str) -> Iterator[str]:
 def _pyprojects(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for directory in _upward(_common_directory(paths[:1])):
         path = os.path.join(directory, "pyproject.toml")
-        if os.path.isfile(path):
+        if os.path.lexists(path) and not os.path.isdir(path):
             yield path, _read(path)
 
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as stream:
-            return tomllib.loads(stream.read().decode("utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+        return parse_toml(read(path, SETTINGS_BYTES).decode("utf-8-sig"))
+    except CannotRead as error:
+        raise ConfigError(f"{path}: cannot be read: {error.reason}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not UTF-8 (byte {error.start})") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is not valid TOML: {' '.join(str(error).split())}") from None
 
 
@@ -222,8 +218,13 @@ def _table(document: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any
 
 
 def _from_file(
-    settings: Settings, path: str, document: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]
+    settings: Settings,
+    path: str,
+    document: Mapping[str, Any],
+    options: Mapping[str, Mapping[str, Any]],
+    named: bool = False,
 ) -> Settings:
+    """The settings with those of a file; one that the user named may have the cache anywhere, a project's within it."""
     tool = _table(document, "tool", path)
     if "dllint" in tool:
         table = _table(tool, "dllint", path)
@@ -234,7 +235,10 @@ def _from_file(
     settings = replace(settings, targets=_project_targets(document, path), origin=path)
     values = _parse(table, path, options)
     if isinstance(values.get("cache_dir"), str):
-        values["cache_dir"] = os.path.join(os.path.dirname(path), os.path.expanduser(values["cache_dir"]))
+        directory = os.path.dirname(path)
+        values["cache_dir"] = os.path.normpath(os.path.join(directory, os.path.expanduser(values["cache_dir"])))
+        if not named and not lies_within(values["cache_dir"], directory):
+            raise ConfigError(f"{path}: cache-dir must lie inside of the project (--cache-dir takes any directory)")
     return _with_targets(settings, values)
 
 
@@ -279,6 +283,8 @@ def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[st
         if key not in KEYS:
             raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*KEYS, "rules"])}')
         values[key.replace("-", "_")] = KEYS[key](value, where)
+        if key == "select" and not value and not table.get("extend-select"):
+            raise ConfigError(f"{where} names no rule, so nothing would be checked")
         if key in ("select", "ignore", "extend-select", "extend-safe-fixes", "extend-unsafe-fixes"):
             validate_codes(values[key.replace("-", "_")], options, where)
         if key == "per-file-ignores":
@@ -291,6 +297,13 @@ def _string(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"{where} must be a string, not {_kind(value)}")
     return value
+
+
+def _directory(value: object, where: str) -> str:
+    text = _string(value, where)
+    if not text or "\0" in text:
+        raise ConfigError(f"{where} must name a directory")
+    return text
 
 
 def _strings(value: object, where: str) -> tuple[str, ...]:
@@ -332,7 +345,9 @@ def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
     nothing newer is left.
     """
     text = _string(value, where).strip()
-    if re.fullmatch(r"3\.[0-9]+", text):
+    if re.fullmatch(r"3\.[0-9]{1,2}", text):
+        if not OLDEST_PYTHON <= (3, int(text[2:])) <= PYTHONS[-1]:
+            raise ConfigError(f"{where}: {text} is no Python from 3.{OLDEST_PYTHON[1]} to 3.{PYTHONS[-1][1]}")
         return ((3, int(text[2:])),)
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -397,5 +412,5 @@ KEYS: Mapping[str, Callable[[object, str], Any]] = {
     "unpicklable": _strings,
     "cuda-calls": _strings,
     "copying-calls": _strings,
-    "cache-dir": _string,
+    "cache-dir": _directory,
 }

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
+import stat
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from dllint import git_index, reading
 from dllint.config import Settings
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from dllint.gitignore import Patterns, lines_of
+from dllint.reading import CannotRead as CannotRead
 
 DEFAULT_EXCLUDE = frozenset(
     {".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pants.d"}
@@ -27,15 +28,9 @@ NOTEBOOK_SUFFIX = ".ipynb"
 _DECLARATION = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 """PEP 263, "Defining the Encoding"."""
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
+_NO_SOURCE = frozenset({"idna", "punycode"})
+"""For names of hosts; decoding takes time with the square of the length."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-
-
-class CannotRead(Exception):
-    """A file that cannot be read; `reason` is a few words."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Undecodable(Exception):
@@ -54,7 +49,7 @@ class Discovery:
     Attributes:
         files: absolute paths, sorted, each file once.
         problems: what could not be looked at, one line each.
-        warnings: directories without Python files, one line each.
+        warnings: directories without Python files, and patterns that were not used, one line each.
         notes: how the project around the files was found, one line each.
     """
 
@@ -74,21 +69,23 @@ def discover(
             name and git does not track.
         force_exclude: excludes hold for named paths too.
     """
-    found = Discovery()
-    excluded = _Excluded(settings)
-    files: set[str] = set()
+    walk = _Walk(_Excluded(settings), respect_gitignore, settings.root)
+    found = walk.found
+    # By path, with all links resolved.
+    files: dict[str, str] = {}
     for given in paths:
         if not given:
             found.problems.append('"" is no path')
             continue
         path = os.path.abspath(given)
-        if force_exclude and excluded.within(path):
+        if force_exclude and walk.excluded.within(path):
             continue
         if os.path.isdir(path):
-            inside = list(_walk(path, excluded, respect_gitignore, found.problems))
-            if not inside and _holds_notebook(path, excluded):
+            before = len(found.problems)
+            inside = dict(walk.under(path))
+            if not inside and _holds_notebook(path, walk.excluded):
                 found.problems.append(f"{given}: no Python files in this directory, and its notebooks are not checked")
-            elif not inside:
+            elif not inside and len(found.problems) == before:
                 found.warnings.append(f"{given}: no Python files in this directory")
             files.update(inside)
         elif path.endswith(NOTEBOOK_SUFFIX) and os.path.exists(path):
@@ -96,12 +93,11 @@ def discover(
                 f"{given}: notebooks are not checked (`jupyter nbconvert --to script` makes a .py file)"
             )
         elif os.path.exists(path):
-            files.add(path)
+            files[path] = os.path.realpath(path)
         else:
             found.problems.append(f"{given}: {'broken link' if os.path.islink(path) else 'no such file or directory'}")
     seen: set[str] = set()
-    for path in sorted(files, key=lambda path: (os.path.islink(path), path)):
-        real = os.path.realpath(path)
+    for path, real in sorted(files.items(), key=lambda pair: (pair[0] != pair[1] and os.path.islink(pair[0]), pair[0])):
         if real not in seen:
             seen.add(real)
             found.files.append(path)
@@ -118,24 +114,12 @@ def _holds_notebook(top: str, excluded: _Excluded) -> bool:
 
 
 def read(path: str) -> bytes:
-    """The bytes of a file.
+    """The bytes of a source file.
 
     Raises:
         CannotRead: with the reason in a few words.
     """
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise CannotRead("no such file") from None
-    except PermissionError:
-        raise CannotRead("permission denied") from None
-    except IsADirectoryError:
-        raise CannotRead("is a directory") from None
-    except OSError as error:
-        raise CannotRead((error.strerror or str(error)).lower()) from None
-    except ValueError:
-        raise CannotRead("not a valid path") from None
+    return reading.read(path, reading.SOURCE_BYTES)
 
 
 def detect_encoding(data: bytes) -> str:
@@ -168,6 +152,8 @@ def _known_encoding(name: str, marked: bool, line: int) -> str:
         raise Undecodable(f"unknown encoding: {name}", line) from None
     if codec.name in ("utf-8", "utf-8-sig"):
         return "utf-8-sig" if marked or codec.name == "utf-8-sig" else "utf-8"
+    if codec.name in _NO_SOURCE:
+        raise Undecodable(f"declared as {name}, which is no encoding for source text", line)
     if marked:
         raise Undecodable(f"declared as {name}, but the byte-order mark is UTF-8's", line)
     return name
@@ -204,7 +190,7 @@ class _Excluded:
         self.base = os.path.dirname(settings.origin) if settings.origin else os.path.abspath(settings.root)
         self.names = frozenset() if settings.exclude else DEFAULT_EXCLUDE
         patterns = (*settings.exclude, *settings.extend_exclude)
-        self.rules = [(self.base, _spec(patterns))] if patterns else []
+        self.rules = [(self.base, Patterns(patterns))] if patterns else []
 
     def matches(self, path: str, is_directory: bool) -> bool:
         if is_directory and os.path.basename(path) in self.names:
@@ -223,45 +209,125 @@ class _Excluded:
         return False
 
 
-_Rules = list[tuple[str, "GitIgnoreSpec"]]
+_Rules = list[tuple[str, Patterns]]
 """Directories with the patterns that hold below them, outermost first."""
 
 
-def _walk(top: str, excluded: _Excluded, respect_gitignore: bool, problems: list[str]) -> Iterator[str]:
-    """The Python files under a directory. Links to directories are not followed, as git does not.
+class _Walk:
+    """Looks for the Python files of directories.
 
-    Outside of a repository `.gitignore` means nothing, as it does to git: an exported copy holds what was tracked.
+    Args:
+        excluded: what the configuration leaves out.
+        root: the project's directory; a link that leads out of it is not followed.
     """
-    repository = _Repository.around(top) if respect_gitignore else None
-    rules: _Rules = repository.rules_above(top) if repository is not None else []
-    if repository is not None and rules and _ignored(top, True, rules):
-        repository, rules = None, []
-    waiting = [(top, repository, rules)]
-    while waiting:
-        directory, repository, rules = waiting.pop()
+
+    def __init__(self, excluded: _Excluded, respect_gitignore: bool, root: str) -> None:
+        self.excluded = excluded
+        self.respect_gitignore = respect_gitignore
+        self.root = os.path.abspath(root)
+        self.found = Discovery()
+
+    def under(self, top: str) -> Iterator[tuple[str, str]]:
+        """The Python files under a directory, each with the file that it is once links are resolved. Links to
+        directories are not followed, as git does not.
+
+        Outside of a repository `.gitignore` means nothing, as it does to git: an exported copy holds what was tracked.
+        """
+        real_top = os.path.realpath(top)
+        allowed = tuple(one.rstrip(os.sep) + os.sep for one in {real_top, os.path.realpath(self.root)})
+        repository = _Repository.around(top) if self.respect_gitignore else None
+        rules: _Rules = self._rules_above(repository, top) if repository is not None else []
+        if repository is not None and rules and _lies_in_ignored(top, repository.root, rules):
+            repository, rules = None, []
+        waiting = [(top, repository, rules)]
+        while waiting:
+            directory, repository, rules = waiting.pop()
+            try:
+                with os.scandir(directory) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
+            except OSError as error:
+                self._tell(f"{directory}: cannot list this directory: {(error.strerror or str(error)).lower()}")
+                continue
+            names = {entry.name for entry in entries}
+            if self.respect_gitignore and ".git" in names and (repository is None or directory != repository.root):
+                repository, rules = _Repository(directory), []
+            if repository is not None and not names.isdisjoint((".gitignore", ".git")):
+                rules = rules + self._rules_in(directory)
+            for entry in entries:
+                is_directory = entry.is_dir(follow_symlinks=False)
+                if not is_directory and not (entry.name.endswith(SOURCE_SUFFIX) and self._is_file(entry)):
+                    continue
+                if self.excluded.matches(entry.path, is_directory):
+                    continue
+                if rules and repository is not None and _ignored(entry.path, is_directory, rules):
+                    tracked = self._tracked_within(repository, entry.path)
+                    yield from ((one, real) for one in tracked if (real := self._inside(one, allowed)))
+                elif is_directory:
+                    waiting.append((entry.path, repository, rules))
+                elif not entry.is_symlink():
+                    yield entry.path, real_top + entry.path[len(top) :]
+                elif real := self._inside(entry.path, allowed):
+                    yield entry.path, real
+
+    def _tell(self, problem: str) -> None:
+        if problem not in self.found.problems:
+            self.found.problems.append(problem)
+
+    def _is_file(self, entry: os.DirEntry[str]) -> bool:
+        """Whether an entry is a file or a link to one. A broken link and a loop of links hold nothing to check."""
         try:
-            with os.scandir(directory) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
+            return stat.S_ISREG(entry.stat().st_mode)
         except OSError as error:
-            problems.append(f"{directory}: cannot list this directory: {(error.strerror or str(error)).lower()}")
-            continue
-        names = {entry.name for entry in entries}
-        if respect_gitignore and ".git" in names and (repository is None or directory != repository.root):
-            repository, rules = _Repository(directory), []
-        if repository is not None and not names.isdisjoint((".gitignore", ".git")):
-            rules = rules + _rules_in(directory)
-        for entry in entries:
-            is_directory = entry.is_dir(follow_symlinks=False)
-            if not is_directory and not (entry.name.endswith(SOURCE_SUFFIX) and _is_file(entry)):
+            if error.errno not in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):
+                self._tell(f"{entry.path}: cannot be looked at: {(error.strerror or str(error)).lower()}")
+            return False
+
+    def _inside(self, path: str, allowed: tuple[str, ...]) -> str:
+        """The file that a path means once links are resolved, "" where it lies outside of the project."""
+        real = os.path.realpath(path)
+        if real.startswith(allowed):
+            return real
+        self._tell(f"{path}: not checked: it is a link that leads out of the project (`extend-exclude` leaves it out)")
+        return ""
+
+    def _tracked_within(self, repository: _Repository, path: str) -> list[str]:
+        try:
+            return [one for one in repository.tracked_within(path) if not _excluded_below(one, path, self.excluded)]
+        except git_index.CannotTell as error:
+            self._tell(
+                f"{repository.root}: cannot read `.git/index` ({error}), so tracked files that are ignored may be "
+                "missing (--no-respect-gitignore checks them)"
+            )
+            return []
+
+    def _rules_above(self, repository: _Repository, directory: str) -> _Rules:
+        """The patterns of the repository's directories above one."""
+        above = []
+        while directory != repository.root:
+            directory = os.path.dirname(directory)
+            above.append(directory)
+        return [rule for one in reversed(above) for rule in self._rules_in(one)]
+
+    def _rules_in(self, directory: str) -> _Rules:
+        rules: _Rules = []
+        for name in (".git/info/exclude", ".gitignore"):
+            path = os.path.join(directory, name)
+            try:
+                data = reading.read(path, reading.SETTINGS_BYTES, follow=name != ".gitignore")
+            except CannotRead as error:
+                # Git does not follow a link in its place either.
+                if error.reason not in ("no such file", "not a directory", "is a directory"):
+                    self._warn(f"{path}: not used: {error.reason}")
                 continue
-            if excluded.matches(entry.path, is_directory):
-                continue
-            if rules and repository is not None and _ignored(entry.path, is_directory, rules):
-                yield from repository.tracked_within(entry.path, excluded)
-            elif is_directory:
-                waiting.append((entry.path, repository, rules))
-            else:
-                yield entry.path
+            patterns = Patterns(lines_of(data))
+            if patterns.dropped:
+                self._warn(f"{path}: {patterns.dropped} patterns are not used: too long, or too many with wildcards")
+            rules.append((directory, patterns))
+        return rules
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.found.warnings:
+            self.found.warnings.append(warning)
 
 
 class _Repository:
@@ -280,43 +346,24 @@ class _Repository:
             path = above
         return cls(path)
 
-    def rules_above(self, directory: str) -> _Rules:
-        """The patterns of the repository's directories above one."""
-        above = []
-        while directory != self.root:
-            directory = os.path.dirname(directory)
-            above.append(directory)
-        return [rule for one in reversed(above) for rule in _rules_in(one)]
-
     @cached_property
     def tracked(self) -> list[str]:
-        """The Python files that git tracks, sorted, as absolute paths. None where git cannot tell.
+        """The Python files that git tracks, sorted, as absolute paths.
 
         What is tracked is never ignored (gitignore(5)): many projects ignore `data/` and keep a package of that name.
+
+        Raises:
+            git_index.CannotTell: the index is there and cannot be read.
         """
-        import subprocess
+        return git_index.tracked(self.root, SOURCE_SUFFIX)
 
-        options = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
-        command = ["git", "-C", self.root, *options, "ls-files", "-z", "--cached", "--", f"*{SOURCE_SUFFIX}"]
-        # A hook sets variables such as GIT_DIR for the repository that it belongs to.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        try:
-            listed = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
-        except (OSError, subprocess.CalledProcessError):
-            return []
-        return sorted(os.path.join(self.root, *os.fsdecode(name).split("/")) for name in listed.split(b"\0") if name)
-
-    def tracked_within(self, path: str, excluded: _Excluded) -> Iterator[str]:
-        """The tracked files that an ignored file or directory is or holds, without those that are excluded below it."""
+    def tracked_within(self, path: str) -> Iterator[str]:
+        """The tracked files that an ignored file or directory is or holds."""
         below = path + os.sep
         for one in self.tracked[bisect_left(self.tracked, path) :]:
             if not one.startswith(path):
                 return
-            if (
-                (one == path or one.startswith(below))
-                and os.path.isfile(one)
-                and not _excluded_below(one, path, excluded)
-            ):
+            if (one == path or one.startswith(below)) and os.path.isfile(one):
                 yield one
 
 
@@ -329,50 +376,22 @@ def _excluded_below(path: str, top: str, excluded: _Excluded) -> bool:
     return False
 
 
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:
-        return False
-
-
-def _rules_in(directory: str) -> _Rules:
-    rules: _Rules = []
-    for name in (".git/info/exclude", ".gitignore"):
-        try:
-            text = read(os.path.join(directory, name)).decode("utf-8", "surrogateescape")
-        except CannotRead:
-            continue
-        rules.append((directory, _spec(text.splitlines())))
-    return rules
-
-
-def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        return GitIgnoreSpec.from_lines(patterns)
-    except ValueError:
-        return GitIgnoreSpec.from_lines([pattern for pattern in patterns if _is_pattern(pattern)])
-
-
-def _is_pattern(pattern: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([pattern])
-    except ValueError:
-        return False
-    return True
+def _lies_in_ignored(directory: str, root: str, rules: _Rules) -> bool:
+    """Whether a directory of a repository, or one above it, is ignored."""
+    while directory != root:
+        if _ignored(directory, True, rules):
+            return True
+        directory = os.path.dirname(directory)
+    return False
 
 
 def _ignored(path: str, is_directory: bool, rules: _Rules) -> bool:
     """Whether the innermost pattern that matches the path at all leaves it out."""
-    for base, spec in reversed(rules):
-        if not path.startswith(base):
+    for base, patterns in reversed(rules):
+        if not path.startswith(base) or len(path) == len(base):
             continue
         inside = path[len(base) :].strip(os.sep).replace(os.sep, "/")
-        verdict = spec.check_file(inside + "/" if is_directory else inside).include
+        verdict = patterns.verdict(inside, is_directory)
         if verdict is not None:
             return verdict
     return False

@@ -111,7 +111,9 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
                 "the topmost directory that imports resolve from"
             )
     run = _Run(settings, frozenset(selection.files), selection.problems, selection.warnings, selection.notes)
-    _read(run, {*selection.files, *_around(selection.files, settings, execution)}, execution.unsaved)
+    around = _around(selection.files, settings, execution)
+    run.problems += [one for one in around.problems if one not in run.problems]
+    _read(run, {*selection.files, *around.files}, execution.unsaved)
     return _check(run, execution)
 
 
@@ -187,13 +189,13 @@ class _Run:
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
 
-def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> list[str]:
+def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> files.Discovery:
     """The other files of the project, so that a file is judged alike alone and with its project."""
     if not asked:
-        return []
+        return files.Discovery()
     if roots.is_crowded(settings.root):
-        return roots.imported(asked, settings.root, execution.unsaved)
-    return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
+        return files.Discovery(roots.imported(asked, settings.root, execution.unsaved))
+    return files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore)
 
 
 def cache_directory(settings: Settings) -> str:
@@ -404,14 +406,14 @@ def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
     """For a path the codes and prefixes left out there. Patterns start from the configuration's directory."""
     if not settings.per_file_ignores:
         return lambda path: ()
-    from pathspec import GitIgnoreSpec
+    from dllint.gitignore import Patterns
 
     base = os.path.dirname(settings.origin) if settings.origin else settings.root
-    specs = [(GitIgnoreSpec.from_lines([pattern]), codes) for pattern, codes in settings.per_file_ignores.items()]
+    specs = [(Patterns([pattern]), codes) for pattern, codes in settings.per_file_ignores.items()]
 
     def ignored(path: str) -> tuple[str, ...]:
         inside = os.path.relpath(path, base).replace(os.sep, "/")
-        return tuple(code for spec, codes in specs if spec.match_file(inside) for code in codes)
+        return tuple(code for spec, codes in specs if spec.covers(inside) for code in codes)
 
     return ignored
 

@@ -13,7 +13,9 @@ from dllint import files
 from dllint.config import has_project_mark
 from dllint.modules import INSTALLED
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([^#\r\n]+))", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(?=[\w.])(\.*)((?:\w[\w.]*)?)[ \t]+import\b|import[ \t]+([^#\r\n]+))", re.MULTILINE
+)
 NOT_THE_PROJECTS = INSTALLED | sys.stdlib_module_names
 MOST_FILES = 2_000
 """Files whose imports are followed at most."""

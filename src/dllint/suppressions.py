@@ -35,7 +35,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _DIRECTIVE = re.compile(
     r"#\s*(?:dllint:\s*(?P<kind>ignore-file|ignore)(?![\w-])[ \t]*"
     r"(?:\[(?P<listed>[^\]#]*)\]?|(?P<bare>DLL\w+(?:[ \t]*,[ \t]*DLL\w+)*))?(?:[^#]|#(?=\d))*"
-    r"|noqa[ \t]*:[ \t]*(?P<noqa>[A-Z]+[0-9]\w*(?:[ \t]*[, \t][ \t]*[A-Z]+[0-9]\w*)*)[^#]*)",
+    r"|noqa[ \t]*:[ \t]*(?P<noqa>[A-Z]+[0-9]\w*(?:(?:[ \t]*,[ \t]*|[ \t]+)[A-Z]+[0-9]\w*)*)[^#]*)",
     re.IGNORECASE,
 )
 _MARKER = re.compile("dllint:|noqa", re.IGNORECASE)

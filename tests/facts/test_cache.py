@@ -79,13 +79,24 @@ def test_no_temporary_file_stays_when_an_entry_cannot_be_written(
     assert [path.name for path in tmp_path.glob("*/*")] == []
 
 
-def sealed(data: Any) -> bytes:
-    payload = zlib.compress(json.dumps(data).encode())
-    return blake2b(payload, digest_size=16).digest() + payload
+KEY = b"k" * 32
+
+
+@pytest.fixture(autouse=True)
+def known_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "secret", lambda: KEY)
+
+
+def sealed(data: Any, key: bytes = KEY) -> bytes:
+    return seal(zlib.compress(json.dumps(data).encode()), key)
+
+
+def seal(payload: bytes, key: bytes = KEY) -> bytes:
+    return blake2b(payload, digest_size=16, key=key).digest() + payload
 
 
 def altered(**parts: Any) -> bytes:
-    names = ["scopes", "calls", "regions", "called", "loaded", "lines"]
+    names = ["scopes", "calls", "regions", "called", "loaded", "aliases", "lines"]
     data = json.loads(json.dumps(to_json(extract(TEXT))))
     for name, part in parts.items():
         data[names.index(name)] = part
@@ -95,8 +106,8 @@ def altered(**parts: Any) -> bytes:
 HOSTILE = {
     "empty": b"",
     "text": b"hello",
-    "cut": encode(extract(TEXT))[:-9],
-    "flipped": encode(extract(TEXT))[:-9] + b"\0" * 9,
+    "cut": encode(extract(TEXT), KEY)[:-9],
+    "flipped": encode(extract(TEXT), KEY)[:-9] + b"\0" * 9,
     "pickle": b"cos\nsystem\n(S'echo'\ntR.",
     "null": sealed(None),
     "list": sealed([]),
@@ -109,7 +120,9 @@ HOSTILE = {
     "missing call": altered(calls=[]),
     "missing name": altered(called={"f": [99]}),
     "text for names": altered(loaded=["f"]),
-    "deep": blake2b(zlib.compress(b"[" * 100_000), digest_size=16).digest() + zlib.compress(b"[" * 100_000),
+    "deep": seal(zlib.compress(b"[" * 100_000)),
+    "of another user": sealed(json.loads(json.dumps(to_json(extract(TEXT)))), b"other"),
+    "unkeyed": sealed(json.loads(json.dumps(to_json(extract(TEXT)))), b""),
 }
 
 
@@ -126,7 +139,7 @@ def test_a_bad_entry_is_absent_and_written_anew(name: str, tmp_path: Path) -> No
 
 
 def test_the_unaltered_entry_is_fine() -> None:
-    assert decode(altered()) == extract(TEXT)
+    assert decode(altered(), KEY) == extract(TEXT)
 
 
 def test_json_and_back() -> None:
@@ -149,10 +162,10 @@ def test_removing(tmp_path: Path) -> None:
 
 
 def test_removing_leaves_what_is_not_the_caches(tmp_path: Path) -> None:
-    (tmp_path / "ab").mkdir()
-    (tmp_path / "ab" / "precious.txt").write_text("x")
     assert cache.remove(str(tmp_path)) is None
     Cache(str(tmp_path)).put(TEXT, extract(TEXT))
+    (tmp_path / "ab").mkdir(exist_ok=True)
+    (tmp_path / "ab" / "precious.txt").write_text("x")
     assert cache.remove(str(tmp_path)) == str(tmp_path)
     assert [path.name for path in tmp_path.rglob("*")] == ["ab", "precious.txt"]
 

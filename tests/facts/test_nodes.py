@@ -76,7 +76,7 @@ def test_what_nests_too_deeply_is_cut() -> None:
 
 def test_events_of_a_cache_entry_are_read_when_they_are_asked_for() -> None:
     facts = extract("def f():\n    x: int = [a]\n")
-    kept = decode(encode(facts))
+    kept = decode(encode(facts, b""), b"")
     assert "events" not in vars(kept.scopes[1])
     assert kept.scopes[1].events == facts.scopes[1].events
     assert kept.scopes[1].events is kept.scopes[1].events

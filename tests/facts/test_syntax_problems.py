@@ -104,7 +104,7 @@ def test_what_python_accepts_is_read_and_can_be_kept(name: str) -> None:
     facts = extract(LONG[name] + "\n")
     assert (sys.getrecursionlimit(), threading.stack_size()) == before
     assert len(facts.calls) == LONG[name].count("()")
-    assert decode(encode(facts)) == facts
+    assert decode(encode(facts, b""), b"") == facts
 
 
 def test_deep_expressions_are_cut() -> None:

@@ -13,9 +13,10 @@ from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings, project_root
-from dllint.libraries.configuration_files import LARGEST, SUFFIXES
+from dllint.libraries.configuration_files import SUFFIXES
 from dllint.linter import Execution, Report
-from dllint.reporters.source import counted, shown_path
+from dllint.reading import CONFIG_BYTES, MIB
+from dllint.reporters.source import counted, plain, shown_path
 
 STDIN = "-"
 WATCH_EVERY_S = 0.5
@@ -100,10 +101,11 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     tell(selection.problems, "error")
     if not request.quiet:
         told = (
-            f"data files ({', '.join(SUFFIXES)}) of up to {LARGEST // 1_000_000} MB are read where these files load "
+            f"data files ({', '.join(SUFFIXES)}) of up to {CONFIG_BYTES // MIB} MiB are read where these files load "
             "them by a written path; of other data files only the size is asked"
         )
         tell([told], "note")
     for path in selection.files:
-        print(shown_path(path, os.getcwd()))
+        shown = shown_path(path, os.getcwd())
+        print(plain(shown) if sys.stdout.isatty() else shown)
     return FAILED if selection.problems else CLEAN

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from dllint.config import ConfigError
+from dllint.reporters.source import plain
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 INTERRUPTED = 130
@@ -40,7 +41,7 @@ def status_of(work: Callable[[], int]) -> int:
 
 def _failed(message: str) -> int:
     if message.strip():
-        print(f"error: {' '.join(message.split())}", file=sys.stderr)
+        print(f"error: {plain(' '.join(message.split()))}", file=sys.stderr)
     return FAILED
 
 

@@ -67,8 +67,8 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     ),
     "cache-dir": (
         "`$XDG_CACHE_HOME/dllint` or the usual place of the platform",
-        '"/tmp/dllint"',
-        "Where facts about files are kept between runs.",
+        '".dllint_cache"',
+        "Where facts about files are kept between runs, inside of the project.",
     ),
     "rules": ("{}", "{ DLL301 = { copies-mib = 64 } }", "Options of single rules, as `dllint rule CODE` lists them."),
 }

@@ -16,7 +16,7 @@ from dllint.finding import Finding
 from dllint.fixes.diff import file_diff
 from dllint.fixes.offers import offered
 from dllint.fixes.passes import FixRun, fix_until_stable
-from dllint.fixes.write import WriteError, write_fixed
+from dllint.fixes.write import WriteError, encode, write_fixed
 from dllint.linter import Execution, Report
 from dllint.reporters.source import counted, shown_path
 
@@ -44,10 +44,9 @@ def mend(check: Check, report: Report) -> int:
         return _print_diffs(request, run, report)
     if request.stdin:
         path = request.paths[0]
-        sys.stdout.write(run.texts[path][1] if path in run.texts else read(path))
-        unwritten = []
+        unwritten = _write_stdout(path, execution.unsaved[path], run.texts.get(path))
     else:
-        unwritten = _write(run.texts)
+        unwritten = _write(run.texts, check.settings.root)
     final = replace(reports[-1], problems=(*reports[-1].problems, *unwritten))
     status = conclude(check, final, mended=len(run.applied))
     if run.applied:
@@ -55,14 +54,29 @@ def mend(check: Check, report: Report) -> int:
     return status
 
 
-def _write(texts: Mapping[str, tuple[str, str]]) -> list[str]:
+def _write(texts: Mapping[str, tuple[str, str]], root: str) -> list[str]:
     """Writes each text to its file; gives a line for each file that had to stay as it was."""
     problems = []
     for path, (old, new) in sorted(texts.items()):
         try:
-            write_fixed(path, old, new)
+            write_fixed(path, old, new, root)
         except WriteError as error:
             problems.append(str(error))
+    return problems
+
+
+def _write_stdout(path: str, given: str | bytes, text: tuple[str, str] | None) -> list[str]:
+    """Writes what came from standard input, fixed or as it was, in the encoding that it came in."""
+    original = given if isinstance(given, bytes) else given.encode()
+    fixed, problems = original, []
+    if text is not None:
+        try:
+            fixed = encode(text[1], original)
+        except UnicodeEncodeError as error:
+            problems.append(f"{path}: not fixed, because its encoding, {error.encoding}, lacks a character of the fix")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(fixed)
+    sys.stdout.buffer.flush()
     return problems
 
 
@@ -103,7 +117,7 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
         new = suppressions.add(old, lines)
         if new != old:
             texts[path] = old, new
-    problems = _write(texts)
+    problems = _write(texts, check.settings.root)
     _say(f"Added suppressions to {counted(len(texts) - len(problems), 'file')}.", check.request)
     after = linter.check(check.request.paths, check.settings, check.execution)
     return conclude(check, replace(after, problems=(*after.problems, *problems)))
@@ -112,7 +126,12 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
 def _reader(execution: Execution) -> Callable[[str], str]:
     def read(path: str) -> str:
         given = execution.unsaved.get(path)
-        return given if isinstance(given, str) else files.decode(files.read(path) if given is None else given)
+        try:
+            return given if isinstance(given, str) else files.decode(files.read(path) if given is None else given)
+        except files.CannotRead as error:
+            raise OSError(error.reason) from None
+        except files.Undecodable as error:
+            raise UnicodeError(str(error)) from None
 
     return read
 

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from dllint.config import ConfigError
+from dllint.reporters.source import plain
 
 
 def tell(lines: Iterable[str], label: str = "") -> None:
     """Print lines on stderr, each after its label ("error", "warning") where there is one."""
     for line in lines:
-        print(f"{label}: {line}" if label else line, file=sys.stderr)
+        print(plain(f"{label}: {line}" if label else line), file=sys.stderr)
 
 
 def write(text: str, option: str, path: str) -> None:

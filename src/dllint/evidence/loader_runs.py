@@ -39,6 +39,7 @@ from dllint.observation import (
     Trial,
     Worker,
 )
+from dllint.reading import SOURCE_BYTES, CannotRead, read
 from dllint.span import Span
 
 PREFETCH = 2
@@ -363,9 +364,8 @@ def _functions(path: str) -> tuple[tuple[str, int, int], ...]:
 
 def _tree(path: str) -> ast.AST:
     try:
-        with open(path, "rb") as file:
-            return ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.parse(read(path, SOURCE_BYTES))
+    except (CannotRead, SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
 
 

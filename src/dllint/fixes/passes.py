@@ -19,7 +19,7 @@ from dllint.fixes.tree import parse
 PASSES = 10
 """How often a check is repeated at most."""
 
-_BINDS = re.compile(r"^(?:(?:async )?def|class) +(\w+)|^(\w+)(?: *:[^=\n]+)? *=(?!=)", re.MULTILINE)
+_BINDS = re.compile(r"^(?:(?:async )?def|class) +(\w+)|^(\w+)(?: *:[^=\n]+| *)=(?!=)", re.MULTILINE)
 
 
 class Applied(NamedTuple):

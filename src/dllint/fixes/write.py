@@ -9,21 +9,25 @@ import shutil
 import tempfile
 
 from dllint import files
+from dllint.reading import lies_within
 
 
 class WriteError(Exception):
     """A file was left as it was, for the reason that the message gives after the file's path."""
 
 
-def write_fixed(path: str, old: str, new: str) -> None:
+def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:
     """Write a fixed text with the encoding and byte-order mark of the file, if it still holds the old text.
 
     Args:
         old, new: texts with the file's own line ends, with or without its byte-order mark.
+        root: the project's directory; a link that leads out of it is not written through.
 
     Raises:
         WriteError: the file cannot be read or written, changed meanwhile, or its encoding lacks a character.
     """
+    if root is not None and lies_within(os.path.dirname(path), root) and not lies_within(path, root):
+        raise WriteError(f"{path}: not fixed, because it is a link that leads out of the project")
     try:
         data = files.read(path)
     except files.CannotRead as error:

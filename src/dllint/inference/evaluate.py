@@ -72,7 +72,7 @@ from dllint.inference.values import (
     Value,
     Values,
     Written,
-    const,
+    constant,
 )
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
@@ -91,7 +91,7 @@ class Evaluator:
         self.compared = self.operators.compared
         self._depth = 0
         self._table: dict[type[Expr] | type[Held] | type[Passed], Callable[[Any, Site], Values]] = {
-            Constant: lambda expr, site: (const(expr.value),),
+            Constant: lambda expr, site: (constant(expr.value),),
             Name: self._name,
             Attribute: self._attr,
             Subscript: self._item,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from dllint.inference.values import (
     Value,
     Values,
     const,
+    constant,
 )
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -42,8 +44,9 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is": operator.is_,
     "is not": operator.is_not,
 }
+_WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
+"""A field that is filled up to a width of thousands."""
 _SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
-_BIGGEST = 2**63
 
 
 def is_member(value: Value) -> bool:
@@ -69,7 +72,7 @@ def unary(op: str, values: Values) -> Values:
     for value in values:
         if isinstance(value, Const) and isinstance(value.value, (int, float)) and op in "+-~":
             try:
-                found.append(const(_SIGNS[op](value.value)))
+                found.append(constant(_SIGNS[op](value.value)))
             except TypeError:
                 found.append(UNKNOWN)
         else:
@@ -140,10 +143,10 @@ def _constant(op: str, function: Callable[[Any, Any], Any], left: Any, right: An
         return UNKNOWN
     if op == "*" and isinstance(left, str) | isinstance(right, str):
         return UNKNOWN
+    if op == "%" and isinstance(left, str) and _WIDE.search(left):
+        return UNKNOWN
     try:
         result = function(left, right)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError, MemoryError):
         return UNKNOWN
-    if isinstance(result, (int, float)) and not isinstance(result, bool):
-        return const(result) if abs(result) < _BIGGEST else UNKNOWN
-    return const(result) if isinstance(result, (bool, str)) else UNKNOWN
+    return constant(result) if isinstance(result, (bool, int, float, str)) else UNKNOWN

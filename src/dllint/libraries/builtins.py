@@ -32,6 +32,7 @@ from dllint.inference.values import (
     Values,
     Written,
     const,
+    constant,
 )
 from dllint.libraries import dynamic_lookup as by_name
 from dllint.libraries.dynamic_lookup import first_argument
@@ -102,7 +103,7 @@ def _number(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
     for value in values:
         if isinstance(value, Const) and value.value is not None:
             try:
-                found.append(const(convert(value.value)))
+                found.append(constant(convert(value.value)))
             except (TypeError, ValueError, OverflowError):
                 found.append(UNKNOWN)
         elif isinstance(value, Pattern) and convert is str:
@@ -294,7 +295,7 @@ def _filled(text: Value, plain: list[Any], count: int) -> Value:
     if not fields:
         return const("".join(piece[0] for piece in pieces))
     if len(plain) == count == len(fields) and all(pieces[number][1:] == ("", "", None) for number in fields):
-        return const(text.value.format(*plain))
+        return constant(text.value.format(*plain))
     inner = "".join(piece[0] for piece in pieces[1 : fields[-1] + 1])
     return Pattern(pieces[0][0], "".join(piece[0] for piece in pieces[fields[-1] + 1 :]), inner)
 
@@ -306,7 +307,7 @@ def _join(world: Engine, file: SourceFile, index: int, site: Site) -> Values | N
         if len(values) != 1 or not isinstance(values[0], Const) or not isinstance(values[0].value, str):
             return None
         pieces.append(values[0].value)
-    return (const("/".join(pieces)),) if pieces else None
+    return (constant("/".join(pieces)),) if pieces else None
 
 
 RESULTS: dict[str, Handler] = {

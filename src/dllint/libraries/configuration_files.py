@@ -9,11 +9,11 @@ import os
 import re
 from collections.abc import Iterator
 
+from dllint import reading
 from dllint.files import DEFAULT_EXCLUDE
 from dllint.inference import limits
+from dllint.reading import CONFIG_BYTES
 
-LARGEST = 1_000_000
-"""Bytes; a larger file is data, not configuration."""
 SEARCHED = 100_000
 """Bytes; the same for a file that nothing in the code names."""
 SUFFIXES = (".json", ".toml", ".yaml", ".yml")
@@ -52,7 +52,9 @@ class ConfigurationFiles:
     def _searched(self) -> dict[str, bytes]:
         """Their contents by path."""
         if self._contents is None:
-            self._contents = {path: data for path in self._paths() if (data := read(path, SEARCHED)) is not None}
+            self._contents = {
+                path: data for path in self._paths() if (data := read(path, SEARCHED, self.root)) is not None
+            }
         return self._contents
 
     def _paths(self) -> Iterator[str]:
@@ -72,11 +74,9 @@ class ConfigurationFiles:
                     yield os.path.join(directory, name)
 
 
-def read(path: str, most: int = LARGEST) -> bytes | None:
-    """The bytes of a file; None where it cannot be read or has more than `most`."""
+def read(path: str, most: int = CONFIG_BYTES, within: str = "") -> bytes | None:
+    """The bytes of a file that lies `within` a directory; None where it cannot be read or has more than `most`."""
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(most + 1)
-    except OSError:
+        return reading.read(path, most, within=within or None)
+    except reading.CannotRead:
         return None
-    return data if len(data) <= most else None

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 from typing import Any
 
+from dllint.documents import parse_json, parse_toml
 from dllint.facts.nodes import Attribute
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, const
+from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, constant
 from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.configuration_files import SEARCHED, SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
-
 
 _PARSERS = (
     *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
@@ -29,7 +22,7 @@ _PARSERS = (
 )
 
 
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'("(?:[^"\\]|\\(?:.|\Z))*(?:"|\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)', re.DOTALL)
 """A text of JSON, which stays, or a comment that the program takes out before it parses the file."""
 
 
@@ -40,18 +33,15 @@ def _content(path: str, text: str) -> Any:
         ValueError: it is malformed.
     """
     if path.endswith(".toml"):
-        return tomllib.loads(text)
+        return parse_toml(text)
     if path.endswith(".json"):
         try:
-            return json.loads(text)
+            return parse_json(text)
         except ValueError:
-            return json.loads(_COMMENT.sub(lambda found: found[1] or "", text))
-    import yaml
+            return parse_json(_COMMENT.sub(lambda found: found[1] or "", text))
+    from dllint.yaml_loader import parse_yaml
 
-    try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+    return parse_yaml(text)
 
 
 def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
@@ -160,7 +150,7 @@ class DataFiles:
         if isinstance(node, (dict, list)):
             return Data(parent.path, (*parent.pointer, key))
         if node is None or isinstance(node, (bool, int, float, str)):
-            return const(node)
+            return constant(node)
         return UNKNOWN
 
     def _node(self, value: Data) -> Any:
@@ -168,7 +158,7 @@ class DataFiles:
 
     def _load(self, path: str) -> Any:
         if path not in self._loaded:
-            data = read(path)
+            data = read(path, within=self.world.settings.root)
             try:
                 self._loaded[path] = _content(path, data.decode("utf-8-sig")) if data is not None else None
             except (ValueError, RecursionError):

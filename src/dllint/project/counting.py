@@ -43,7 +43,7 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
             known = [number for number in numbers if number is not None]
             if len(known) < len(numbers):
                 return None
-            return len(range(*known)) if len(known) < 3 or known[2] else None
+            return _length(range(*known)) if len(known) < 3 or known[2] else None
         if last_name(call.func) in SAME_LENGTH and plain:
             return iterations(datasets, plain[0], site, depth + 1)
         return None
@@ -51,6 +51,11 @@ def iterations(datasets: Datasets, expr: Expr, site: Site, depth: int = 0) -> in
     if len(values) == 1 and isinstance(values[0], (Display, Mapping)):
         return items(datasets, values[0], depth + 1)
     return None
+
+
+def _length(numbers: range) -> int:
+    """`len` takes no more than sys.maxsize."""
+    return max(0, (numbers.stop - numbers.start + numbers.step - (numbers.step > 0 or -1)) // numbers.step)
 
 
 def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int | None:

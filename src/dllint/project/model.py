@@ -41,6 +41,7 @@ from dllint.project.regimes import Regime as Regime
 from dllint.project.start_methods import Arrival, Hop, StartMethods
 from dllint.project.tensors import Tensors
 from dllint.project.worker_code import WorkerCode, WorkerRun
+from dllint.reading import CannotRead, read
 from dllint.span import Span
 
 T = TypeVar("T")
@@ -141,10 +142,9 @@ class Project:
                 if name.endswith(suffixes):
                     path = os.path.join(directory, name)
                     try:
-                        with open(path, "rb") as stream:
-                            if marker in stream.read(4096):
-                                yield path
-                    except OSError:
+                        if marker in read(path, 4096, within=self.world.settings.root or None, cut=True):
+                            yield path
+                    except CannotRead:
                         continue
 
     # Start methods

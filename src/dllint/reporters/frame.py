@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dllint.reporters.source import visible
+from bisect import bisect_left, bisect_right
+
+from dllint.reporters.source import cells
 from dllint.span import Span
 
 CONTEXT = 2
@@ -37,14 +39,14 @@ def frame(lines: list[str], span: Span, paint: Paint) -> list[str]:
 
 
 def _line(line: str, number: int, span: Span, last: int, gutter: int, margin: str, paint: Paint) -> list[str]:
-    text, starts = visible(line)
+    cells_shown, starts = cells(line)
     edge = len(starts) - 1
     begin = starts[min(span.column - 1, edge)]
     end = starts[min(max(span.end_column - 1, 0), edge)]
     left = 0
     if last == span.line == number and begin > WIDTH * 2 // 3:
         left = begin - WIDTH // 3
-    text = _window(text, starts, left)
+    text = _window(cells_shown, starts, left)
     numbered = paint.dim(f"{number:>{gutter}} |")
     if last == span.line:
         shown = [f"{numbered} {text}".rstrip()]
@@ -61,17 +63,9 @@ def _line(line: str, number: int, span: Span, last: int, gutter: int, margin: st
     return shown
 
 
-def _window(text: str, starts: list[int], left: int) -> str:
+def _window(shown: list[str], starts: list[int], left: int) -> str:
     """The part of the line that is shown, from screen column `left`."""
-    if left == 0 and starts[-1] <= WIDTH:
-        return text
-    shown, at = [], 0
-    for char in text:
-        width = visible(char)[1][-1]
-        if left <= at and at + width <= left + WIDTH:
-            shown.append(char)
-        at += width
-    return "".join(shown)
+    return "".join(shown[bisect_left(starts, left) : bisect_right(starts, left + WIDTH) - 1])
 
 
 class Paint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -14,6 +15,7 @@ TAB = 4
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
+@lru_cache(maxsize=4)
 def split_lines(text: str) -> list[str]:
     """The lines as Python counts them, without a byte-order mark: form feeds and Unicode separators end none."""
     return _NEWLINE.split(text.removeprefix("\ufeff"))
@@ -74,8 +76,20 @@ def utf16_range(lines: list[str], span: Span) -> dict[str, dict[str, int]]:
     return {"start": position(span.line, span.column), "end": position(span.end_line, span.end_column)}
 
 
+def plain(text: str) -> str:
+    """The text in one line without what steers a terminal: names of files may hold line ends and escape sequences."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
 def visible(line: str) -> tuple[str, list[int]]:
-    """The line as a terminal can show it, and the screen column at which each code point starts (and the line ends).
+    """The line as a terminal can show it, and the screen column at which each code point starts (and the line ends)."""
+    shown, starts = cells(line)
+    return "".join(shown), starts
+
+
+@lru_cache(maxsize=16)
+def cells(line: str) -> tuple[list[str], list[int]]:
+    """What a terminal can show of each code point, and the screen column at which each starts (and the line ends).
 
     Tabs become blanks, control characters their pictures (a source text must not steer the terminal).
     """
@@ -98,4 +112,4 @@ def visible(line: str) -> tuple[str, list[int]]:
             shown.append(char)
         at += width
     starts.append(at)
-    return "".join(shown), starts
+    return shown, starts

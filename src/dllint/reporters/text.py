@@ -10,7 +10,7 @@ from dllint.finding import SEVERITIES, Finding, Fix, Place
 from dllint.reporters import Style, fixable
 from dllint.reporters.edits import changed_lines
 from dllint.reporters.frame import CONTEXT, Paint, frame
-from dllint.reporters.source import counted, shown_path, split_lines, visible
+from dllint.reporters.source import counted, plain, shown_path, split_lines, visible
 
 if TYPE_CHECKING:
     from dllint.linter import Report
@@ -32,14 +32,14 @@ def render(report: Report, style: Style) -> str:
 def headline(finding: Finding, paint: Paint, *, unsafe: bool) -> str:
     """Code, name, `[*]` where `--fix` would mend it, severity and message."""
     mark = f" [{paint.label('*')}]" if fixable(finding, unsafe) else ""
-    return f"{paint.mark(finding.code)} {paint.bold(finding.name)}{mark} {finding.severity}: {finding.text}"
+    return f"{paint.mark(finding.code)} {paint.bold(finding.name)}{mark} {finding.severity}: {plain(finding.text)}"
 
 
 def location(path: str, line: int, column: int | None, cell: int | None, directory: str) -> str:
     where = (
         f"{shown_path(path, directory)}:{line}" if cell is None else f"{shown_path(path, directory)}:cell {cell}:{line}"
     )
-    return where if column is None else f"{where}:{column}"
+    return plain(where if column is None else f"{where}:{column}")
 
 
 def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
@@ -67,7 +67,7 @@ def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, styl
     names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
     width = min(max(map(len, names), default=0), 40)
     for name, place in zip(names, places, strict=True):
-        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {place.message}"
+        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {plain(place.message)}"
 
 
 def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
@@ -98,7 +98,7 @@ def _fixes(finding: Finding, report: Report, indent: str, paint: Paint, style: S
 def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint, style: Style) -> Iterable[str]:
     for path, lines in changed_lines(fix, report):
         if path != finding.path:
-            yield f"{indent}  {paint.dim(shown_path(path, style.directory))}"
+            yield f"{indent}  {paint.dim(plain(shown_path(path, style.directory)))}"
         for line in lines[:MOST_CHANGED]:
             colour = {"-": paint.removed, "+": paint.added}.get(line[0], paint.dim)
             yield f"{indent}  {colour((line[:2] + visible(line[2:])[0]).rstrip())}"

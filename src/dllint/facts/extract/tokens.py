@@ -15,7 +15,7 @@ from dllint.span import Span
 
 _FIELD = r"\{(?:[^%s{}\n\r]|\{[^%s{}\n\r]*\})*\}"
 _SIMPLE_FSTRING = "|".join(
-    rf"{quote}(?!{quote}{quote})(?:[^{quote}\\{{\n\r]|\\[^\r]|\{{\{{|{_FIELD % (quote, quote)})*{quote}"
+    rf"{quote}(?!{quote}{quote})(?:[^{quote}\\{{\n\r]|\\[^\r]|\{{\{{|(?!\{{\{{){_FIELD % (quote, quote)})*{quote}"
     for quote in "'\""
 )
 """An f-string with no quotes of its own kind in it and little nesting: all but a few."""
@@ -32,7 +32,9 @@ _TOKEN = re.compile(
     r"|([\r\n]+)"
     rf"|({FORMATTED_PREFIX}(?:{_SIMPLE_FSTRING}))"
     rf"|({FORMATTED_PREFIX}['\"])"
-    rf"|({_NAME}))",
+    rf"|({_NAME})"
+    # What is no token, and the end: without them blanks and comments before it would be read again from each character.
+    r"|.|\Z)",
     re.DOTALL,
 )
 _BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING = 2, 3, 4, 5

@@ -18,6 +18,7 @@ from dllint.inference.values.constants import NONE as NONE
 from dllint.inference.values.constants import Const as Const
 from dllint.inference.values.constants import Pattern as Pattern
 from dllint.inference.values.constants import const as const
+from dllint.inference.values.constants import constant as constant
 from dllint.inference.values.containers import Display as Display
 from dllint.inference.values.containers import Keywords as Keywords
 from dllint.inference.values.containers import Mapping as Mapping

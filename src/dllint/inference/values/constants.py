@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dllint.inference.values.base import Value
+from dllint.inference.values.base import UNKNOWN, Value
+
+_BIGGEST = 2**63
+"""No program counts items, bytes or workers beyond it."""
+_LONGEST = 1 << 16
+"""Characters of a string that was put together; names and paths are shorter."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,16 @@ class Const(Value):
 
 def const(value: object) -> Const:
     return Const(value, type(value).__name__)
+
+
+def constant(value: object) -> Value:
+    """The constant of a value that the source, a file or arithmetic gives; Unknown for what nothing can be counted by:
+    not a number, infinity, a number or string of absurd size."""
+    if isinstance(value, (int, float)) and not -_BIGGEST < value < _BIGGEST:
+        return UNKNOWN
+    if isinstance(value, (str, bytes)) and len(value) > _LONGEST:
+        return UNKNOWN
+    return const(value)
 
 
 NONE = const(None)

@@ -18,6 +18,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
+from dllint.reading import SETTINGS_BYTES, CannotRead, read
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -171,10 +172,10 @@ class Generators:
             for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
                 if _LISTS.match(name):
                     try:
-                        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:
-                            text = stream.read(1 << 18)
-                    except OSError:
+                        data = read(os.path.join(folder, name), SETTINGS_BYTES, within=root or None, cut=True)
+                    except CannotRead:
                         continue
+                    text = data.decode("utf-8", "replace")
                     for operator, major, minor in _PIN.findall(text):
                         # A lower bound alone lets a torch in that seeds numpy.
                         version = (int(major), int(minor)) if operator[0] != ">" else NUMPY_RESEEDED
