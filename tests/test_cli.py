@@ -321,7 +321,7 @@ def test_show_settings_and_files(run: Run, hazard: Path) -> None:
     (hazard / "pkg" / "b.py").write_text("")
     done = run("check", ".", "--show-files")
     assert (done.status, done.out) == (0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n")
-    assert done.err.startswith("note: data files (.json, .toml, .yaml, .yml) of up to 1 MB are read where ")
+    assert done.err.startswith("note: data files (.json, .toml, .yaml, .yml) of up to 1 MiB are read where ")
 
 
 def test_git_ignored_files_stay_out_unless_wanted(run: Run, hazard: Path) -> None:

@@ -643,6 +643,9 @@ def flagged(rows: Path) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {row.module: [] for row in ROWS}
     for one in report.findings:
         found[Path(one.path).stem].append(one)
+        for place in one.related:
+            if "copy" in place.message:
+                found[Path(place.path).stem].append(one)
     return found
 
 

@@ -270,7 +270,7 @@ def test_the_start_method_of_the_loaders_own_context(follow: Follow) -> None:
             "def count():\n    return 9\nDataLoader([], num_workers=count())", [("9", "", "train.py", 3)], id="returned"
         ),
         pytest.param(
-            "import os\nDataLoader([], num_workers=2 if os.name else 4)",
+            "import os\nDataLoader([], num_workers=2 if os.getpid() else 4)",
             [("2", "", "train.py", 3), ("4", "", "train.py", 3)],
             id="one of two",
         ),

@@ -575,7 +575,7 @@ def three(workers):
     "a branch that a default closes, called from a launched process": """\
 def build(workers=None):
     if workers == 0:
-        return DataLoader([], num_workers=workers)  # method: no
+        return DataLoader([], num_workers=workers)
     return DataLoader([1], num_workers=workers)  # method: spawn
 
 def zero(workers=0):

@@ -124,8 +124,12 @@ def _makes(world: World, file: SourceFile, index: int, cls: Class) -> bool:
 
 
 def _activations(world: World, file: SourceFile, scope: int) -> Iterator[_Path]:
-    """The activations of a function by the calls that run it."""
+    """The activations of a function by the calls that run it, and of a method by the objects that it is called on."""
     if file.scopes[scope].kind == "function":
         function = Function(file, scope)
         for caller in limits.LOADER_PATHS.first(world.calls.callers(function)):
-            yield _Path(world.told_apart(caller.file, caller.call, function, caller.frame), caller, function)
+            targets = world.calls.targets(caller.file, caller.call) if caller.call >= 0 else ()
+            frames = [target.frame for target in targets if target.function.key == function.key]
+            for frame in dict.fromkeys(frames or [caller.frame]):
+                bound = function.bound_to(frame.receiver) if frame.receiver is not None else function
+                yield _Path(world.told_apart(caller.file, caller.call, bound, frame), caller, function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.finding import Finding, Place
@@ -15,6 +15,9 @@ from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes
 from dllint.rules.data.samplers import DISTRIBUTED, is_a, samplers, shuffles
 from dllint.rules.data.training_loops import EpochLoop, TrainingLoops
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL610"
 
@@ -99,3 +102,8 @@ def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
     if loop.file is loop.batches.file and loop.scope == loop.batches.scope and isinstance(iterated, (Name, Attribute)):
         return f"{render(iterated, loop.file)}.sampler"
     return "sampler"
+
+
+def judge(case: Case) -> Judgement:
+    """A run does not see the order in which a sampler gives indices."""
+    return case.inconclusive("its sampler ran; in which order was not recorded")
