@@ -70,6 +70,7 @@ class Changes:
         self._keyed: dict[str, list[Change]] | None = None
         self._of: Table[list[Change]] = {}
         self._under: Table[list[Change]] = {}
+        self._runs: Table[list[Site]] = {}
         self._frames: Table[list[Frame | None]] = {}
         self._bases: Table[Values] = {}
         self._called: Table[list[tuple[Site, Call]]] = {}
@@ -107,6 +108,9 @@ class Changes:
     def runs(self, change: Change, value: Value) -> list[Site]:
         """Where a change is made to the container: once for each call of the function that makes it, as far as calls
         are told apart. Nowhere if it is another one that is changed."""
+        return self.world.memory.remember(self._runs, (id(change), value), lambda: self._find_runs(change, value), [])
+
+    def _find_runs(self, change: Change, value: Value) -> list[Site]:
         made = identity(value)
         home = made.site if isinstance(made, Written) else None
         if home is not None and change.file is home.file and change.scope == home.scope:
