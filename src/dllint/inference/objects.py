@@ -8,7 +8,7 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, fields, limits
 from dllint.inference.entries import METHODS
-from dllint.inference.interface import Engine
+from dllint.inference.interface import Engine, Table
 from dllint.inference.stores_in_callees import set_by_callee
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -46,6 +46,7 @@ class Objects:
         self.world = world
         self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}
         self._on_classes: dict[Hashable, tuple[list[Values], int | None] | None] = {}
+        self._spreads: Table[dict[Hashable, list[tuple[Spread, Site]]]] = {}
         self._handed: dict[Hashable, tuple[Values | None, int | None] | None] = {}
 
     def attribute(self, value: Value, name: str) -> Values:
@@ -277,12 +278,24 @@ class Objects:
             site = self._place(file, store)
             if any(self._may_be(base, value) for base in self.world.values.evaluate(store.base, site)):
                 groups.append(self.world.values.evaluate(store.value, site))
-        if self._holds_data(value, name):
-            for file, spread in self.world.stores.outside_spreads():
-                site = self._place(file, spread)
-                if any(self._may_be(base, value) for base in self.world.values.evaluate(spread.base, site)):
-                    groups.append(self.world.stores.spread(spread, name, site).values)
+        made = _made(value)
+        if made is not None and self._holds_data(value, name):
+            spreads = self.world.memory.remember(self._spreads, "outside", self._spread_outside, {})
+            for spread, site in spreads.get(made, ()):
+                groups.append(self.world.stores.spread(spread, name, site).values)
         return [group for group in groups if group]
+
+    def _spread_outside(self) -> dict[Hashable, list[tuple[Spread, Site]]]:
+        """What code sets under names that only a run tells, by the calls that make the objects. Of an object that is
+        not told apart from others it says nothing: any attribute of all of them would be anything."""
+        found: dict[Hashable, list[tuple[Spread, Site]]] = {}
+        for file, spread in self.world.stores.outside_spreads():
+            site = self._place(file, spread)
+            bases = self.world.values.evaluate(spread.base, site)
+            for base in bases if len(bases) == 1 else ():
+                if (made := _made(base)) is not None:
+                    found.setdefault(made, []).append((spread, site))
+        return found
 
     def _holds_data(self, value: Value, name: str) -> bool:
         """Whether an attribute can be one that is set under a name which only a run tells: methods keep their names,
@@ -403,3 +416,10 @@ class Objects:
         if method is None:
             return (UNKNOWN,)
         return self.world.values.returned(method, self.world.receiver_frame(value))
+
+
+def _made(value: Value) -> Hashable:
+    """What tells a class, or an object by the call that makes it, from others; None where nothing does."""
+    if isinstance(value, Instance):
+        return (value.file, value.call) if value.call >= 0 else None
+    return value if isinstance(value, Class) else None
