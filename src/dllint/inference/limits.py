@@ -117,6 +117,7 @@ LOADER_NAMES = Limit("names under which loaders are made", 300)
 CONSTRUCTORS = Limit("partials and constructors between an object and that of a class from outside", 6)
 LOADER_PATHS = Limit("calls of the function that makes a loader, by dataset and worker count", 60)
 DATASETS = Limit("dataset objects of one loader", 160)
+"""Beyond, only one more of each class that has none."""
 DATASETS_OF_CLASS = Limit("dataset objects of one class behind one loader", 6)
 DATASET_PIECES = Limit("values that one dataset holds", 600)
 PIECE_DEPTH = Limit("objects inside one another that a dataset holds", 5)

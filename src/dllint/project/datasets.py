@@ -117,18 +117,18 @@ class Datasets:
         of_class: dict[Class, int] = {}
         seen: set[Value] = set()
         todo = deque(values)
-        while todo and not limits.DATASETS.reached(len(found)):
+        while todo:
             value = todo.popleft()
             if value in seen:
                 continue
             seen.add(value)
             if isinstance(value, Instance) and isinstance(value.of, Class):
-                if (
-                    self.is_dataset(value.of)
-                    and of_class.get(value.of, 0) < limits.DATASETS_OF_CLASS.most
-                    and fits(value)
-                ):
-                    of_class[value.of] = of_class.get(value.of, 0) + 1
+                known = of_class.get(value.of, 0)
+                # Objects of a class that is known already leave room for those of others.
+                if known >= limits.DATASETS_OF_CLASS.most or (known and limits.DATASETS.reached(len(found))):
+                    continue
+                if self.is_dataset(value.of) and fits(value):
+                    of_class[value.of] = known + 1
                     found[value] = None
                     todo += self._wrapped(value)
             elif isinstance(value, Instance) and isinstance(value.of, External):
