@@ -423,14 +423,14 @@ def _in_lower_severity(settings: Settings) -> Callable[[str], bool]:
     called `examples` keeps its severities."""
     if not settings.lower_severity:
         return lambda path: False
-    from pathspec import GitIgnoreSpec
+    from dllint.gitignore import Patterns
 
     base = os.path.dirname(settings.origin) if settings.origin else settings.root
-    spec = GitIgnoreSpec.from_lines(settings.lower_severity)
+    spec = Patterns(settings.lower_severity)
 
     def matches(path: str) -> bool:
         inside = os.path.relpath(path, base).replace(os.sep, "/")
-        return not inside.startswith("../") and spec.match_file(inside)
+        return not inside.startswith("../") and spec.covers(inside)
 
     return matches
 
