@@ -42,6 +42,7 @@ class Bound(NamedTuple):
     rest        a `*args` parameter: the positional arguments left over
     keywords    it may come out of an unpacked `**mapping`, or not at all
     star        it may come out of an unpacked `*sequence`, at `offset` from the first one, or as in "keywords"
+    unknown     the arguments of the call are not known
     """
 
     case: str

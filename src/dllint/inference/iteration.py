@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, Name, Subscript
 from dllint.facts.schema import Expr
+from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import UNKNOWN, External, Instance, Mapping, Module, Site, Value, Values
 from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
-
-_DEEPEST = 4
 
 
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
@@ -86,7 +85,7 @@ def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
 
 def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:
     """`rows`' element for the second part of an element of `enumerate(rows)`, and so on."""
-    if depth > _DEEPEST:
+    if limits.ITERATION_DEPTH.exceeded(depth):
         return expr
     if isinstance(expr, Element):
         return Element(_unwrapped(world, expr.value, site))
@@ -104,11 +103,12 @@ def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:
 
 def _unwrapped(world: Engine, expr: Expr, site: Site) -> Expr:
     """`rows.items()` for `sorted(rows.items())`."""
-    for _ in range(_DEEPEST):
+    for _ in range(limits.ITERATION_DEPTH.most):
         inner, elements = _gone_through(world, expr, site)
         if elements != "same" or len(inner) != 1:
-            break
+            return expr
         expr = inner[0]
+    limits.ITERATION_DEPTH.met()
     return expr
 
 

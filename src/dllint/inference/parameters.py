@@ -71,7 +71,8 @@ class Parameters:
 
     def bound(self, function: Function, name: str, frame: Frame) -> Bound:
         """How the call of an activation fills a parameter."""
-        assert frame.actuals is not None
+        if frame.actuals is None:
+            return Bound("unknown")
         skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
         return bind(frame.actuals, function.file.scopes[function.scope].params, name, skip)
 

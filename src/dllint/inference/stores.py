@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from dllint.facts.nodes import Attribute, Compare, Constant, Name, Not
+from dllint.inference import limits
 from dllint.inference.edges import Given, Target
 from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine
@@ -108,13 +109,14 @@ class Stores:
             frame = self.world.receiver_frame(value)
         else:
             frame = self.world.making_frame(value, Function(method.file, method.scope, value))
-        for _ in range(8):
+        for _ in range(limits.CONSTRUCTOR_STEPS.most):
             if method.file.method_of(method.scope) == owner.scope and method.file is owner.file:
                 return frame
             step = self._next_init(method, frame, value)
             if step is None:
                 return None
             method, frame = step.function, step.frame
+        limits.CONSTRUCTOR_STEPS.met()
         return None
 
     def _next_init(self, method: Function, frame: Frame, value: Instance) -> Target | None:

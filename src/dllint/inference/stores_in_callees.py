@@ -40,8 +40,6 @@ def set_by_callee(world: Engine, expr: Attribute, site: Site, since: tuple[int, 
 def _parameters(world: Engine, target: Target, given: Name) -> Iterator[str]:
     """The parameters through which a function gets what a name of its caller holds."""
     function = target.function
-    if target.frame.actuals is None:
-        return
     for param in function.file.scopes[function.scope].params:
         if param.kind not in ("var", "kw"):
             actual = world.parameters.bound(function, param.name, target.frame).actual

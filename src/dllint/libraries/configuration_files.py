@@ -45,9 +45,9 @@ class ConfigurationFiles:
             self._names = frozenset(found)
         return self._names
 
-    def below(self, directory: str) -> list[str]:
-        """The paths of those in a directory, at any depth."""
-        return [path for path in self._searched() if path.startswith(directory + os.sep)]
+    def below(self, directory: str) -> list[tuple[str, bytes]]:
+        """Those in a directory, at any depth, by path and content."""
+        return [(path, data) for path, data in self._searched().items() if path.startswith(directory + os.sep)]
 
     def _searched(self) -> dict[str, bytes]:
         """Their contents by path."""

@@ -12,7 +12,7 @@ from dllint.inference.entries import ABSENT, OPAQUE, Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import CHOSEN, UNKNOWN, Const, Data, Instance, Site, Value, Values, constant
 from dllint.inference.values.configuration import COMPOSED
-from dllint.libraries.configuration_files import SEARCHED, SUFFIXES, ConfigurationFiles, read
+from dllint.libraries.configuration_files import SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
 
@@ -134,11 +134,11 @@ class DataFiles:
         top, _, main = value.path.removeprefix(COMPOSED).rpartition("//")
         pointer = value.pointer
         found = [_at(self._load(os.path.join(top, main)), pointer)] if main else []
-        for path in self.files.below(top):
+        for path, data in self.files.below(top):
             package = tuple(os.path.relpath(os.path.dirname(path), top).replace(os.sep, "/").split("/"))
             if package == (os.curdir,):
                 continue
-            if b"@package _global_" in (read(path, SEARCHED) or b"")[:200]:
+            if b"@package _global_" in data[:200]:
                 found.append(_at(self._load(path), pointer))
             elif pointer[: len(package)] == package:
                 found.append(_at(self._load(path), pointer[len(package) :]))

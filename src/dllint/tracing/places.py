@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from dllint.facts.schema import Call
 from dllint.finding import Place
+from dllint.inference import limits
 from dllint.inference.values import Function, Site
 from dllint.linking.conditions import contradict, render
 from dllint.linking.source import SourceFile
@@ -22,8 +23,6 @@ from dllint.tracing.arguments import Argument, DatasetTrace, arguments, datasets
 from dllint.tracing.launches import LaunchTrace, launches, unfollowed
 from dllint.tracing.statements import enclosing_function, shares_lines, statement_at
 
-MOST_EXCLUDED = 6
-"""Chains that lead to a place and do not count there; more say nothing new."""
 MOST_COUNTED = 99
 """Other chains that are counted; beyond, it is many."""
 
@@ -287,7 +286,7 @@ def _excluded(
             continue
         chain = project.chain(arrival)
         key = (arrival.origin.method, reason + str(chain[0]))
-        if key not in seen and len(seen) < MOST_EXCLUDED:
+        if key not in seen and not limits.EXCLUDED_WAYS.reached(len(seen)):
             seen.add(key)
             yield Excluded(arrival.origin.method, reason, chain)
 
@@ -351,7 +350,7 @@ def _loader(project: Project, loader: Loader) -> LoaderTrace:
         workers.kind,
         _verdict(loader, workers.kind, in_force),
         in_force,
-        tuple(excluded[:MOST_EXCLUDED]),
+        tuple(limits.EXCLUDED_WAYS.first(excluded)),
         None if arrivals else _way_in(project, loader.file, call.scope),
         tuple(arguments(project, loader)),
         tuple(datasets(project, loader)),

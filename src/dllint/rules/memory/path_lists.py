@@ -183,7 +183,6 @@ class _Function:
                 param.name
                 for param in params[skip:]
                 if target.frame is not None
-                and target.frame.actuals is not None
                 and (actual := self.world.parameters.bound(function, param.name, target.frame).actual) is not None
                 and actual.expr == value
             ]
