@@ -363,6 +363,29 @@ def test_one_finding_for_each_launcher_and_function(told: Callable[..., Any], ma
     assert [len(fix.edits) for fix in found[0].fixes] == [2, 2]
 
 
+def test_one_finding_for_all_objects_of_a_loader_class(told: Callable[..., Any]) -> None:
+    batches = (
+        "from torch.utils.data import DataLoader\n\n"
+        "class Batches(DataLoader):\n    def __init__(self, rows, workers):\n"
+        "        super().__init__(rows, num_workers=workers)\n"
+    )
+    train = (
+        "import torch.multiprocessing as mp\nfrom batches import Batches\n\n"
+        "def train(rank, rows):\n    first(rows)\n    second(rows)\n\n"
+        "def first(rows):\n    for batch in Batches(rows, 4):\n        print(batch)\n\n"
+        "def second(rows):\n    for batch in Batches(rows, 2):\n        print(batch)\n\n"
+        "if __name__ == '__main__':\n    mp.spawn(train, args=([],), nprocs=2)\n"
+    )
+
+    (found,) = told({"batches.py": batches, "train.py": train}, **SELECT)
+
+    assert found.span.line == 9
+    assert [(place.path.rsplit("/", 1)[-1], place.span.line) for place in found.related] == [
+        ("batches.py", 5),
+        ("train.py", 13),
+    ]
+
+
 def test_one_finding_for_a_setting_of_the_whole_program(told: Callable[..., Any]) -> None:
     files = {
         "train.py": GROUPED + "\ndef main():\n    mp.set_start_method('spawn')\n    train(0)\n",

@@ -33,6 +33,12 @@ FOUND: dict[str, str] = {
     "        for batch in DataLoader(rows, num_workers=2):  # DLL604\n            iteration += 1\n",
     "built in each epoch": HEAD + "for epoch in range(9):\n"
     "    for batch in DataLoader(rows, num_workers=2, shuffle=True):  # DLL604\n        print(batch)\n",
+    "built in each epoch but the first": HEAD + "loader = DataLoader(rows, num_workers=2)\nfor epoch in range(9):\n"
+    "    if epoch > 0:\n        loader = DataLoader(rows, shuffle=True, num_workers=2)  # DLL604\n"
+    "    for batch in loader:\n        print(batch)\n",
+    "built where an epoch is not the first": HEAD + "for number, epoch in enumerate(range(9)):\n"
+    "    if not number:\n        print('first')\n    else:\n"
+    "        loader = DataLoader(rows, num_workers=2)  # DLL604\n",
 }
 
 SILENT: dict[str, str] = {
@@ -53,6 +59,12 @@ SILENT: dict[str, str] = {
     + "loader = DataLoader(rows, 4, shuffle=True)\nfor i in range(9):\n    batch = next(iter(loader))\n",
     "no loader": "import torch.utils.data\nrows = {1: 2}\nfor i in range(9):\n    print(next(iter(rows)))\n",
     "what is not known": HEAD + "def fit(rows):\n    for i in range(9):\n        print(next(iter(rows)))\n",
+    "at one epoch": HEAD + "for epoch in range(9):\n    if epoch == 5:\n"
+    "        loader = DataLoader(rows, shuffle=True, num_workers=2)\n",
+    "before one epoch": HEAD + "for epoch in range(9):\n    if epoch < 2:\n"
+    "        loader = DataLoader(rows, shuffle=True, num_workers=2)\n",
+    "where something else says so": HEAD + "for epoch in range(9):\n    if grown > 0:\n"
+    "        loader = DataLoader(rows, shuffle=True, num_workers=2)\n",
     "folds": HEAD + "for fold in range(5):\n    loader = DataLoader(rows, num_workers=2)\n",
     "a split of each epoch": HEAD
     + "for epoch in range(5):\n    part = parts[epoch]\n    DataLoader(part, num_workers=2)\n",

@@ -55,6 +55,72 @@ def train(dataset, model):
         for batch in loader:
             {STEP}
 """,
+    "inside a wrapper that has no such method": f"""
+from typing import Protocol
+
+class Batches(Protocol):
+    def __iter__(self): ...
+
+class Moved(Batches):
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        for batch in self.loader:
+            yield batch.cuda()
+
+def train(dataset, model):
+    loader = Moved(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):  # DLL610
+        if hasattr(loader, "set_epoch"):
+            loader.set_epoch(epoch)
+        for batch in loader:
+            {STEP}
+""",
+    "an iterator of a wrapper": f"""
+class Endless:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        batches = iter(self.loader)
+        while True:
+            try:
+                yield next(batches)
+            except StopIteration:
+                return
+
+def train(dataset, model):
+    loader = Endless(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "a wrapper that yields from it": f"""
+class Moved:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        yield from self.loader
+
+def train(dataset, model):
+    loader = Moved(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
+    "a generator": f"""
+def moved(loader):
+    for batch in loader:
+        yield batch.cuda()
+
+def train(dataset, model):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+    for epoch in range(3):  # DLL610
+        for batch in moved(loader):
+            {STEP}
+""",
     "in a batch sampler": f"""
 def train(dataset, model):
     batches = BatchSampler(DistributedSampler(dataset), 4, drop_last=True)
@@ -114,6 +180,43 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "a wrapper that hands the epoch on": f"""
+class Moved:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def set_epoch(self, epoch):
+        self.loader.sampler.set_epoch(epoch)
+
+    def __iter__(self):
+        yield from self.loader
+
+def train(dataset, model):
+    loader = Moved(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):
+        loader.set_epoch(epoch)
+        for batch in loader:
+            {STEP}
+""",
+    "a wrapper that hands all on": f"""
+class Moved:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self.loader.sampler, name)
+
+    def __iter__(self):
+        for batch in self.loader:
+            yield batch
+
+def train(dataset, model):
+    loader = Moved(DataLoader(dataset, sampler=DistributedSampler(dataset)))
+    for epoch in range(3):
+        loader.set_epoch(epoch)
+        for batch in loader:
+            {STEP}
+""",
     "set": SET + LOADER + LOOP + "        sampler.set_epoch(epoch)\n" + BATCHES,
     "by the loader": SET + LOADER + LOOP + "        loader.sampler.set_epoch(epoch)\n" + BATCHES,
     "by another name": SET + LOADER + "    same = sampler\n" + LOOP + "        same.set_epoch(epoch)\n" + BATCHES,

@@ -19,10 +19,12 @@ Making = tuple[SourceFile, int, "Frame | None"]
 
 
 class Reached(NamedTuple):
-    """A class from outside, and the arguments that its constructor gets."""
+    """A class from outside, the arguments that its constructor gets, and the call that hands them over: the one that
+    makes the object, or `super().__init__(…)` of a class of the project."""
 
     base: Value
     actuals: Actuals
+    call: Making
 
 
 def reaching(
@@ -43,7 +45,7 @@ def reaching(
             return _through(world, bound, frame, wanted, depth)
     names = world.hierarchy.externals(callee) if isinstance(callee, Class) else []
     base = next((one for one in (callee, *map(External, names)) if wanted(one)), None)
-    return Reached(base, actuals) if base is not None else None
+    return Reached(base, actuals, call) if base is not None else None
 
 
 def _through(world: Engine, init: Function, frame: Frame, wanted: Wanted, depth: int) -> Reached | None:

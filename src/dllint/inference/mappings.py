@@ -400,7 +400,10 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
-            return of_iterator(self.world, value) or (UNKNOWN,)
+            given = of_iterator(self.world, value)
+            if given is None and isinstance(value.of, External) and self.world.knowledge.reads(value.of.name):
+                return (Instance(External(f"{value.of.name}[]"), value.file, value.call, value.frame),)
+            return given or (UNKNOWN,)
         return self.lists.elements(value) if isinstance(value, Display) else (UNKNOWN,)
 
 

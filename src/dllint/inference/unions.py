@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dllint.inference import limits
-from dllint.inference.values import UNKNOWN, Instance, Value, Values
+from dllint.inference.values import UNKNOWN, Class, Instance, Value, Values
 
 
 def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Values:
@@ -25,13 +25,19 @@ def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Value
 
 
 def _varied(values: Iterable[Value], most: int) -> list[Value]:
-    """The values that are told apart where there are many: one object of each class, then others in order. Objects of
-    different classes come from a registry or a family of subclasses, and none may crowd out another."""
+    """The values that differ most where there are many: one object of each class, then further objects of the project's
+    classes, then others in order. Objects of different classes come from a registry or a family of subclasses, as
+    objects made in different places do, and none may crowd out another."""
     first: dict[object, Value] = {}
+    places: dict[object, Value] = {}
     others: list[Value] = []
     for value in values:
         if isinstance(value, Instance) and value.of not in first and not limits.CLASSES.reached(len(first)):
             first[value.of] = value
+        elif isinstance(value, Instance) and isinstance(value.of, Class) and value.file is not None:
+            places.setdefault((value.of, value.file, value.call), value)
         else:
             others.append(value)
-    return [*first.values(), *others[: max(0, most - len(first))]]
+    room = max(0, limits.CLASSES.most - len(first))
+    kept = [*first.values(), *list(places.values())[:room]]
+    return [*kept, *others[: max(0, most - len(kept))]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
 from dllint.facts.schema import Expr, Param
 from dllint.inference import limits
-from dllint.inference.constructors import reaching
+from dllint.inference.constructors import Reached, reaching
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.values import (
     UNKNOWN,
@@ -106,11 +106,24 @@ class Loader:
     def reaching(self, frame: Frame | None = None) -> tuple[LoaderApi, Actuals] | None:
         """The library's constructor and the arguments that reach it, through partials and the constructors of the
         project's own loader classes; None where that is not known."""
-        actuals = self.world.actuals(self.file, self.call, frame)
-        making = (self.file, self.call, frame)
-        found = reaching(self.world, self.callee, actuals, making, lambda one: loader_api(self.world, one) is not None)
+        found = self._reached(frame)
         made = loader_api(self.world, found.base) if found is not None else None
         return (made[0], found.actuals) if found is not None and made is not None else None
+
+    def _reached(self, frame: Frame | None) -> Reached | None:
+        actuals = self.world.actuals(self.file, self.call, frame)
+        making = (self.file, self.call, frame)
+        return reaching(self.world, self.callee, actuals, making, lambda one: loader_api(self.world, one) is not None)
+
+    @property
+    def handed(self) -> tuple[SourceFile, Span] | None:
+        """Where a loader class of the project hands the arguments on to the library's constructor; None where the call
+        that makes the loader does so itself."""
+        found = self._reached(None)
+        if found is None or found.call[:2] == (self.file, self.call):
+            return None
+        file, index, _ = found.call
+        return file, file.calls[index].span
 
     def workers(self, frame: Frame | None = None) -> Workers:
         """The worker count in an activation of the function around."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Name
+from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Starred
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.constructors import reaching
-from dllint.inference.values import Class, External, Frame, Instance, Site, Value
+from dllint.inference.values import Class, External, Frame, Function, Instance, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.index import HANDING_ON, HOOKS, ITERATING, canonical
@@ -189,6 +189,41 @@ class Starting:
                         yield from self.iterated(argument.value, where, depth + 1)
             elif loader is None and isinstance(value.of, Class):
                 yield from self._iterated_by(value, value.of, depth)
+
+    def gone_through(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
+        """The loaders that iterating an expression goes through, in the `__iter__` of the project's own classes and in
+        its generators too."""
+        yield from self.iterated(expr, site)
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return
+        for value in self.world.values.evaluate(expr, site):
+            for function, frame in self._iterating(value):
+                file, scope = function.file, function.scope
+                for event in file.scopes[scope].events:
+                    inner = event.value if event.kind == "for" and event.detail != "comp" else None
+                    if event.kind == "yield" and isinstance(event.value, Starred):
+                        inner = event.value.value
+                    if inner is not None:
+                        at = (event.span.line, event.span.column)
+                        yield from self.gone_through(inner, Site(file, scope, event.region, at, frame), depth + 1)
+                for index in file.calls_of(scope):
+                    call = file.calls[index]
+                    if call.func == Name("iter") and len(call.args) == 1:
+                        here = self.world.call_site(file, index, frame)
+                        yield from self.gone_through(call.args[0].value, here, depth + 1)
+
+    def _iterating(self, value: Value) -> Iterator[tuple[Function, Frame | None]]:
+        """The function of the project that runs where a value is iterated."""
+        if not isinstance(value, Instance) or value.file is None or value.call < 0:
+            return
+        if isinstance(value.of, Class):
+            method = self.world.hierarchy.method(value.of, "__iter__")
+            if method is not None and (value.file.path, value.call) not in self._loaders:
+                yield method.bound_to(value), self.world.receiver_frame(value)
+        elif value.of == External("types.GeneratorType"):
+            for target in self.world.calls.targets(value.file, value.call, value.frame):
+                if target.function.file.scopes[target.function.scope].is_generator:
+                    yield target.function, target.frame
 
     def _iterated_by(self, value: Instance, cls: Class, depth: int) -> Iterator[Loader]:
         """The loaders that iterating an object of a class iterates which inherits from a progress bar and the like."""

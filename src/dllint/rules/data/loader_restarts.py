@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, LambdaRef, Name, Subscript
+from dllint.facts.nodes import (
+    Attribute,
+    CallRef,
+    Compare,
+    Comprehension,
+    Constant,
+    LambdaRef,
+    Name,
+    Not,
+    Subscript,
+)
 from dllint.facts.schema import Expr, Region
 from dllint.inference.values import Const, Instance
 from dllint.linking.conditions import render
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
 _STEPS = re.compile(r"step|iter|batch", re.IGNORECASE)
 _EPOCHS = re.compile(r"epoch", re.IGNORECASE)
 _LOOPS = ("for", "while")
-_RARELY = ("if", "handler", "case", "loopelse", "finally")
+_RARELY = ("handler", "case", "loopelse", "finally")
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,22 @@ class Restart:
     call: int
     loop: Region
     loader: Loader
+
+
+def _is_late(condition: Region, counters: frozenset[str]) -> bool:
+    """Whether a branch is taken in all turns of a loop but the first ones: `if epoch > 0`, or `else` of
+    `if epoch == 0`."""
+    test, holds = condition.expr, condition.holds
+    while isinstance(test, Not):
+        test, holds = test.operand, not holds
+    if isinstance(test, Name):
+        return holds and test.id in counters
+    if not isinstance(test, Compare) or len(test.comparisons) != 1:
+        return False
+    (operator, right) = test.comparisons[0]
+    if not isinstance(test.left, Name) or test.left.id not in counters or not isinstance(right, Constant):
+        return False
+    return operator in ((">", ">=", "!=") if holds else ("<", "<=", "=="))
 
 
 class Restarts:
@@ -126,14 +152,30 @@ class Restarts:
                 yield render(event.target, file)
 
     def _always_in(self, file: SourceFile, region: int) -> int | None:
-        """The innermost loop around a region, if each of its turns comes there."""
+        """The innermost loop around a region, if each of its turns comes there, or each but the first ones."""
+        conditions: list[Region] = []
         for index in file.regions(region):
-            kind = file.facts.regions[index].kind
-            if kind in _LOOPS:
-                return index
-            if kind in _RARELY:
+            entry = file.facts.regions[index]
+            if entry.kind in _LOOPS:
+                counters = file.facts.regions[index].kind == "for" and self._counters(file, index)
+                return index if all(counters and _is_late(one, counters) for one in conditions) else None
+            if entry.kind == "if":
+                conditions.append(entry)
+            elif entry.kind in _RARELY:
                 return None
         return None
+
+    @staticmethod
+    def _counters(file: SourceFile, loop: int) -> frozenset[str]:
+        """The names that a `for` statement gives values to."""
+        region = file.facts.regions[loop]
+        targets = (
+            event.target
+            for scope in file.scopes
+            for event in scope.events
+            if event.kind == "for" and event.value == region.expr and event.region == region.parent and event.target
+        )
+        return frozenset(part.id for target in targets for part in walk(target, file) if isinstance(part, Name))
 
     def _depends(self, file: SourceFile, scope: int, loop: int, expr: Expr) -> bool:
         """Whether an expression reads what the loop sets: a variable, or an attribute or item of the same text."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name
 from dllint.finding import Finding, Place
 from dllint.inference.values import Class, Instance, Site, Value
+from dllint.libraries.index import PLAIN_BASES, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
@@ -88,7 +89,11 @@ def _is_other(project: Project, value: Value, sampler: Instance) -> bool:
     if not isinstance(value, Instance) or _is_same(value, sampler):
         return False
     if isinstance(value.of, Class):
-        return project.world.hierarchy.method(value.of, "set_epoch") is not None
+        # Without the method the call would fail, so that it stands under `hasattr(loader, "set_epoch")`, if anywhere.
+        hierarchy = project.world.hierarchy
+        hands_on = any(hierarchy.method(value.of, name) is not None for name in ("__getattr__", "__getattribute__"))
+        own = all(canonical(name) in PLAIN_BASES for name in hierarchy.externals(value.of))
+        return hierarchy.method(value.of, "set_epoch") is not None or (own and not hands_on)
     return is_a(project, value, DISTRIBUTED) and value.call >= 0
 
 

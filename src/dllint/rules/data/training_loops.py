@@ -111,9 +111,9 @@ class TrainingLoops:
                 if region is None or event.value is None:
                     continue
                 site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
-                for loader in self.starting.iterated(event.value, site):
-                    loop = BatchLoop(file, scope, region, event)
-                    found.setdefault((loader.file.path, loader.call), []).append(loop)
+                through = {(one.file.path, one.call) for one in self.starting.gone_through(event.value, site)}
+                for loader in sorted(through):
+                    found.setdefault(loader, []).append(BatchLoop(file, scope, region, event))
         return found
 
     @staticmethod
@@ -187,7 +187,7 @@ class TrainingLoops:
         assert event.value is not None
         site = Site(batches.file, batches.scope, event.region, (event.span.line, event.span.column), frame)
         return any(
-            one.call == loader.call and one.file is loader.file for one in self.starting.iterated(event.value, site)
+            one.call == loader.call and one.file is loader.file for one in self.starting.gone_through(event.value, site)
         )
 
     def _trains(self, batches: BatchLoop, frame: Frame | None) -> bool:

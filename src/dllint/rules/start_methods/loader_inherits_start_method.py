@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.evidence.wording import counted, listed
 from dllint.facts.nodes import IfExp
-from dllint.finding import Finding, Fix, SetArgument
+from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader, written
@@ -38,7 +38,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             # What one setting does to the whole program is one cause; a launcher is one for each function below it.
             scope = (loader.file.path, loader.file.calls[loader.call].scope)
             cause = launcher if regimes[0].source == "program" else (*launcher, *scope)
-            causes.add(_Inheriting(loader, regimes), cause)
+            handed = loader.handed
+            causes.add(_Inheriting(loader, regimes), cause, *([(*launcher, *handed)] if handed else []))
     for group in causes:
         yield _finding(project, group)
 
@@ -75,6 +76,10 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
     if len(launchers) > 1:
         trace = (*trace[:-1], _more(trace[-1], len(launchers) - 1))
     others = (project.loader_place(one.loader) for one in group[1:])
+    handed = (
+        Place(file.path, span, "its class hands the arguments on to DataLoader here")
+        for file, span in dict.fromkeys(one.loader.handed for one in group if one.loader.handed is not None)
+    )
     return Finding(
         CODE,
         loader.file.path,
@@ -84,7 +89,7 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
         severity="info" if meant else "warning",
         start_methods=tuple(dict.fromkeys(one.method for member in group for one in member.regimes)),
         trace=trace,
-        related=tuple(dict.fromkeys((*(one.place for one in worst), *others))),
+        related=tuple(dict.fromkeys((*(one.place for one in worst), *handed, *others))),
         fixes=_of_all([_fixes(one.loader, one.regimes[0].method, remedy) for one in group]),
         statement=loader.file.calls[loader.call].statement,
     )
