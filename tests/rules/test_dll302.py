@@ -45,6 +45,25 @@ FOUND: dict[str, str] = {
     "a key of what was read": dataset("self.rows = json.load(open(path))['annotations']  # DLL302"),
     "an alias of the module": dataset("self.rows = j.load(open(path))  # DLL302", before="import json as j\n"),
     "an imported function": dataset("self.rows = read(open(path))  # DLL302", before="from json import load as read\n"),
+    "a part drawn at random": dataset(
+        "rows = open(path).readlines()\nself.rows = random.sample(rows, 50)  # DLL302", before="import random\n"
+    ),
+    "a dict by number of a list": dataset(
+        "with open(path) as f:\n    rows = f.readlines()\n"
+        "rows = [row.strip().split('\\t')[1] for row in rows]\n"
+        "self.rows = dict(enumerate(rows))  # DLL302"
+    ),
+    "a base class that asks for an item by another name": HEAD
+    + "from torch_geometric.data import Dataset as Graphs\n\n"
+    "class Rows(Graphs):\n    def __init__(self, path):\n        super().__init__(path)\n"
+    "        self.rows = json.load(open(path))  # DLL302\n\n"
+    "    def len(self):\n        return len(self.rows)\n\n"
+    "    def get(self, index):\n        return self.rows[index]\n" + TAIL,
+    "a method that the base class's constructor runs": HEAD + "from torch_geometric.data import Dataset as Graphs\n\n"
+    "class Rows(Graphs):\n    def process(self):\n"
+    "        self.rows = json.load(open(self.root))  # DLL302\n\n"
+    "    def len(self):\n        return len(self.rows)\n\n"
+    "    def get(self, index):\n        return self.rows[index]\n" + TAIL,
     "json lines": dataset("self.rows = [json.loads(line) for line in open(path)]  # DLL302"),
     "json lines in a loop": dataset(
         "self.rows = []  # DLL302\nwith open(path) as f:\n    for line in f:\n"
@@ -209,6 +228,10 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a method of that name that no base class runs": HEAD
+    + "class Rows(Dataset):\n    def process(self, path):\n        self.rows = json.load(open(path))\n"
+    + "\n    def __len__(self):\n        return 9\n\n    def __getitem__(self, index):\n        return index\n"
+    "\n    def get(self, index):\n        return self.rows[index]\n" + TAIL,
     "a list of files": dataset("self.rows = sorted(os.listdir(path))"),
     "lines that become paths": dataset(
         "self.rows = open(path).read().splitlines()",

@@ -81,7 +81,18 @@ class Hierarchy:
                 index = self.own_methods(owner).get(name)
                 if index is not None:
                     return Function(owner.file, index)
+            elif name != "__init__" and isinstance(owner, External):
+                for other in self.world.knowledge.run_by(owner.name, name):
+                    if (found := self.method(cls, other)) is not None:
+                        return found
         return None
+
+    def run_by_constructor(self, cls: Class) -> Iterator[Function]:
+        """The methods that the constructor of a base class from outside runs, where the project defines none."""
+        for owner in self.line(cls) if self.method(cls, "__init__") is None else ():
+            for name in self.world.knowledge.run_by(owner.name, "__init__") if isinstance(owner, External) else ():
+                if (found := self.method(cls, name)) is not None:
+                    yield found
 
     def subclasses(self, cls: Class) -> list[Class]:
         """Classes of the project that inherit from the class, directly or not."""

@@ -83,6 +83,9 @@ class Knowledge(Protocol):
     def canonical(self, name: str) -> str:
         """The one name of an API that can be reached by several."""
 
+    def run_by(self, base: str, method: str) -> tuple[str, ...]:
+        """The methods that a method of a base class from outside runs on the object of the class that inherits."""
+
     def exports(self, module: str, name: str) -> bool:
         """Whether `from module import *` is known to give `name`."""
 

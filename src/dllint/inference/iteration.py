@@ -105,7 +105,7 @@ def _unwrapped(world: Engine, expr: Expr, site: Site) -> Expr:
     """`rows.items()` for `sorted(rows.items())`."""
     for _ in range(limits.ITERATION_DEPTH.most):
         inner, elements = _gone_through(world, expr, site)
-        if elements != "same" or len(inner) != 1:
+        if elements not in ("same", "some") or len(inner) != 1:
             return expr
         expr = inner[0]
     limits.ITERATION_DEPTH.met()

@@ -14,4 +14,6 @@ LIBRARY = Library(
         "dgl.dataloading.EdgeDataLoader": _SAMPLED,
     },
     datasets=frozenset({"dgl.data.DGLDataset"}),
+    # dgl/data/dgl_dataset.py: `__init__` runs `_load`, which calls them.
+    runs_methods={"dgl.data.DGLDataset": {"__init__": ("download", "load", "process", "save")}},
 )

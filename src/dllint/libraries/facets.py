@@ -311,6 +311,7 @@ class Library(NamedTuple):
         keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
         launchers: what starts processes that run a function; `pools` the classes of process pools.
         hooks: classes of a framework that call methods of the project.
+        runs_methods: base classes whose own methods run others of the class that inherits: by base class and method.
         thread_executors: what starts threads with its first task; `thread_pools` what starts them when it is made.
         locks: what a fork copies as it is, held or not.
         native_pools: packages whose functions run on threads of their own, which forked processes wait for in vain.
@@ -361,6 +362,7 @@ class Library(NamedTuple):
     launchers: Mapping[str, LauncherApi] = NOTHING
     pools: Mapping[str, PoolApi] = NOTHING
     hooks: Mapping[str, Hooks] = NOTHING
+    runs_methods: Mapping[str, Mapping[str, tuple[str, ...]]] = NOTHING
     thread_executors: frozenset[str] = frozenset()
     thread_pools: frozenset[str] = frozenset()
     locks: frozenset[str] = frozenset()

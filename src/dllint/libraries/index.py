@@ -82,6 +82,7 @@ KEEPING_FUNCTIONS = _union(one.keeps_arguments for one in LIBRARIES)
 LAUNCHERS = _joined(one.launchers for one in LIBRARIES)
 POOLS = _joined(one.pools for one in LIBRARIES)
 HOOKS = _joined(one.hooks for one in LIBRARIES)
+RUNS_METHODS = _joined(one.runs_methods for one in LIBRARIES)
 THREAD_EXECUTORS = _union(one.thread_executors for one in LIBRARIES)
 THREAD_POOLS = _union(one.thread_pools for one in LIBRARIES)
 LOCKS = _union(one.locks for one in LIBRARIES)
@@ -166,7 +167,9 @@ SAME_LENGTH = _last_names("same", "indexed")
 ITERATING = _last_names("same", lazily=(False,))
 """Last names of functions that iterate their argument at once."""
 AROUND_ITERABLES = SAME_LENGTH | _last_names("zipped")
-"""Last names of functions whose elements hold those of their arguments."""
+"""Last names of functions whose elements hold those of their arguments, one for each."""
+SELECTING = _last_names("some")
+"""Last names of functions that give some elements of their arguments."""
 
 
 # Star imports and the byte screen

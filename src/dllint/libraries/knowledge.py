@@ -10,7 +10,15 @@ from dllint.inference.values import Actuals, Data, External, Frame, Function, In
 from dllint.libraries import builtins, click, contents, hooks, hydra, index, registries, texts
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument
-from dllint.libraries.index import GIVES_ARGUMENT, ITERATES, LAUNCHERS, LOADERS, NEW_STORAGE, RUN_TIME_CLASSES
+from dllint.libraries.index import (
+    GIVES_ARGUMENT,
+    ITERATES,
+    LAUNCHERS,
+    LOADERS,
+    NEW_STORAGE,
+    RUN_TIME_CLASSES,
+    RUNS_METHODS,
+)
 from dllint.libraries.named_objects import NamedObjects
 from dllint.libraries.records import OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
@@ -77,6 +85,10 @@ class Libraries:
     def reads(name: str) -> bool:
         found = form(index.canonical(name))
         return found is not None and found[0] in (RECORDS, OPAQUE, ROWS)
+
+    @staticmethod
+    def run_by(base: str, method: str) -> tuple[str, ...]:
+        return RUNS_METHODS.get(index.canonical(base), {}).get(method, ())
 
     @staticmethod
     def exports(module: str, name: str) -> bool:

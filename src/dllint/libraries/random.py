@@ -1,6 +1,6 @@
 """random (CPython 3.14, `Lib/random.py`)."""
 
-from dllint.libraries.facets import Generator, Library, Seeder
+from dllint.libraries.facets import FIRST, Generator, Iterates, Library, Seeder
 from dllint.screen import Words
 
 LIBRARY = Library(
@@ -11,6 +11,7 @@ LIBRARY = Library(
     undrawing=frozenset({"getstate"}),
     drawing=("random.",),
     reordering=frozenset({"random.shuffle", "random.seed", "random.getstate", "random.setstate", "random.Random"}),
+    iterates=dict.fromkeys(("random.sample", "random.choices"), Iterates(FIRST, "some", lazily=False)),
     unsplit_packages=frozenset({"random"}),
     words=Words(in_workers=(b"random.Random",), nearby=(b"seed(",)),
 )

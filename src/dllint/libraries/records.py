@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
-from dllint.libraries.index import AROUND_ITERABLES, READERS
+from dllint.libraries.index import AROUND_ITERABLES, READERS, SELECTING
 from dllint.libraries.pandas import FRAME_KEEPING, FRAME_ROWS
 
 RECORDS = "records"
@@ -24,7 +24,7 @@ ROWS = "rows"
 _STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
 SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
 """Methods that give the same objects, in another container at most."""
-SAME_OBJECTS = AROUND_ITERABLES | {"filter", "map", "dict"}
+SAME_OBJECTS = AROUND_ITERABLES | SELECTING | {"map", "dict", "OrderedDict", "deque", "from_iterable"}
 """Functions by their last name whose result holds the objects of their arguments."""
 
 _KEEPING: dict[str, frozenset[str]] = {

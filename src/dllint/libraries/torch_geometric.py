@@ -18,4 +18,9 @@ LIBRARY = Library(
         "torch_geometric.loader.ClusterLoader": LoaderApi(("cluster_data",), dataset="cluster_data"),
     },
     datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
+    # torch_geometric/data/dataset.py: `__init__` runs `_download` and `_process`, `__getitem__` runs `get`.
+    runs_methods=dict.fromkeys(
+        ("torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"),
+        {"__init__": ("download", "process"), "__getitem__": ("get",), "__len__": ("len",)},
+    ),
 )

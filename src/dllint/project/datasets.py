@@ -313,11 +313,10 @@ class Datasets:
             return found
         found = self._init_code[cls.key] = {}
         init = self.world.hierarchy.method(cls, "__init__")
-        if init is None:
-            return found
+        first = (init,) if init is not None else tuple(self.world.hierarchy.run_by_constructor(cls))
         frame = self.world.receiver_frame(Instance(cls))
-        found[init.key] = ()
-        queue: list[tuple[Function, tuple[Hop, ...]]] = [(init, ())]
+        found.update((function.key, ()) for function in first)
+        queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]
         while queue and not limits.INIT_FUNCTIONS.reached(len(found)):
             function, hops = queue.pop(0)
             for index in function.file.calls_of(function.scope):

@@ -39,7 +39,7 @@ from dllint.inference.values import (
     Value,
 )
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
-from dllint.libraries.index import canonical
+from dllint.libraries.index import HANDING_ON, canonical
 from dllint.libraries.records import FRAME, HANDLE, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
@@ -122,7 +122,7 @@ class Records:
 
     def _collection(self, value: Value, depth: int) -> Held | None:
         if isinstance(value, Instance):
-            reading = self._of_instance(value) or self._zipped(value)
+            reading = self._of_instance(value) or self._taken(value)
             return None if reading is None else self._whole(reading)
         if isinstance(value, Display):
             return self._filled(value, depth)
@@ -130,9 +130,11 @@ class Records:
             return self._filled(value, depth)
         return None
 
-    def _zipped(self, value: Instance) -> Reading | None:
-        """What a list of the tuples that `zip` gives is made of."""
-        if value.of != External("zip") or value.file is None or value.call < 0:
+    def _taken(self, value: Instance) -> Reading | None:
+        """What a list of elements is made of that a call takes from its arguments: `zip(…)`, `random.sample(…)`."""
+        if not isinstance(value.of, External) or value.file is None or value.call < 0:
+            return None
+        if canonical(value.of.name) not in HANDING_ON:
             return None
         return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
 
@@ -154,6 +156,9 @@ class Records:
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
+        if isinstance(expr, CallRef):
+            reading = self._through_call(expr.index, site)
+            return self._whole(reading) if reading is not None else None
         elements: list[Expr] = []
         if isinstance(expr, (List, Tuple, Set)):
             elements += [one for one in expr.elements[:4] if not isinstance(one, Starred)]
@@ -277,7 +282,7 @@ class Records:
             "readlines",
             "read",
         }:
-            base = self.trace(call.func.value, site)
+            base = self.trace(call.func.value, site) or self._of_container(call.func.value, site)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -291,11 +296,19 @@ class Records:
         if last in SAME_OBJECTS:
             plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
             for one in plain[1:] if last in ("map", "filter") else plain:
-                found = self.trace(one, site)
+                found = self.trace(one, site) or self._of_container(one, site)
                 if found is not None and last == "zip" and found.kind == FRAME:
                     return replace(found, kind=ROWS, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
+        return None
+
+    def _of_container(self, expr: Expr, site: Site) -> Reading | None:
+        """The reading that the elements of a list or dict of the program come out of."""
+        for value in self.world.values.evaluate(expr, site):
+            held = self._filled(value, 0) if isinstance(value, (Display, Mapping)) else None
+            if held is not None and held.reading is not None:
+                return replace(held.reading, level=0, seen=True)
         return None
 
     @staticmethod
