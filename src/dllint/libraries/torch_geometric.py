@@ -19,8 +19,12 @@ LIBRARY = Library(
     },
     datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
     # torch_geometric/data/dataset.py: `__init__` runs `_download` and `_process`, `__getitem__` runs `get`.
-    runs_methods=dict.fromkeys(
-        ("torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"),
-        {"__init__": ("download", "process"), "__getitem__": ("get",), "__len__": ("len",)},
-    ),
+    runs_methods={
+        f"torch_geometric.data.{name}": {
+            "__init__": ("download", "process"),
+            "__getitem__": ("get",),
+            "__len__": ("len",),
+        }
+        for name in ("Dataset", "InMemoryDataset")
+    },
 )
