@@ -122,6 +122,30 @@ from data import Rows
 loader = DataLoader(Rows(), num_workers=4)  # DLL501
 """,
     },
+    "a transform of albumentations, made in another file": {
+        "data.py": """\
+from torch.utils.data import Dataset
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.transform(image=index)["image"]  # DLL501
+""",
+        "train.py": """\
+import albumentations as A
+from albumentations import Resize as Scale
+from torch.utils.data import DataLoader
+from data import Rows
+
+chosen = A.OneOf([A.HorizontalFlip(), A.Compose([Scale(64, 64)])])
+loader = DataLoader(Rows(A.Compose([A.RandomCrop(8, 8), chosen])), num_workers=4)
+""",
+    },
     "capped by the worker_init_fn of one loader, at the other": {
         "data.py": HEAD
         + FOUND["in __getitem__"].replace("  # DLL501", "")
@@ -143,6 +167,31 @@ class Rows(Dataset):
 """
 
 SILENT: dict[str, dict[str, str]] = {
+    **{
+        name: {
+            "train.py": f"""\
+import albumentations as A
+import cv2
+from torch.utils.data import DataLoader, Dataset
+{cap}
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.transform(image=index)["image"]
+
+loader = DataLoader(Rows(A.Compose([{transforms}])), num_workers=4)
+"""
+        }
+        for name, cap, transforms in (
+            ("transforms of albumentations that start no threads", "", "A.HorizontalFlip(), A.RandomCrop(8, 8)"),
+            ("transforms of albumentations with a cap", "cv2.setNumThreads(0)\n", "A.Resize(8, 8)"),
+        )
+    },
     "what works in one thread": {
         "data.py": HEAD
         + """

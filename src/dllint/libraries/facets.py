@@ -315,6 +315,7 @@ class Library(NamedTuple):
         thread_executors: what starts threads with its first task; `thread_pools` what starts them when it is made.
         locks: what a fork copies as it is, held or not.
         native_pools: packages whose functions run on threads of their own, which forked processes wait for in vain.
+        runs_opencv: classes whose objects run OpenCV's thread pool when they are called.
         files: functions that open a file; `openers` what opens anything else that matters when it is shared or mapped.
         refusals: constructors and openers whose result cannot be pickled.
         run_time_classes: what makes a class that pickle looks up by its name in the module.
@@ -367,6 +368,7 @@ class Library(NamedTuple):
     thread_pools: frozenset[str] = frozenset()
     locks: frozenset[str] = frozenset()
     native_pools: Mapping[str, NativePool] = NOTHING
+    runs_opencv: frozenset[str] = frozenset()
     files: Mapping[str, FileOpener] = NOTHING
     openers: Mapping[str, tuple[Opener, ...]] = NOTHING
     refusals: Mapping[str, Refusal] = NOTHING

@@ -86,6 +86,7 @@ RUNS_METHODS = _joined(one.runs_methods for one in LIBRARIES)
 THREAD_EXECUTORS = _union(one.thread_executors for one in LIBRARIES)
 THREAD_POOLS = _union(one.thread_pools for one in LIBRARIES)
 LOCKS = _union(one.locks for one in LIBRARIES)
+RUNS_OPENCV = _union(one.runs_opencv for one in LIBRARIES)
 
 # Files and pickling
 

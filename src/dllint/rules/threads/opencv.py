@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Call, ImportedName
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Function, Instance
+from dllint.inference.values import Class, Const, External, Function, Instance, Value
+from dllint.libraries.contents import held_by
+from dllint.libraries.index import RUNS_OPENCV, canonical
 from dllint.libraries.opencv import CAPITALIZED_FUNCTIONS, WITHOUT_POOL
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
@@ -42,7 +45,8 @@ class Uncapped:
     """A cv2 call that uses the pool in a loader's workers, which no cap reaches under `regime`.
 
     `cap` runs in the parent only, where there is one; `elsewhere` says that other workers run the same call capped.
-    `methods` are the start methods under which that cap does not reach the loader's workers.
+    `methods` are the start methods under which that cap does not reach the loader's workers. `through` names the class
+    of another library that calls cv2 there; "" where the project calls cv2 itself.
     """
 
     run: WorkerRun
@@ -52,6 +56,7 @@ class Uncapped:
     cap: Cap | None
     elsewhere: bool = False
     methods: tuple[str, ...] = ()
+    through: str = ""
 
     @property
     def call(self) -> Call:
@@ -83,17 +88,18 @@ class OpenCV:
             cap = self._stays_in_parent(loader) if without else None
             lost = [regime for regime in without if regime.method != "fork"] if cap is not None else []
             methods = tuple(dict.fromkeys(regime.method for regime in lost))
-            for run, index in uses:
+            for run, index, through in uses:
                 if lost:
-                    found.append(Uncapped(run, index, loader, lost[0], cap, methods=methods))
+                    found.append(Uncapped(run, index, loader, lost[0], cap, methods=methods, through=through))
                 elif len(without) == len(decisive):
-                    found.append(Uncapped(run, index, loader, without[0], None))
+                    found.append(Uncapped(run, index, loader, without[0], None, through=through))
                 else:
                     capped.add((run.file.path, index))
         return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
 
-    def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int]]:
-        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool."""
+    def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int, str]]:
+        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool, or else the nearest
+        call of another library's object that does, with the name of its class."""
         entered: set[tuple[str, int, str]] = set()
         for run in runs:
             root = (run.root[0], run.root[1], run.entry)
@@ -102,12 +108,48 @@ class OpenCV:
             for index, name in self.project.workers.external_calls(run, "cv2."):
                 if self.uses_pool(name):
                     entered.add(root)
-                    yield run, index
+                    yield run, index, ""
                     break
+        for run in runs if self._has_transforms else ():
+            root = (run.root[0], run.root[1], run.entry)
+            found = self._transform(run) if root not in entered else None
+            if found is not None:
+                entered.add(root)
+                yield run, *found
+
+    @cached_property
+    def _has_transforms(self) -> bool:
+        packages = {name.partition(".")[0] for name in RUNS_OPENCV}
+        return any(packages & set(file.imported_packages()) for file in self.world.files.values())
+
+    def _transform(self, run: WorkerRun) -> tuple[int, str] | None:
+        """The first call of an object from outside that runs OpenCV, or holds one that does."""
+        for index in run.file.calls_of(run.scope):
+            func = run.file.calls[index].func
+            if isinstance(func, (Name, Attribute)):
+                site = self.world.call_site(run.file, index, run.frame)
+                for value in self.world.values.evaluate(func, site):
+                    name = self._running(value, 0)
+                    if name is not None:
+                        return index, name
+        return None
+
+    def _running(self, value: Value, depth: int) -> str | None:
+        """The class of a transform that runs OpenCV, of the object itself or inside it."""
+        if not isinstance(value, Instance) or not isinstance(value.of, External):
+            return None
+        if canonical(value.of.name) in RUNS_OPENCV:
+            return value.of.name
+        if limits.EXTERNAL_DEPTH.exceeded(depth):
+            return None
+        inside = (self._running(one, depth + 1) for one in held_by(self.world, value))
+        return next((name for name in inside if name is not None), None)
 
     def beginning(self, one: Uncapped) -> Hop | None:
         """The cv2 call, reading included, that comes first as the workers run from the entry point of a use; None
-        where the use is that itself."""
+        where the use is that itself, or another library's."""
+        if one.through:
+            return None
         calls = [
             ((*(hop.span for hop in run.hops), run.file.calls[index].span), run.file, index)
             for run in self.project.worker_runs(one.loader)

@@ -46,9 +46,10 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
         CODE,
         first.run.file.path,
         first.call.span,
-        "main",
+        "transform" if first.through else "main",
         {
             "call": render(first.call.func, first.run.file),
+            "transform": first.through,
             "loader": project.where(first.loader.file, first.loader.span),
         },
         trace=project.trace(first.run.hops),
