@@ -390,9 +390,7 @@ class World:
         """What the members of a module or class are whose names fit a pattern."""
         found: list[Value] = []
         if isinstance(base, Module):
-            file = self.files.get(base.path)
-            names = file.bindings(0) if file is not None else {}
-            for name in names:
+            for name in self.imports.names(base.path):
                 if pattern.fits(name):
                     found += self.imports.member(base.path, name)
         elif isinstance(base, Instance) and isinstance(base.of, Class):

@@ -271,6 +271,9 @@ class Evaluator:
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:
                 return given
+        attributes = self.world.knowledge.in_dictionary(base, index, site)
+        if attributes is not None:
+            return attributes
         keys = enumerations.plain(self.world, self.evaluate(index, site))
         if len(keys) == 1 and (isinstance(keys[0], Const) or is_member(keys[0])):
             key = keys[0].value if isinstance(keys[0], Const) else keys[0]

@@ -68,6 +68,25 @@ class Imports:
             return self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
         return self.star(file, name) or ()
 
+    def names(self, path: str) -> list[str]:
+        """The names of a module's members, those that its star imports of the project's modules give too."""
+        found: dict[str, None] = {}
+        todo, seen = [path], {path}
+        while todo:
+            file = self.world.files.get(todo.pop())
+            for name, bindings in file.bindings(0).items() if file is not None else ():
+                if name != "*":
+                    found[name] = None
+                    continue
+                for binding in bindings:
+                    assert file is not None and binding.event is not None
+                    detail = binding.event.detail
+                    inner = self.find(file, detail.module, detail.level) if isinstance(detail, ImportedName) else None
+                    if inner is not None and inner not in seen:
+                        seen.add(inner)
+                        todo.append(inner)
+        return list(found)
+
     def importers(self, file: SourceFile) -> list[tuple[SourceFile, Event]]:
         """The files that import a file when they are imported themselves, each with the statement that does."""
         if self._importers is None:

@@ -83,6 +83,9 @@ class Knowledge(Protocol):
     def canonical(self, name: str) -> str:
         """The one name of an API that can be reached by several."""
 
+    def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
+        """An entry of the dict of an object's or a module's attributes; None for an entry of anything else."""
+
     def run_by(self, base: str, method: str) -> tuple[str, ...]:
         """The methods that a method of a base class from outside runs on the object of the class that inherits."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Name
+from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
@@ -19,6 +19,8 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+
+from dllint.linking.assignments import whose_dict
 
 if TYPE_CHECKING:
     from dllint.linking.source import SourceFile
@@ -38,19 +40,46 @@ def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values
     args = file.calls[index].args
     if len(args) < 2 or any(argument.keyword for argument in args):
         return None
-    groups: list[Value] = []
     bases = world.values.evaluate(args[0].value, site)
-    for key in world.values.evaluate(args[1].value, site):
+    groups = [*members(world, bases, world.values.evaluate(args[1].value, site))]
+    if len(args) > 2:
+        groups += world.values.evaluate(args[2].value, site)
+    return tuple(dict.fromkeys(groups))
+
+
+def members(world: Engine, bases: Values, keys: Values) -> Values:
+    """The attributes of objects, modules or classes by names that are values themselves."""
+    groups: list[Value] = []
+    for key in keys:
         for base in bases:
             if isinstance(key, Const) and isinstance(key.value, str):
                 groups += world.values.attribute(base, key.value)
             elif isinstance(key, Pattern) and len(key.prefix) + len(key.suffix) >= 3:
                 groups += world.members_like(base, key) or (UNKNOWN,)
             else:
-                groups += _any_class(world, base) or (UNKNOWN,)
-    if len(args) > 2:
-        groups += world.values.evaluate(args[2].value, site)
+                groups += _any_class(world, base) or _any_module(world, base) or (UNKNOWN,)
     return tuple(dict.fromkeys(groups))
+
+
+def _any_module(world: Engine, base: Value) -> Values:
+    """The modules of a package of which any may be meant, where they are few."""
+    if not isinstance(base, Module) or not base.path.endswith("__init__.py"):
+        return ()
+    prefix = f"{world.index.module_name(base.path)}."
+    found = world.index.beginning(base.path, prefix)
+    return tuple(Module(paths[-1]) for paths in found.values()) if 0 < len(found) <= limits.MEMBERS.most else ()
+
+
+def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values | None:
+    """An entry of `vars(x)`, `x.__dict__` or `globals()`, which is an attribute of the object or the module; None for
+    an entry of anything else."""
+    holder = whose_dict(base, site.file.facts)
+    if holder is not None:
+        return members(world, world.values.evaluate(holder, site), world.values.evaluate(index, site))
+    call = site.file.calls[base.index] if isinstance(base, CallRef) else None
+    if call is None or call.func != Name("globals") or call.args or "globals" in site.file.bindings(0):
+        return None
+    return members(world, (Module(site.file.path),), world.values.evaluate(index, site))
 
 
 def _any_class(world: Engine, base: Value) -> Values:

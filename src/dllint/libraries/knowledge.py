@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import Actuals, Data, External, Frame, Function, Instance, Parsed, Site, Values
 from dllint.libraries import builtins, click, contents, hooks, hydra, index, registries, texts
 from dllint.libraries.argparse import Parsers
-from dllint.libraries.dynamic_lookup import IMPORTING, first_argument
+from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
 from dllint.libraries.index import (
     GIVES_ARGUMENT,
     ITERATES,
@@ -85,6 +86,9 @@ class Libraries:
     def reads(name: str) -> bool:
         found = form(index.canonical(name))
         return found is not None and found[0] in (RECORDS, OPAQUE, ROWS)
+
+    def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
+        return in_dictionary(self.world, base, index, site)
 
     @staticmethod
     def run_by(base: str, method: str) -> tuple[str, ...]:

@@ -143,7 +143,7 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
                 yield Spread(call.scope, event, base, key, value)
     for index in facts.called.get("update", ()):
         call = facts.calls[index]
-        changed = _whose_dict(call.func.value, facts) if isinstance(call.func, Attribute) else None
+        changed = whose_dict(call.func.value, facts) if isinstance(call.func, Attribute) else None
         if changed is None:
             continue
         for argument in call.args:
@@ -158,12 +158,12 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
                     if event.target.value != event.value:
                         yield Spread(number, event, event.target.value, None, event.value)
                 elif isinstance(event.target, Subscript):
-                    changed = _whose_dict(event.target.value, facts)
+                    changed = whose_dict(event.target.value, facts)
                     if changed is not None:
                         yield Spread(number, event, changed, event.target.index, event.value)
 
 
-def _whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
+def whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
     """`base` of `base.__dict__` and `vars(base)`."""
     if isinstance(expr, Attribute) and expr.attr == "__dict__":
         return expr.value
