@@ -19,7 +19,6 @@ from dllint.inference.values import (
     Value,
     Values,
 )
-
 from dllint.linking.assignments import whose_dict
 
 if TYPE_CHECKING:

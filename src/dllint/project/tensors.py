@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Comprehension, Dict, List, Name, Set, Starred, Tuple
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
+from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
@@ -136,9 +136,9 @@ class Tensors:
         return None if any(one is None for one in each) else sum(one for one in each if one is not None)
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
-        """How many storages an element surely holds: none where one of the values that it may have is no tensor."""
+        """How many storages an element surely holds: none where it may be something else."""
         values = self.world.values.evaluate(expr, site)
-        counts = [self._storages(one, depth + 1) for one in values if not isinstance(one, (Const, Unknown))]
+        counts = [self._storages(one, depth + 1) for one in values if not isinstance(one, Const)]
         if 0 in counts or not counts:
             return 0
         return None if None in counts else max(count for count in counts if count is not None)

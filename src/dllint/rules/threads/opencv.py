@@ -98,8 +98,8 @@ class OpenCV:
         return [replace(one, elsewhere=(one.run.file.path, one.index) in capped) for one in found]
 
     def first_uses(self, runs: list[WorkerRun]) -> Iterator[tuple[WorkerRun, int, str]]:
-        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool, or else the nearest
-        call of another library's object that does, with the name of its class."""
+        """For each entry point of the workers' code, the nearest cv2 call that uses the thread pool, or else the first
+        call of an object of another library that does, with the name of its class."""
         entered: set[tuple[str, int, str]] = set()
         for run in runs:
             root = (run.root[0], run.root[1], run.entry)
