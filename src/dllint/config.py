@@ -114,6 +114,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return next((one for one in known if near and one.lower() == near[0]), None)
 
 
+_DIGITS = str.maketrans("OIL", "011")
+"""Letters that are taken for digits."""
+
+
+def nearest_code(code: str, known: Iterable[str]) -> str | None:
+    """The known code or name that is most like what somebody wrote: "DLL1O1" is "DLL101"; None where none is near."""
+    names = list(known)
+    with_digits = code[:3].upper() + code[3:].upper().translate(_DIGITS)
+    return with_digits if with_digits in names else nearest(code, names)
+
+
 def hint(name: str, known: Iterable[str]) -> str:
     """`, did you mean "…"?` for a name that is like a known one, else nothing."""
     near = nearest(name, list(known))

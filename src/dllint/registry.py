@@ -157,16 +157,9 @@ def expand(selector: str) -> tuple[str, ...]:
     return (rule.code,) if rule else ()
 
 
-_DIGITS = str.maketrans("OIL", "011")
-"""Letters that are taken for digits."""
-
-
 def nearest(code: str) -> str | None:
     """The code, or the name, that is closest to what somebody wrote; `None` when nothing is close."""
-    with_digits = code[:3].upper() + code[3:].upper().translate(_DIGITS)
-    if with_digits in _by_code():
-        return with_digits
-    return config.nearest(code, [*_by_code(), *(rule.page.name for rule in rules())])
+    return config.nearest_code(code, [*_by_code(), *(rule.page.name for rule in rules())])
 
 
 def unpaired() -> list[str]:

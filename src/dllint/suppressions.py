@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dllint.config import nearest
+from dllint.config import nearest_code
 from dllint.finding import Finding, Fix, ReplaceComment
 from dllint.span import Span
 
@@ -220,7 +220,7 @@ def _directives(matches: Iterable[re.Match[str]], comment: str, line: int, colum
 
 
 def _unknown(path: str, one: Suppression, code: str, index: int, known: Collection[str]) -> Finding:
-    near = nearest(code, sorted(known))
+    near = nearest_code(code, sorted(known))
     return Finding(
         code="DLL003",
         path=path,

@@ -142,7 +142,7 @@ def _finding(loader: Loader, conflict: Conflict, caller: Place | None) -> Findin
         edits: tuple[Edit, ...] = tuple(
             RemoveArgument(loader.file.path, loader.span, name) for name in conflict.excluded
         )
-        fixes = (Fix(f"Leave out `{names}`", "unsafe", edits),)
+        fixes = (Fix(f"Remove `{names}`", "unsafe", edits),)
     return Finding(
         CODE,
         loader.file.path,

@@ -46,8 +46,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             },
             related=(
                 Place(sampler.file.path, made.span, "this sampler shuffles by its seed and its epoch"),
-                Place(loop.batches.file.path, loop.batches.event.span, "each epoch goes through its loader here"),
-                *(Place(file.path, span, "these epochs have the same order, too") for file, span in loops),
+                Place(loop.batches.file.path, loop.batches.event.span, "every epoch reads its DataLoader here"),
+                *(Place(file.path, span, "these epochs have the same order too") for file, span in loops),
             ),
             statement=loop.loop.span,
         )

@@ -174,7 +174,9 @@ class Sharding:
             for index in file.calls_of(scope):
                 if last_name(file.calls[index].func) in WORKER_INFO:
                     return Place(
-                        path, file.calls[index].span, "no worker is known here: `__init__` runs in the main process"
+                        path,
+                        file.calls[index].span,
+                        "`get_worker_info()` returns None here: `__init__` runs in the main process",
                     )
         return None
 

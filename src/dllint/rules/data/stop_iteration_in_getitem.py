@@ -39,8 +39,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             {"call": render(CallRef(bare.call), bare.run.file), "where": project.where(file, span)},
             trace=project.trace(bare.run.hops),
             related=(
-                Place(file.path, span, "this iterator comes to an end"),
-                *dict.fromkeys(Place(one.file.path, one.span, "reads the dataset") for _, one in found),
+                Place(file.path, span, "this iterator runs out"),
+                *dict.fromkeys(Place(one.file.path, one.span, "this reads the dataset") for _, one in found),
             ),
             statement=call.statement,
         )

@@ -68,7 +68,7 @@ def _kept(loader: Loader) -> tuple[Fix, ...]:
     if not loader.has_workers or not loader.accepts("persistent_workers"):
         return ()
     edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "True")
-    return (Fix("Keep the workers through all epochs: `persistent_workers=True`", "unsafe", (edit,)),)
+    return (Fix("Start the workers only once: `persistent_workers=True`", "unsafe", (edit,)),)
 
 
 def judge(case: Case) -> Judgement:

@@ -59,7 +59,7 @@ def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
     shown = waiting is not None and waiting >= _SHOWN
-    values["ahead"] = f" (beside about {mib(waiting)} that the workers make in advance)" if waiting and shown else ""
+    values["ahead"] = f" (plus about {mib(waiting)} of prefetched batches)" if waiting and shown else ""
     if message is None:
         message = "batch" if kept.expr is None else "part"
     return Finding(
@@ -80,7 +80,7 @@ def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
     method = "copy" if _is_array(kept.expr, kept.file) else "clone"
     code = f"{render(kept.expr, kept.file, 200)}.{method}()"
     edit = ReplaceExpression(kept.file.path, kept.value_span, code)
-    return (Fix(f"Keep a copy: `{code}`", "safe", (edit,)),)
+    return (Fix(f"Keep a copy instead of the batch: `{code}`", "safe", (edit,)),)
 
 
 def _plain(expr: Expr, file: SourceFile) -> bool:

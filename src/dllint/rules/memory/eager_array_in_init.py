@@ -133,7 +133,7 @@ def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:
     ):
         return ()
     edit = SetArgument(array.file.path, array.span, "mmap_mode", '"r"')
-    return (Fix('Map the file: `mmap_mode="r"`', "unsafe", (edit,)),)
+    return (Fix('Map the file instead of reading it: `mmap_mode="r"`', "unsafe", (edit,)),)
 
 
 def judge(case: Case) -> Judgement:

@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if argument.size is not None:
                 values["size"] = mib(argument.size)
             launching = launch.file.calls[launch.call].span
-            related = [Place(launch.file.path, launching, f"starts the process by {methods[0].name}")]
+            related = [Place(launch.file.path, launching, f"this starts the process by {methods[0].name}")]
             if argument.made is not None and argument.made.span != argument.span:
                 related.append(Place(argument.made.file.path, argument.made.span, "made here"))
             finding = Finding(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CODE = "DLL303"
 BOUNDING = ("nofile", "fds", "max_map_count", "maps")
 """What bounds storages, by its name in the records."""
+_REFUSED = 248
+"""From how many descriptors on Python itself refuses a message to the forkserver (multiprocessing/reduction.py)."""
 _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 """Messages from the mildest to the worst."""
 
@@ -69,6 +71,7 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         "kept": f"{name}.{kept.attr}",
         "method": regime.described,
     }
+    values |= _end(regime.method, many.count)
     if many.count is not None:
         values["count"] = many.count
     return Finding(
@@ -82,6 +85,15 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         trace=project.chain(regime.arrival, kept.hops),
         statement=kept.store.event.span,
     )
+
+
+def _end(method: str, count: int | None) -> dict[str, str]:
+    """Above how many tensors no worker starts, and what the program then says."""
+    if method != "forkserver":
+        return {"limit": f"about {OPEN_FILES - 24} tensors (`ulimit -n` {OPEN_FILES})", "error": "Too many open files"}
+    few = count is not None and DESCRIPTORS_IN_A_MESSAGE < count < _REFUSED
+    error = "OSError: [Errno 22] Invalid argument" if few else "ValueError: too many fds"
+    return {"limit": f"{DESCRIPTORS_IN_A_MESSAGE} tensors", "error": error}
 
 
 def judge(case: Case) -> Judgement:

@@ -98,6 +98,7 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
     kept = keeping.kept
     method = regime.described
     values = {"kept": f"{value.of.name}.{keeping.path}", "method": method}
+    values["remedy"] = "main" if regime.method == "fork" else "sent"
     severity: Severity = "info"
     related: tuple[Place, ...] = ()
     forked = regime.method == "fork"

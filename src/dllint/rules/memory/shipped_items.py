@@ -59,7 +59,9 @@ class Shipping:
         collates = self.project.callables(loader, "collate_fn")
         given = [value for value in collates if value != NONE]
         if given:
-            return "`collate_fn` passes on" if all(self._is_identity(value) for value in given) else None
+            return (
+                "`collate_fn` returns the items unchanged" if all(self._is_identity(value) for value in given) else None
+            )
         batch_size = loader.argument("batch_size")
         if batch_size.absent or batch_size.values != (NONE,):
             return None
@@ -69,7 +71,7 @@ class Shipping:
                 known = isinstance(of, External) and not canonical(of.name).endswith("BatchSampler")
                 if value != NONE and not known:
                     return None
-        return "a loader that makes no batches sends"
+        return "`batch_size=None` turns batching off"
 
     def _is_identity(self, value: Value) -> bool:
         """Whether a function gives back its argument, or the first item of it."""

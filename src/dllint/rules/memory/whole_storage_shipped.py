@@ -58,7 +58,9 @@ def _fixes(view: View) -> tuple[Fix, ...]:
     if not view.alone or not isinstance(view.expr, (Subscript, Name)):
         return ()
     code = f"{render(view.expr, view.file, 200)}.clone()"
-    return (Fix(f"Send a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),)
+    return (
+        Fix(f"Send only the part, as a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),
+    )
 
 
 def judge(case: Case) -> Judgement:

@@ -26,6 +26,22 @@ def is_lambda(function: Function) -> bool:
     return function.file.scopes[function.scope].kind == "lambda"
 
 
+def pickle_error(one: Function | Class, python: tuple[int, int]) -> str:
+    """What Python says when it pickles a function or class that no module names (Lib/pickle.py; PicklingError for local
+    ones from 3.14)."""
+    file, scope, path = one.file, one.file.scopes[one.scope].parent, one.file.scopes[one.scope].name
+    while scope > 0:
+        local = ".<locals>" if file.scopes[scope].kind in ("function", "lambda") else ""
+        path = f"{file.scopes[scope].name}{local}.{path}"
+        scope = file.scopes[scope].parent
+    if not is_local(one):
+        kind = "class" if isinstance(one, Class) else "function"
+        return f"PicklingError: Can't pickle <{kind} {path}>: attribute lookup … failed"
+    if python >= (3, 14):
+        return f"PicklingError: Can't pickle local object '{path}'"
+    return f"AttributeError: Can't {'get' if python >= (3, 13) else 'pickle'} local object '{path}'"
+
+
 def is_local(function: Function | Class) -> bool:
     """Whether a function or class is defined inside a function (in a method, too; a method itself is not)."""
     scope = function.file.scopes[function.scope].parent

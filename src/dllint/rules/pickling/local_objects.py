@@ -17,7 +17,7 @@ from dllint.linking.source import SourceFile, declared_names, decorated, last_na
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local, pickle_error
 from dllint.rules.pickling.sent_to_workers import Sent
 
 if TYPE_CHECKING:
@@ -40,13 +40,18 @@ class UnpicklableFunction(Sent):
     def place(self) -> Place:
         kind = self.file.scopes[self.scope].kind
         what = "the lambda" if self.is_lambda else f"the {kind}"
-        return Place(self.file.path, self.span, f"{what} that cannot be pickled")
+        return Place(self.file.path, self.span, f"{what} cannot be pickled")
 
     @property
     def words(self) -> str:
-        """ "This lambda", "The local class `Squares`"."""
+        """ "a lambda", "the local class `Squares`"."""
         entry = self.file.scopes[self.scope]
-        return "This lambda" if self.is_lambda else f"The local {entry.kind} `{entry.name}`"
+        return "a lambda" if self.is_lambda else f"the local {entry.kind} `{entry.name}`"
+
+    def error(self, python: tuple[int, int]) -> str:
+        """What the given Python says when it pickles it."""
+        one = Class if self.file.scopes[self.scope].kind == "class" else Function
+        return pickle_error(one(self.file, self.scope), python)
 
 
 def unpicklable_function(

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
     """The findings of one of these rules, by its code."""
 
+    python = max(project.targets.pythons)
+
     def tell(one: UnpicklableFunction, message: str) -> Told:
-        values = {"argument": one.holder, "what": one.words, "name": one.file.scopes[one.scope].name}
+        name = one.file.scopes[one.scope].name
+        values = {"argument": one.holder, "what": one.words, "name": name, "error": one.error(python)}
+        if is_guarded(one.file, one.scope):
+            values["error"] = f"AttributeError: Can't get attribute '{name}'"
         fix = hoisting(project, one)
         if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
             values |= {"factory": fix.edits[-1].code, "remedy": "default"}

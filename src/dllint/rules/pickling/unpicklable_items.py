@@ -13,7 +13,7 @@ from dllint.libraries.pickling import Refusal
 from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.local_functions import is_lambda, is_local
+from dllint.rules.pickling.local_functions import is_lambda, is_local, pickle_error
 from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
 from dllint.span import Span
 
@@ -57,7 +57,7 @@ def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableI
                     if isinstance(cls, Class) and is_local(cls) and not _caught(run.file, event):
                         what = f"an exception of the local class `{cls.name}`"
                         yield UnpicklableItem(
-                            run.file, event.span, event.span, what, _local_error(cls, python), run.entry, True
+                            run.file, event.span, event.span, what, pickle_error(cls, python), run.entry, True
                         )
 
 
@@ -137,7 +137,9 @@ def _given_back(
                     what, error = found.what, found.error(python)
                 elif _is_lost(value):
                     assert isinstance(value, (Function, Instance))
-                    what, error = _words(value), _local_error(value, python)
+                    one = value.of if isinstance(value, Instance) else value
+                    assert isinstance(one, (Function, Class))
+                    what, error = _words(value), pickle_error(one, python)
                 if what:
                     break
             if what:
@@ -179,20 +181,6 @@ def _words(value: Function | Instance) -> str:
         return "a lambda" if is_lambda(value) else f"the local function `{value.name}`"
     assert isinstance(value.of, Class)
     return f"an object of the local class `{value.of.name}`"
-
-
-def _local_error(value: Function | Class | Instance, python: tuple[int, int]) -> str:
-    """What Python says of something that is defined in a function (PicklingError from 3.14, Lib/pickle.py)."""
-    one = value.of if isinstance(value, Instance) else value
-    assert isinstance(one, (Function, Class))
-    file, scope, path = one.file, one.file.scopes[one.scope].parent, one.file.scopes[one.scope].name
-    while scope > 0:
-        local = ".<locals>" if file.scopes[scope].kind in ("function", "lambda") else ""
-        path = f"{file.scopes[scope].name}{local}.{path}"
-        scope = file.scopes[scope].parent
-    if python >= (3, 14):
-        return f"PicklingError: Can't pickle local object '{path}'"
-    return f"AttributeError: Can't {'get' if python >= (3, 13) else 'pickle'} local object '{path}'"
 
 
 def _leaves(expr: Expr) -> Iterator[Expr]:

@@ -68,7 +68,7 @@ class Refused(Sent):
 
     @property
     def place(self) -> Place:
-        return Place(self.file.path, self.span, f"{self.refusal.what} that cannot be pickled")
+        return Place(self.file.path, self.span, f"{self.refusal.what} cannot be pickled")
 
 
 def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:

@@ -187,7 +187,7 @@ class CudaForks:
         found = self._poison(list(self._ancestors(loader.file, call.scope, loader.call, loader)))
         if found is None and loader.flag("pin_memory"):
             # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`, before it starts the workers
-            return Poison(loader.file, loader.span, "iterating it asks for CUDA, because of `pin_memory=True`")
+            return Poison(loader.file, loader.span, "iterating it initializes CUDA, because of `pin_memory=True`")
         return found
 
     def poison_of_launch(self, launch: Launch) -> Poison | None:
@@ -307,7 +307,7 @@ class CudaForks:
 
     def _described(self, file: SourceFile, index: int) -> Poison:
         call = file.calls[index]
-        return Poison(file, call.span, f"`{render(call.func, file)}` initialises CUDA here")
+        return Poison(file, call.span, f"`{render(call.func, file)}` initializes CUDA here")
 
 
 _TORCH_CUDA = Attribute(Name("torch"), "cuda")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL107"
-_ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while workers start"}
+_ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while the workers start"}
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.thresholds import MIB
 from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place
+from dllint.libraries.numpy import SHARED_ARRAY
 from dllint.linking.conditions import render
 from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
@@ -23,7 +24,7 @@ PAGE = 4096
 """Bytes below which an array is no data."""
 MOST_PLACES = 4
 """Loaders and further maps that one finding names of each."""
-_FIXES = (Fix("Keep the path, map it in each process on first use, and drop the map in `__getstate__`", "suggestion"),)
+_FIXES = (Fix("Keep the path, and map the file on first use in each process", "suggestion"),)
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -59,7 +60,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     file, call = copied.value.file, copied.call
     assert file is not None
     others = [
-        Place(other.value.file.path, other.call.span, f"{other.label} is {other.opener.what} too")
+        Place(other.value.file.path, other.call.span, f"`{other.label}` is {other.opener.what} too")
         for _, _, other in found
         if other.value.file is not None and other.value != copied.value and other.call.span != call.span
     ]
@@ -73,11 +74,12 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
         call.span,
         "main",
         {
-            "kept": copied.label,
+            "kept": f"`{copied.label}`",
             "what": copied.opener.what,
             "opener": render(call.func, file),
             "loader": project.where(loader.file, loader.span),
             "method": regime.described,
+            "remedy": "shared_memory" if copied.opener.what == SHARED_ARRAY else "main",
         },
         severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
@@ -110,8 +112,8 @@ def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
             "method": method,
         },
         start_methods=tuple(dict.fromkeys(use[1] for use in uses)),
-        related=(Place(launch.file.path, launching.span, "pickled here"),),
-        fixes=(Fix("Hand over the path, and map it in the process", "suggestion"),),
+        related=(Place(launch.file.path, launching.span, "this pickles it"),),
+        fixes=(Fix("Pass the path, and map the file in the process", "suggestion"),),
         statement=call.statement,
     )
 

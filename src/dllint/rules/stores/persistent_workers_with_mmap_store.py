@@ -42,7 +42,9 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
         fixes: tuple[Fix, ...] = ()
         if any(argument.keyword == "persistent_workers" for argument in loader.file.calls[loader.call].args):
             edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "False")
-            fixes = (Fix("Let workers end with the epoch: `persistent_workers=False`", "unsafe", (edit,)),)
+            fixes = (
+                Fix("Restart workers every epoch, which resets RSS: `persistent_workers=False`", "unsafe", (edit,)),
+            )
         finding = Finding(
             CODE,
             loader.file.path,
@@ -51,7 +53,7 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
             values,
             severity="info" if slurm is None else "warning",
             related=tuple(
-                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} is opened here") for store in stores)
+                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} opened here") for store in stores)
             ),
             fixes=fixes,
             statement=loader.file.calls[loader.call].statement,

@@ -101,7 +101,7 @@ class _Case:
             touch = ParentTouches(self.project, self.loader, self.dataset).of(late) if late else None
             if touch is None:
                 return None
-        label = f"{self.last.cls.name}.{self.last.attr}"
+        label = f"`{self.last.cls.name}.{self.last.attr}`"
         return Shared(
             self.handle.opener, label, self.handle.file, self.handle.call, self.loader, hops or (), touch, self.handle
         )
