@@ -1,6 +1,6 @@
 """Every sentence that a finding can show, as prose.
 
-`tests/messages.txt` keeps them for review, and each must be short, with units, and in words that an engineer reads once.
+`tests/messages.txt` keeps them for review. Each must be short, with units, in words that an engineer reads once.
 
 `python tests/test_messages.py` writes the file anew.
 """

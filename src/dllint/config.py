@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dllint.documents import parse_toml
 from dllint.reading import SETTINGS_BYTES, CannotRead, lies_within, read
@@ -149,6 +149,7 @@ def load(
     isolated: bool = False,
     overrides: Mapping[str, Any] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings for a check of `paths`.
 
@@ -159,11 +160,12 @@ def load(
         overrides: keys as in `[tool.dllint]`, from the command line. `select` replaces the file's selection;
             `ignore`, `extend-select`, `extend-exclude` and `per-file-ignores` add to it.
         options: for each known rule code the options that its page declares, with their defaults.
+        names: the codes of rules by their names, which may stand wherever a code does.
 
     Raises:
         ConfigError: a file cannot be read, is no TOML, or holds a key or value that has no meaning here.
     """
-    known = options or {}
+    known = _Rules(options or {}, names or {})
     settings = Settings(root=project_root(paths))
     if config is not None:
         document = _read(config)
@@ -178,12 +180,31 @@ def load(
     return _with_overrides(settings, overrides or {}, known)
 
 
-def validate_codes(codes: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raises ConfigError for a code or prefix that no known rule has."""
-    known = sorted(known)
-    for code in codes:
-        if known and not (CODE.fullmatch(code) and any(one.startswith(code) for one in known)):
-            raise ConfigError(f'{where}: there is no rule "{code}"{hint(code, known) or LIST_OF_RULES}')
+class _Rules(NamedTuple):
+    """The known rules: the options of each by its code, and the codes by their names."""
+
+    options: Mapping[str, Mapping[str, Any]]
+    names: Mapping[str, str]
+
+    def codes(self, given: Iterable[str], where: str) -> tuple[str, ...]:
+        """Codes, prefixes and names as codes and prefixes.
+
+        Raises:
+            ConfigError: no known rule is called so.
+        """
+        return tuple(self._code(one, where) for one in given)
+
+    def _code(self, given: str, where: str) -> str:
+        code = self.names.get(given, given)
+        if self.options and not (CODE.fullmatch(code) and any(one.startswith(code) for one in self.options)):
+            raise self.unknown(given, where)
+        return code
+
+    def unknown(self, given: str, where: str) -> ConfigError:
+        """The error for a rule that does not exist, with the name that is most like it."""
+        near = nearest_code(given, [*sorted(self.options), *self.names])
+        suggestion = f', did you mean "{near}"?' if near else LIST_OF_RULES
+        return ConfigError(f'{where}: there is no rule "{given}"{suggestion}')
 
 
 def _common_directory(paths: Sequence[str]) -> str:
@@ -232,7 +253,7 @@ def _from_file(
     settings: Settings,
     path: str,
     document: Mapping[str, Any],
-    options: Mapping[str, Mapping[str, Any]],
+    known: _Rules,
     named: bool = False,
 ) -> Settings:
     """The settings with those of a file; one that the user named may have the cache anywhere, a project's within it."""
@@ -244,7 +265,7 @@ def _from_file(
     else:
         table = document
     settings = replace(settings, targets=_project_targets(document, path), origin=path)
-    values = _parse(table, path, options)
+    values = _parse(table, path, known)
     if isinstance(values.get("cache_dir"), str):
         directory = os.path.dirname(path)
         values["cache_dir"] = os.path.normpath(os.path.join(directory, os.path.expanduser(values["cache_dir"])))
@@ -253,8 +274,8 @@ def _from_file(
     return _with_targets(settings, values)
 
 
-def _with_overrides(settings: Settings, table: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Settings:
-    values = _parse(table, "command line", options)
+def _with_overrides(settings: Settings, table: Mapping[str, Any], known: _Rules) -> Settings:
+    values = _parse(table, "command line", known)
     if "select" not in values:
         values["ignore"] = (*settings.ignore, *values.get("ignore", ()))
         values["extend_select"] = (*settings.extend_select, *values.get("extend_select", ()))
@@ -284,12 +305,12 @@ def _project_targets(document: Mapping[str, Any], path: str) -> Targets:
         return Targets()
 
 
-def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _parse(table: Mapping[str, Any], path: str, known: _Rules) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         where = f"{path}: {key}"
         if key == "rules":
-            values["rules"] = _rule_options(value, where, options)
+            values["rules"] = _rule_options(value, where, known)
             continue
         if key not in KEYS:
             raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*KEYS, "rules"])}')
@@ -297,10 +318,10 @@ def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[st
         if key == "select" and not value and not table.get("extend-select"):
             raise ConfigError(f"{where} names no rule, so nothing would be checked")
         if key in ("select", "ignore", "extend-select", "extend-safe-fixes", "extend-unsafe-fixes"):
-            validate_codes(values[key.replace("-", "_")], options, where)
+            values[key.replace("-", "_")] = known.codes(values[key.replace("-", "_")], where)
         if key == "per-file-ignores":
-            for codes in values["per_file_ignores"].values():
-                validate_codes(codes, options, where)
+            patterns = values["per_file_ignores"].items()
+            values["per_file_ignores"] = {pattern: known.codes(codes, where) for pattern, codes in patterns}
     return values
 
 
@@ -373,13 +394,15 @@ def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
     return tuple(one for one in found if one >= PYTHONS[0]) or tuple(found)
 
 
-def _rule_options(value: object, where: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _rule_options(value: object, where: str, rules: _Rules) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise ConfigError(f"{where} must be a table, not {_kind(value)}")
     tables: dict[str, dict[str, Any]] = {}
-    for code, table in value.items():
+    known = rules.options
+    for given_code, table in value.items():
+        code = rules.names.get(given_code, given_code)
         if code not in known:
-            raise ConfigError(f'{where}: there is no rule "{code}"{hint(code, known) or LIST_OF_RULES}')
+            raise rules.unknown(given_code, where)
         if not isinstance(table, dict):
             raise ConfigError(f"{where}.{code} must be a table, not {_kind(table)}")
         for name, given in table.items():

@@ -381,7 +381,7 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
 
         here = [one for one in here if not one.code.startswith(ignored)]
         if path in run.texts and suppressions.could_suppress(run.texts[path]):
-            comments = suppressions.read(run.texts[path])
+            comments = suppressions.read(run.texts[path], registry.names())
             here = suppressions.apply(here, comments)
             if path in run.asked:
                 about = [_told(one, known[one.code]) for one in suppressions.review(path, comments, known, enabled)]

@@ -141,6 +141,12 @@ def _by_code() -> dict[str, Rule]:
     return {rule.code: rule for rule in rules()}
 
 
+@lru_cache(maxsize=1)
+def names() -> dict[str, str]:
+    """The code of each rule, by its name."""
+    return {rule.page.name: rule.code for rule in rules()}
+
+
 def find(code_or_name: str) -> Rule | None:
     """The rule with this code ("DLL101") or name ("loader-inherits-start-method")."""
     return _by_code().get(code_or_name) or next((rule for rule in rules() if rule.page.name == code_or_name), None)

@@ -166,7 +166,7 @@ def test_an_unguarded_start_is_blamed_before_the_worker_that_went(run: Recorded)
     done = run.confirm(run.finding("DLL102"), failed=True)
     assert done.death is not None
     assert (done.death.finding.code, done.findings[0].verdict) == ("DLL102", "confirmed")
-    assert "without a main guard" in done.death.cause
+    assert "the file has no `__main__` guard" in done.death.cause
 
 
 def test_a_hang_of_an_item_that_cannot_be_sent(run: Recorded) -> None:

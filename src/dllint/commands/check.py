@@ -37,7 +37,10 @@ def run(request: Request) -> int:
 
 def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
     if not request.paths:
-        request = replace(request, paths=(project_root([os.getcwd()]),))
+        root = project_root([os.getcwd()])
+        request = replace(request, paths=(root,), around=True)
+        if not request.quiet:
+            tell([f"checking {root}, {_why(root)}"], "note")
     request, unsaved = _with_stdin(request)
     settings = request.choice.load(request.paths)
     execution = Execution(
@@ -59,6 +62,14 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
     from dllint.fixes.offers import offered
 
     return finish(Check(request, settings, execution), offered(report, settings))
+
+
+def _why(root: str) -> str:
+    """Why a directory is taken as the project around the current one."""
+    marks = [name for name in ("pyproject.toml", ".git") if os.path.exists(os.path.join(root, name))]
+    if marks:
+        return f"the nearest directory that holds a {marks[0]}"
+    return "the current directory: no pyproject.toml or .git is in it or above it"
 
 
 def _watch(request: Request) -> int:

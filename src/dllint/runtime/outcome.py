@@ -182,6 +182,8 @@ def _unsuppressed(findings: Iterable[Finding], settings: Settings, sources: Mapp
             source = sources.get(finding.path, "")
             if finding.code.startswith(ignored(finding.path) or ("-",)):
                 continue
-            if suppressions.could_suppress(source) and not suppressions.apply([finding], suppressions.read(source)):
+            if suppressions.could_suppress(source) and not suppressions.apply(
+                [finding], suppressions.read(source, registry.names())
+            ):
                 continue
         yield finding
