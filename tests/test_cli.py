@@ -253,7 +253,7 @@ def test_fix_mends_files_and_reports_what_remains(run: Run, hazard: Path) -> Non
     assert done.status == 0
     assert done.out == "No findings in 2 files.\n"
     assert done.err == (
-        "Mended 2 findings in 2 files.\n"
+        "Fixed 2 findings in 2 files.\n"
         "  limits.py\n    1 × DLL502 ineffective-opencv-variable\n"
         "  train.py\n    1 × DLL204 unpicklable-worker-callable\n"
     )
@@ -287,7 +287,7 @@ def test_diff_changes_nothing_and_applies(run: Run, hazard: Path) -> None:
     assert done.status == 1
     assert (hazard / "train.py").read_text() == HAZARD
     assert done.out.startswith("--- train.py\n+++ train.py\n@@ ")
-    assert done.err == "Would mend 1 finding in 1 file.\n"
+    assert done.err == "Would fix 1 finding in 1 file.\n"
     (hazard / "train.py").write_text(CLEAN)
     assert run("check", ".", "--diff") == Done(0, "", "")
 
@@ -363,7 +363,7 @@ def test_show_settings_and_files(run: Run, hazard: Path) -> None:
     (hazard / "pkg" / "b.py").write_text("")
     done = run("check", ".", "--show-files")
     assert (done.status, done.out) == (0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n")
-    assert done.err.startswith("note: data files (.json, .toml, .yaml, .yml) of up to 1 MiB are read where ")
+    assert done.err.startswith("note: these files' own data files (.json, .toml, .yaml, .yml) are read too, ")
 
 
 def test_git_ignored_files_stay_out_unless_wanted(run: Run, hazard: Path) -> None:
@@ -406,7 +406,7 @@ def test_a_fix_that_cannot_be_carried_out_is_not_offered(run: Run, tmp_path: Pat
     assert "DLL204" in done.out
     assert "[*]" not in done.out and "fixable" not in done.out
     assert json.loads(run("check", ".", "--statistics", "--output-format", "json").out)[0]["fixable_count"] == 0
-    assert "was not mended" not in run("check", ".", "--fix").err
+    assert "was not fixed" not in run("check", ".", "--fix").err
 
 
 def test_settings_decide_which_fixes_count_as_safe(run: Run, hazard: Path) -> None:

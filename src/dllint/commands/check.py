@@ -102,7 +102,7 @@ def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:
     if STDIN not in request.paths:
         return request, {}
     if len(request.paths) > 1:
-        raise ConfigError('"-" is standard input and takes no other paths beside it')
+        raise ConfigError('"-" (standard input) cannot be combined with other paths')
     path = os.path.abspath(request.stdin_filename or STDIN)
     return replace(request, paths=(path,), stdin=True), {path: sys.stdin.buffer.read()}
 
@@ -112,8 +112,8 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     tell(selection.problems, "error")
     if not request.quiet:
         told = (
-            f"data files ({', '.join(SUFFIXES)}) of up to {CONFIG_BYTES // MIB} MiB are read where these files load "
-            "them by a written path; of other data files only the size is asked"
+            f"these files' own data files ({', '.join(SUFFIXES)}) are read too, up to {CONFIG_BYTES // MIB} MiB, where "
+            "the code names their path; of other data files only the size is read"
         )
         tell([told], "note")
     for path in selection.files:

@@ -123,4 +123,4 @@ class Surroundings:
             if isinstance(part, cst.Attribute):
                 constant = self._imported.issuperset(used_names(part))
             if not constant:
-                raise Unresolvable("a default value is evaluated anew each time")
+                raise Unresolvable("a default value would be evaluated each time")

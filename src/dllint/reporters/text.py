@@ -115,7 +115,7 @@ def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
         finding.verdict, paint.label
     )
     first, *others = finding.evidence or ("",)
-    alone = ", seen by the run only" if finding.origin == "runtime" else ""
+    alone = ", found by the run only" if finding.origin == "runtime" else ""
     yield f"{lead}{colour(finding.verdict)}{alone}{': ' if first else ''}{first}"
     yield from (f"{indent}       {line}" for line in others)
 

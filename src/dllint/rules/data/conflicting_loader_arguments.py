@@ -165,4 +165,4 @@ def judge(case: Case) -> Judgement:
         return case.confirmed(said(case.died[0].exception, case.died[0].text))
     if not case.runs:
         return case.not_reached("this loader was never built")
-    return case.refuted("it was built, and nothing was refused")
+    return case.refuted("it was built without an error")

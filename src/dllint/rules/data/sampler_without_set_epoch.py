@@ -106,4 +106,4 @@ def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
 
 def judge(case: Case) -> Judgement:
     """A run does not see the order in which a sampler gives indices."""
-    return case.inconclusive("its sampler ran; in which order was not recorded")
+    return case.inconclusive("its sampler ran; the run does not record the order")

@@ -51,13 +51,15 @@ def judge(case: Case) -> Judgement:
     ended = [(run, epoch) for run in case.runs for epoch in run.epochs if not epoch.cut]
     for _, epoch in ended:
         if epoch.natural and epoch.total is not None and epoch.batches < epoch.total:
-            return case.confirmed(f"epoch {epoch.number} ended silently after {epoch.batches} of {epoch.total} batches")
+            return case.confirmed(
+                f"epoch {epoch.number} ended without an error after {epoch.batches} of {epoch.total} batches"
+            )
     whole = [epoch for _, epoch in ended if epoch.natural and epoch.total is not None]
     if whole:
-        return case.refuted(f"{counted(len(whole), 'epoch')} came to the end of the data")
+        return case.refuted(f"{counted(len(whole), 'epoch')} read all of the data")
     if not case.runs:
         return case.not_reached("this loader was never built")
-    return case.inconclusive("no epoch was run to the end of its data")
+    return case.inconclusive("no epoch read all of its data")
 
 
 def concerns(run: LoaderRun) -> bool:

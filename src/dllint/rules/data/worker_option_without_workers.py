@@ -154,4 +154,4 @@ def judge(case: Case) -> Judgement:
         return case.not_reached("this loader was never built")
     if any(run.count for run in case.runs):
         return case.not_reached(f"its loader ran with {counted(case.count, 'worker')} here")
-    return case.refuted("it was built with no workers, and nothing was refused")
+    return case.refuted("it was built without workers and without an error")

@@ -75,9 +75,9 @@ def judge(case: Case) -> Judgement:
     """Did the workers start anew in later epochs?"""
     again = [one for run in case.runs for one in run.iterations[1:] if one.fresh]
     if again:
-        return case.confirmed(f"the workers were started anew {counted(len(again), 'time')}")
+        return case.confirmed(f"the workers were started again {counted(len(again), 'time')}")
     if any(len(run.iterations) > 1 for run in case.runs):
         return case.refuted("the workers lived through several epochs")
     if not case.runs:
         return case.not_reached("this loader was never built")
-    return case.inconclusive("one epoch was run")
+    return case.inconclusive("the run had one epoch only")

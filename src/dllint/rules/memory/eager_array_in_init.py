@@ -140,7 +140,7 @@ def judge(case: Case) -> Judgement:
     """Is the array copied into each worker?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
-        return case.inconclusive("what the workers are given was not counted")
+        return case.inconclusive("the run did not measure what workers receive")
     run = max(with_arrays, key=lambda one: one.array_bytes * one.count)
     size, total = run.array_bytes, run.array_bytes * run.count
     if size < NOTICEABLE:
@@ -150,19 +150,20 @@ def judge(case: Case) -> Judgement:
         return case.refuted(f"pickling for a worker copies {mebibytes(size)} of arrays")
     if not run.forked:
         each = f"each of {counted(run.count, 'worker')} started by {run.method}"
-        return case.confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in all")
+        return case.confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in total")
     others = [method for method in run.others if method != "fork"]
     if others and total >= NEAR * COPIES:
         where = case.where(others[0])
         return case.latent(
             f"under {where}, each of {counted(run.count, 'worker')} gets a copy of {mebibytes(size)}, "
-            f"{mebibytes(total)} in all",
+            f"{mebibytes(total)} in total",
             "shared by the forked workers of this run",
         )
     if not others or total < FAR * COPIES:
-        return case.refuted(f"the forked workers share it; copies for all would be {mebibytes(total)}")
+        return case.refuted(f"the forked workers share it; without fork the copies would need {mebibytes(total)}")
     return case.inconclusive(
-        f"the forked workers share it; copies for all would be {mebibytes(total)} of {mebibytes(COPIES)}"
+        f"the forked workers share it; without fork the copies would need {mebibytes(total)}, "
+        f"and {mebibytes(COPIES)} count as large"
     )
 
 

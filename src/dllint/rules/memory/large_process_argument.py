@@ -66,9 +66,9 @@ def judge(case: Case) -> Judgement:
     """How was the process started, and how long did that take?"""
     launched = case.seen.launched_at(case.finding)
     if not launched:
-        return case.inconclusive("no process was started from there")
+        return case.inconclusive("the run started no process from there")
     if all(one.method == "fork" for one in launched):
-        return case.refuted("the process was forked, and is sent nothing")
+        return case.refuted("the process was forked, so nothing is sent")
     slowest = max(launched, key=lambda one: one.seconds or 0.0)
     took = f"; sending it all took {slowest.seconds:.2f} s" if slowest.seconds else ""
-    return case.inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")
+    return case.inconclusive(f"the process started by {slowest.method}{took}; the run did not measure what it received")

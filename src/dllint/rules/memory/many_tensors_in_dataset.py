@@ -105,8 +105,8 @@ def judge(case: Case) -> Judgement:
         return case.confirmed(failed[0])
     if not bounds:
         if not counted_runs:
-            return case.inconclusive("the storages were not counted")
-        return case.refuted("forked workers are sent no storages, and no target starts workers in another way")
+            return case.inconclusive("the run did not count the tensors")
+        return case.refuted("forked workers receive no tensors, and every target forks")
     have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
     both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
     if failed:

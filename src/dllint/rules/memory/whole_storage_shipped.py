@@ -70,7 +70,7 @@ def judge(case: Case) -> Judgement:
         (batch.bytes, storages.storage_bytes) for batch, storages in pairs if batch and storages.storage_bytes >= MIB
     ]
     if not known:
-        return case.inconclusive("the dataset's tensors, or its batches, were not measured")
+        return case.inconclusive("the run did not measure the dataset's tensors or its batches")
     shipped, whole = max(known, key=lambda one: one[0] / one[1])
     both = (
         f"the first batch took {mebibytes(shipped)} of shared memory; the tensors of the dataset are {mebibytes(whole)}"

@@ -76,4 +76,4 @@ def judge(case: Case) -> Judgement:
     for launch in case.seen.launched_at(case.finding):
         if launch.error and is_pickling(launch.error):
             return case.confirmed(launch.error)
-    return case.inconclusive("the run did not see this function being sent")
+    return case.inconclusive("the run did not record this function being sent")

@@ -54,7 +54,7 @@ def judge(case: Case) -> Judgement:
     temporary = max((run.storages.temporary for run in sent if run.storages), default=0)
     if temporary:
         noun = counted(temporary, "storage")
-        return case.latent(f"pickling makes {noun} that are gone before a worker gets them", *harmless(case))
+        return case.latent(f"pickling makes {noun} that are gone before a worker receives them", *harmless(case))
     return went_well(case)
 
 

@@ -67,5 +67,7 @@ def judge(case: Case) -> Judgement:
         where = describe(stuck[0].loader.site)
         return case.confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
     if not forked:
-        return case.refuted(f"its workers started by {listed(case.methods)}, which carries no threads or locks over")
-    return case.inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")
+        return case.refuted(f"its workers started by {listed(case.methods)}, which copies no threads or locks")
+    return case.inconclusive(
+        "no worker hung, which proves nothing: it depends on what each thread does at the moment of the fork"
+    )

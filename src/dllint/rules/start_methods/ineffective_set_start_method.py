@@ -77,4 +77,4 @@ def judge(case: Case) -> Judgement:
     for end in case.seen.died_at(case.finding):
         if "context has already been set" in end.text:
             return case.confirmed(said(end.exception, end.text))
-    return case.inconclusive("a call that changes nothing leaves no trace in a run")
+    return case.inconclusive("a run cannot show a call that has no effect")

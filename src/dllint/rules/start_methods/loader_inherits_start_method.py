@@ -167,8 +167,8 @@ def judge(case: Case) -> Judgement:
     launched = [run for run in case.runs if run.process is not None and run.process.role in ("child", "worker")]
     under = listed(case.methods)
     if case.finding.trace and not launched:
-        return case.not_reached(f"the loader ran in the main process, by {under}, and not by way of the launcher")
-    return case.refuted(f"its workers started by {under or 'no one'}")
+        return case.not_reached(f"the loader ran in the main process, by {under}, and not through the launcher")
+    return case.refuted(f"its workers started by {under or 'no start method'}")
 
 
 def concerns(run: LoaderRun) -> bool:

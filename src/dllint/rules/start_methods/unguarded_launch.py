@@ -143,4 +143,4 @@ def judge(case: Case) -> Judgement:
     if set(under) == {"fork"}:
         late = [f"a trial under {one.method} gave no answer" for one in case.failed_trials if one.stage == "timeout"]
         return case.inconclusive("it ran by fork, which needs no `__main__` guard", *dict.fromkeys(late))
-    return case.refuted(f"it started by {listed(under)} and no process died of it")
+    return case.refuted(f"it started by {listed(under)} and no process failed")

@@ -122,21 +122,23 @@ def judge(case: Case) -> Judgement:
     """Is a mapped array read whole into the pickle?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
-        return case.inconclusive("what the workers are given was not counted")
+        return case.inconclusive("the run did not measure what workers receive")
     run = max(with_arrays, key=lambda one: one.array_bytes * (2 - one.forked))
     size = run.array_bytes
     if size < PAGE:
         return case.refuted("pickling for a worker copies no array")
     if size < MIB:
         return case.inconclusive(
-            f"pickling for a worker copies {mebibytes(size)}: little here, and as much as the file holds"
+            f"pickling for a worker copies {mebibytes(size)}: little here, but as much as the file holds"
         )
     if not run.forked:
-        return case.confirmed(f"{mebibytes(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
+        return case.confirmed(
+            f"{mebibytes(size)} were copied into the pickle for each of {counted(run.count, 'worker')}"
+        )
     others = [method for method in run.others if method != "fork"]
     if others:
         return case.latent(
-            f"under {case.where(others[0])}, {mebibytes(size)} are read into the pickle for each worker",
+            f"under {case.where(others[0])}, {mebibytes(size)} are copied into the pickle for each worker",
             "the forked workers of this run share the mapping",
         )
-    return case.refuted("the workers are forked, under every target, and share the mapping")
+    return case.refuted("every target forks its workers, which share the mapping")

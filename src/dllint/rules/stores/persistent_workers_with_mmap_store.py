@@ -65,7 +65,7 @@ def judge(case: Case) -> Judgement:
     """Do mapped pages count in every worker, while nothing is used up?"""
     grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.rss_last - one.rss_first, default=None)
     if grown is None:
-        return case.inconclusive("no worker lived long enough to be measured twice")
+        return case.inconclusive("no worker lived long enough for two measurements")
     rss = grown.rss_last - grown.rss_first
     series = f"RSS of {counted(grown.workers, 'worker')} {mebibytes(grown.rss_first)} → {mebibytes(grown.rss_last)}"
     own = f"their own memory +{mebibytes(max(grown.own, 0))}"
@@ -73,8 +73,8 @@ def judge(case: Case) -> Judgement:
         pss = f"PSS {mebibytes(grown.pss_first)} → {mebibytes(grown.pss_last)}"
         return case.confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
     if rss >= NOTICEABLE:
-        return case.inconclusive(f"{series}, but {own}: that is no matter of mapped pages")
-    return case.inconclusive(f"{series} in {case.lasted}: too little to be seen in a short run")
+        return case.inconclusive(f"{series}, but {own}: mapped pages do not explain that")
+    return case.inconclusive(f"{series} in {case.lasted}: too little to judge by a short run")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -45,4 +45,4 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
 
 def judge(case: Case) -> Judgement:
     """A run does not measure what pinning costs."""
-    return case.inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; its cost was not measured")
+    return case.inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; the run did not measure its cost")
