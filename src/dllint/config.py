@@ -29,7 +29,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class Targets:
-    """The interpreters and platforms that the checked program is meant for."""
+    """The interpreters and platforms that the checked program is for."""
 
     pythons: tuple[tuple[int, int], ...] = PYTHONS
     platforms: tuple[str, ...] = ("linux",)

@@ -1,4 +1,4 @@
-"""What a rule reports, and what can be done about it. Plain data: no syntax tree, no source text."""
+"""Findings and their fixes, as plain data: no syntax tree, no source text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Origin = Literal["static", "runtime"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From mildest to worst."""
 VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted", "not reached")
-"""What a run said of a finding, from what needs mending to what the run knows nothing of."""
+"""What a run said of a finding, from what needs fixing to what the run knows nothing of."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ Edit = Union[
 
 @dataclass(frozen=True)
 class Fix:
-    """One way to mend a finding: all of its edits or none.
+    """One way to fix a finding: all of its edits or none.
 
     A `suggestion` has a title only (no edits), or edits that are shown and never applied.
     """

@@ -74,7 +74,7 @@ class Report:
         notes: how the project was found, where nothing marks it, one line each.
         asked: the files that the check is about.
         sources: texts of the files that findings, their traces and their fixes name.
-        survival: what becomes of the project under forkserver, where that is the only default of the targets.
+        survival: what happens to the project under forkserver, where that is the only default of the targets.
         limits: how often each limit of the analysis was met, by its name; what lies beyond a limit counts as unknown.
     """
 

@@ -23,7 +23,7 @@ WATCH_EVERY_S = 0.5
 
 
 def run(request: Request) -> int:
-    """Check once, or again whenever a file changes; gives the exit code.
+    """Check once, or again whenever a file changes; returns the exit code.
 
     Raises:
         ConfigError: the request or a configuration file makes no sense.

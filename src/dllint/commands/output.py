@@ -1,5 +1,4 @@
-"""What a command writes beside its report: errors and warnings, colours or none, a file in the place of stdout, and
-a progress bar."""
+"""Output beside the report: errors and warnings, colours, files that options name, and a progress bar."""
 
 from __future__ import annotations
 

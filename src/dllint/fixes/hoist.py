@@ -1,4 +1,4 @@
-"""Functions that move from where they are used to the top of their module."""
+"""Moving functions from where they are used to the top of their module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that code uses and binds, told without a scope analysis: rather one too many than one too few."""
+"""Names that code reads and binds, found without scope analysis: may report too many, never too few."""
 
 from __future__ import annotations
 

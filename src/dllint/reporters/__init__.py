@@ -49,7 +49,7 @@ class Style:
 
 
 def fixable(finding: Finding, unsafe: bool) -> bool:
-    """Whether `--fix` would mend the finding, with unsafe fixes or without."""
+    """Whether `--fix` would fix the finding, with unsafe fixes or without."""
     return any(
         fix.edits and (fix.applicability == "safe" or (unsafe and fix.applicability == "unsafe"))
         for fix in finding.fixes

@@ -43,7 +43,7 @@ def _heading(path: str, findings: Sequence[Finding], style: Style) -> list[str]:
 
 
 def headline(finding: Finding, style: Style) -> Iterator[str]:
-    """Code, name, `[*]` where `--fix` would mend it, severity and message."""
+    """Code, name, `[*]` where `--fix` would fix it, severity and message."""
     paint = Paint(style.color, finding.severity)
     mark, star = (" [*]", f" [{paint.label('*')}]") if fixable(finding, style.unsafe_fixes) else ("", "")
     lead = f"{finding.code} {finding.name}{mark} {finding.severity}: "

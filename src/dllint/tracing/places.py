@@ -1,4 +1,4 @@
-"""What `dllint trace` shows: which start methods are in force at a place, and what a loader's arguments come to.
+"""The content of `dllint trace`: start methods in force at a place, and the provenance of a loader's arguments.
 
 Pure functions over a linked project; what they give is plain data, which reports write down.
 """

@@ -41,7 +41,7 @@ def render(report: RunReport, style: Style) -> str:
 
 
 def by_verdict(findings: Iterable[Finding]) -> list[Finding]:
-    """What needs mending first."""
+    """What needs fixing first."""
     return sorted(
         findings, key=lambda one: (VERDICTS.index(one.verdict or "not reached"), one.path, one.span, one.code)
     )

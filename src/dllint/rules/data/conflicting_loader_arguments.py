@@ -1,4 +1,4 @@
-"""DLL609: a DataLoader gets arguments that exclude one another, so that its constructor raises ValueError."""
+"""DLL609: a DataLoader gets arguments that exclude each other, so its constructor raises ValueError."""
 
 from __future__ import annotations
 

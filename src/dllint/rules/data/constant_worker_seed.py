@@ -1,4 +1,4 @@
-"""DLL603: a worker_init_fn that seeds all workers alike, or every epoch alike."""
+"""DLL603: a worker_init_fn that seeds all workers, or all epochs, with the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL606: a dataset that is changed between epochs, while its workers live on with the copy they began with."""
+"""DLL606: a dataset is changed between epochs, and persistent workers keep the copy that they started with."""
 
 from __future__ import annotations
 

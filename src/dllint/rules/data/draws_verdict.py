@@ -30,7 +30,7 @@ def judge(case: Case) -> Judgement:
             count, distinct, shared = _repeats(first)
             seen = max(seen, len({draw.worker for draw in first}))
             alone = alone or shared == 1 < count
-            # The state that workers were given is the same also where each seeds it anew before it draws.
+            # The state that workers were given is the same also where each seeds it again before it draws.
             if shared > 1:
                 return case.confirmed(
                     f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"

@@ -1,4 +1,4 @@
-"""DLL604: a loader that begins anew in each turn of a loop."""
+"""DLL604: a loader that starts again in every iteration of a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL610: a DistributedSampler that gives the same order in every epoch, because nothing calls its `set_epoch`."""
+"""DLL610: a DistributedSampler that yields the same order in every epoch, because nothing calls its `set_epoch`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an iterable dataset gives each worker its part of the data, or all of it to every worker."""
+"""Whether an iterable dataset yields each worker its part of the data, or all of it in every worker."""
 
 from __future__ import annotations
 

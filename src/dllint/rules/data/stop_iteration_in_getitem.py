@@ -1,4 +1,4 @@
-"""DLL607: a bare `next` in a map-style `__getitem__`, whose StopIteration ends the epoch without a word."""
+"""DLL607: a bare `next` in a map-style `__getitem__`, whose StopIteration ends the epoch without an error."""
 
 from __future__ import annotations
 

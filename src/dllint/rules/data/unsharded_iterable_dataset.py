@@ -1,4 +1,4 @@
-"""DLL601: an iterable dataset that gives all of its data to every worker."""
+"""DLL601: an iterable dataset that yields all of its data in every worker."""
 
 from __future__ import annotations
 

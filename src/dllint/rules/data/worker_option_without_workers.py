@@ -1,4 +1,4 @@
-"""DLL605: a DataLoader gets an option that is about workers and has, or can have, none."""
+"""DLL605: a DataLoader gets an option that needs workers and has, or may have, none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of loaders that are about workers, beside worker counts that are, or can be, 0."""
+"""Loader options that need workers, with worker counts that are, or can be, 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL612: workers that start anew in every epoch by spawn or forkserver, because nothing keeps them."""
+"""DLL612: workers that start again in every epoch by spawn or forkserver."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _kept(loader: Loader) -> tuple[Fix, ...]:
 
 
 def judge(case: Case) -> Judgement:
-    """Did the workers start anew in later epochs?"""
+    """Did the workers start again in later epochs?"""
     again = [one for run in case.runs for one in run.iterations[1:] if one.fresh]
     if again:
         return case.confirmed(f"the workers were started again {counted(len(again), 'time')}")

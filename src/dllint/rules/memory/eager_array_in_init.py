@@ -45,7 +45,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
-                    # One array that several statements keep is one thing to mend, and so is one statement for several.
+                    # One array that several statements keep is one thing to fix, and so is one statement for several.
                     attribute = (kept.file.path, kept.owner, kept.attr)
                     causes.add(use, (attribute, kept.span), (attribute, array.file.path, array.call))
     yield from map(worst, causes)
@@ -101,7 +101,7 @@ def _judge(
 def _under(
     options: Mapping[str, Any], regime: Regime, array: Array, dropped: bool
 ) -> tuple[int, str, Severity, Regime] | None:
-    """What an array costs under one start method: rank, message, severity; None where it is not worth a word."""
+    """What an array costs under one start method: rank, message, severity; None where it is not worth reporting."""
     if dropped:
         return None
     size = array.size

@@ -1,5 +1,5 @@
-"""DLL303: a dataset keeps many separate tensors, each of which takes a descriptor and a map in every worker that is not
-forked."""
+"""DLL303: a dataset keeps many separate tensors; without fork, each needs a file descriptor and a memory map in
+every worker."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
-    """What becomes of the tensors under one start method; None where they are few."""
+    """What happens to the tensors under one start method; None where they are few."""
     if many.count is None:
         return "many"
     if many.count <= options["few"]:

@@ -1,4 +1,4 @@
-"""DLL302: a dataset keeps many Python objects, of which each worker ends up with a copy."""
+"""DLL302: a dataset keeps many Python objects, and each worker ends up with a copy of them."""
 
 from __future__ import annotations
 

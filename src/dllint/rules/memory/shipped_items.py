@@ -1,4 +1,4 @@
-"""Items that workers send as they are, and which of them are views of a larger tensor."""
+"""Items that workers send unchanged, and which of them are views of a larger tensor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class View:
 
     Attributes:
         size: bytes of the tensor, where they are known.
-        expr: the view; `alone` says that it is all that the statement gives back, at `span`.
+        expr: the view; `alone` says that it is all that the statement returns, at `span`.
     """
 
     attr: str
@@ -74,7 +74,7 @@ class Shipping:
         return "`batch_size=None` turns batching off"
 
     def _is_identity(self, value: Value) -> bool:
-        """Whether a function gives back its argument, or the first item of it."""
+        """Whether a function returns its argument, or the first item of it."""
         while isinstance(value, Partial):
             value = value.function
         if not isinstance(value, Function):

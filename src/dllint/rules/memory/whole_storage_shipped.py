@@ -1,4 +1,4 @@
-"""DLL307: workers send views of a tensor, and with each the whole storage behind it."""
+"""DLL307: workers send views of a tensor, and with each view the whole storage."""
 
 from __future__ import annotations
 

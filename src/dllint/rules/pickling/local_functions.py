@@ -1,4 +1,4 @@
-"""Which functions pickling a callable pickles, and which of those have no name of their own in a module."""
+"""Local functions and lambdas: which functions pickling a callable pickles, and which have no importable name."""
 
 from __future__ import annotations
 

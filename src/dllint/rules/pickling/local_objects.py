@@ -1,4 +1,4 @@
-"""Functions and classes that workers do not find by name: those defined in a function or under the main guard."""
+"""Functions and classes that workers cannot import: defined in a function or under the main guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL206: a dataset whose pickling makes tensors, which are gone before the worker has them."""
+"""DLL206: pickling a dataset makes tensors, which are gone before the worker receives them."""
 
 from __future__ import annotations
 

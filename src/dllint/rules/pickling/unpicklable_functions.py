@@ -1,4 +1,4 @@
-"""What the rules about lambdas and about local functions and classes share: what loaders send, and the words for it."""
+"""Shared by the rules about lambdas and about local functions and classes: what loaders send, and its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers give back that pickle refuses: the batch never reaches the parent, which waits for it."""
+"""Items that pickle refuses: the batch never reaches the parent, which waits for it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UnpicklableItem:
 
 
 def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableItem]:
-    """What the datasets and the collate function of a loader give back, or raise, that cannot be pickled."""
+    """What the datasets and the collate function of a loader return, or raise, that cannot be pickled."""
     python = max(project.targets.pythons)
     for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
         for name in _ENTRIES:
@@ -117,7 +117,7 @@ def _given_back(
     frame: Frame | None,
     kinds: tuple[str, ...],
 ) -> Iterator[UnpicklableItem]:
-    """What a function gives back of what it makes itself. Of anything else that a parameter or attribute may hold,
+    """What a function returns of what it makes itself. Of anything else that a parameter or attribute may hold,
     nobody knows whether it comes here."""
     file, scope = function.file, function.scope
     python = max(project.targets.pythons)

@@ -1,4 +1,4 @@
-"""DLL103: worker code uses CUDA in a process forked from one that has already initialised it."""
+"""DLL103: worker code uses CUDA in a process forked from one that has already initialized it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _of_loader(
         for use in uses:
             yield _use(project, use, process, poison, tuple(held))
     if not uses:
-        # What stands on the GPU was put there by the parent, which so has CUDA initialised.
+        # What stands on the GPU was put there by the parent, which so has CUDA initialized.
         for one in kept:
             yield Finding(
                 CODE,

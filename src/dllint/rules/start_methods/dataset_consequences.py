@@ -1,4 +1,4 @@
-"""What a start method that a loader takes over does to the dataset behind it, by the rules that say more about it."""
+"""The consequences of an inherited start method for a dataset, and the rules that report them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Consequence(NamedTuple):
 
 
 def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[Consequence]:
-    """What becomes of the dataset where the workers are not forked, the worst first; of what the programs hold in which
+    """What happens to the dataset where the workers are not forked, the worst first; of what the programs hold in which
     the start method is in force."""
     for one in project.ask(LocalObjects).of(loader):
         if regime in project.regimes(loader, one.files, one.holder):

@@ -1,4 +1,4 @@
-"""DLL107: forked workers wait for threads that only their parent has."""
+"""DLL107: forked workers wait for threads, pools or locks of their parent."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
 
 
 def judge(case: Case) -> Judgement:
-    """Did forked workers wait for ever?"""
+    """Did forked workers wait forever?"""
     forked = [run for run in case.runs if run.forked]
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:

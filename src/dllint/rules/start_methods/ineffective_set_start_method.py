@@ -1,4 +1,4 @@
-"""DLL105: a call of set_start_method that raises, or does not reach the processes it is meant for."""
+"""DLL105: a call of set_start_method that raises, or that has no effect where it should."""
 
 from __future__ import annotations
 

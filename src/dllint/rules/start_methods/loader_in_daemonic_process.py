@@ -1,4 +1,4 @@
-"""DLL104: a DataLoader with workers in a process that may not have children."""
+"""DLL104: a DataLoader with workers in a process that cannot have children."""
 
 from __future__ import annotations
 

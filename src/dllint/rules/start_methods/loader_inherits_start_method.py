@@ -1,4 +1,4 @@
-"""DLL101: a DataLoader takes over the spawn or forkserver start method of the process it runs in."""
+"""DLL101: a DataLoader inherits the spawn or forkserver start method of the process in which it runs."""
 
 from __future__ import annotations
 

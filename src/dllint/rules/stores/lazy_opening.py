@@ -1,4 +1,4 @@
-"""The mechanical remedy for a shared handle: each process opens it on its first item."""
+"""The fix for a shared handle: each process opens it on first use."""
 
 from __future__ import annotations
 

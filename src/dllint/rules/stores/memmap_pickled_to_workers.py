@@ -48,7 +48,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _cause(copied: Copied) -> tuple[str, int]:
-    """The class that keeps the maps, or the call that opens one: what is mended at once."""
+    """The class that keeps the maps, or the call that opens one: what is fixed at once."""
     assert copied.value.file is not None
     if copied.kept is not None and copied.kept.owner is not None:
         return copied.kept.owner.key

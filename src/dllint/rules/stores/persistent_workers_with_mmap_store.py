@@ -1,4 +1,4 @@
-"""DLL401: workers that live through all epochs over a memory-mapped store, and grow with every page they read."""
+"""DLL401: persistent workers over a memory-mapped store, whose RSS grows with every page that they read."""
 
 from __future__ import annotations
 
