@@ -322,8 +322,8 @@ def test_a_browser_shows_a_run_without_anything(tmp_path: Path) -> None:
     empty = RunReport(("train.py",), str(tmp_path), Exit("failed", 1, 0.1))
     (tmp_path / "report.html").write_text(page(empty))
     drawn = dom(tmp_path / "report.html", tmp_path)
-    assert drawn.count("Nothing was measured.") >= 4
-    assert "No loader was made." in drawn
+    assert drawn.count("No measurements.") >= 4
+    assert "The program made no DataLoader." in drawn
 
 
 def dom(file: Path, scratch: Path) -> str:
