@@ -24,7 +24,7 @@ CODE = re.compile(r"DLL[0-9]{0,3}")
 
 
 class ConfigError(ValueError):
-    """What the user configured cannot be used. The message is one line and says where and what."""
+    """An invalid option or configuration. The message is one line that says where and what."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Targets:
     platforms: tuple[str, ...] = ("linux",)
 
     def default_start_methods(self) -> dict[str, str]:
-        """The start methods that are a default somewhere in the targets, each with the words for where.
+        """The default start methods of the targets, each with the platforms and Pythons that have it, in words.
 
         fork on Linux up to 3.13, forkserver on Linux from 3.14 (docs.python.org, multiprocessing,
         "Contexts and start methods"), spawn on macOS and Windows.
@@ -53,12 +53,12 @@ class Targets:
 
 
 BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/")
-"""What usually stands beside a library: its tests, examples and tutorials."""
+"""Directories and files beside a library: tests, examples and tutorials."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for. Paths are absolute; `rules` holds the option tables of single rules.
+    """The settings of a check. Paths are absolute; `rules` holds the option tables of single rules.
 
     `origin` is the file that the settings were read from, `None` where none was used.
     """
@@ -99,8 +99,8 @@ class Settings:
         return max(map(len, chosen)) > max(map(len, ignored), default=-1)
 
     def fix_kind(self, code: str) -> Literal["safe", "unsafe"] | None:
-        """How the fixes of a rule count in the place of what the rule says: by the longest prefix, as unsafe where both
-        lists have it."""
+        """The applicability that the settings assign to a rule's fixes: by the longest prefix, and unsafe where both lists
+        have it; `None` where neither has."""
         safe = max((len(one) for one in self.extend_safe_fixes if code.startswith(one)), default=-1)
         unsafe = max((len(one) for one in self.extend_unsafe_fixes if code.startswith(one)), default=-1)
         if safe == unsafe == -1:

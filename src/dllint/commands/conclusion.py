@@ -65,7 +65,7 @@ class Check:
 
 
 def conclude(check: Check, report: Report, mended: int = 0) -> int:
-    """Write the report and give the exit code; `mended` findings are gone from it already."""
+    """Write the report and return the exit code; `mended` is the number of findings that were fixed before."""
     if check.request.write_baseline:
         from dllint.commands.baseline import write_baseline
 
