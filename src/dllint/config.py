@@ -99,8 +99,8 @@ class Settings:
         return max(map(len, chosen)) > max(map(len, ignored), default=-1)
 
     def fix_kind(self, code: str) -> Literal["safe", "unsafe"] | None:
-        """The applicability that the settings assign to a rule's fixes: by the longest prefix, and unsafe where both lists
-        have it; `None` where neither has."""
+        """The applicability that the settings assign to the fixes of a rule, by the longest prefix: unsafe where both
+        lists have it, `None` where neither has."""
         safe = max((len(one) for one in self.extend_safe_fixes if code.startswith(one)), default=-1)
         unsafe = max((len(one) for one in self.extend_unsafe_fixes if code.startswith(one)), default=-1)
         if safe == unsafe == -1:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+import re
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -153,3 +157,49 @@ def build(rows, workers=0):
     (finding,) = told({"data.py": source}, select=["DLL605"])
 
     assert "`prefetch_factor=… if workers > 0 else None`" in finding.help
+
+
+HELD = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+{made}
+
+def build():
+    {local}
+    return DataLoader(Rows({held}), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "made", "local", "held"),
+    [
+        ("DLL201", "", "scale = lambda row: row", "scale"),
+        ("DLL201", "scale = lambda row: row", "pass", "scale"),
+        ("DLL202", "", "def scale(row): return row", "scale"),
+    ],
+)
+def test_the_error_is_the_one_that_python_raises(
+    told: Told, monkeypatch: pytest.MonkeyPatch, code: str, made: str, local: str, held: str
+) -> None:
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    source = HELD.format(made=made, local=local, held=held)
+    (finding,) = told({"data.py": source}, select=[code], target_python=version)
+    module = ModuleType("data")
+    monkeypatch.setitem(sys.modules, "data", module)
+    exec(f"{made}\ndef build():\n    {local}\n    return {held}\n", vars(module))
+
+    with pytest.raises((AttributeError, pickle.PicklingError)) as raised:
+        pickle.dumps(module.build())
+
+    expected = str(finding.values["error"])
+    assert f"`{expected}`" in finding.text
+    # CPython 3.14 writes the function itself where older versions write its name in quotes.
+    stated = expected.partition(" object '")[0] if sys.version_info >= (3, 14) else expected
+    assert re.match(".*".join(map(re.escape, stated.split("…"))), f"{raised.type.__name__}: {raised.value}")

@@ -35,8 +35,7 @@ def pickle_error(one: Function | Class, python: tuple[int, int]) -> str:
         path = f"{file.scopes[scope].name}{local}.{path}"
         scope = file.scopes[scope].parent
     if not is_local(one):
-        kind = "class" if isinstance(one, Class) else "function"
-        return f"PicklingError: Can't pickle <{kind} {path}>: attribute lookup … failed"
+        return f"PicklingError: Can't pickle <function {path} at …>: attribute lookup {path} on … failed"
     if python >= (3, 14):
         return f"PicklingError: Can't pickle local object '{path}'"
     return f"AttributeError: Can't {'get' if python >= (3, 13) else 'pickle'} local object '{path}'"
