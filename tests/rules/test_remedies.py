@@ -203,3 +203,19 @@ def test_the_error_is_the_one_that_python_raises(
     # CPython 3.14 writes the function itself where older versions write its name in quotes.
     stated = expected.partition(" object '")[0] if sys.version_info >= (3, 14) else expected
     assert re.match(".*".join(map(re.escape, stated.split("…"))), f"{raised.type.__name__}: {raised.value}")
+
+
+@pytest.mark.parametrize(
+    ("python", "error"),
+    [
+        (">=3.10", "`Can't pickle local object 'build.<locals>.<lambda>'`"),
+        ("3.12", "`AttributeError: Can't pickle local object 'build.<locals>.<lambda>'`"),
+        ("3.13", "`AttributeError: Can't get local object 'build.<locals>.<lambda>'`"),
+        ("3.14", "`PicklingError: Can't pickle local object 'build.<locals>.<lambda>'`"),
+    ],
+)
+def test_an_exception_is_named_where_all_targets_raise_it(told: Told, python: str, error: str) -> None:
+    source = HELD.format(made="", local="scale = lambda row: row", held="scale")
+    (finding,) = told({"data.py": source}, select=["DLL201"], target_python=python)
+
+    assert error in finding.text

@@ -40,7 +40,7 @@ def _finding(project: Project, uses: list[SentFunction]) -> Finding:
     message = "main"
     values = {
         "what": one.words,
-        "error": one.error(max(project.targets.pythons)),
+        "error": one.error(project.targets.pythons),
         "launcher": render(call.func, sent.launch.file),
         "place": project.where(sent.launch.file, call.span),
     }

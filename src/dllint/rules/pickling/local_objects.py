@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,10 +48,11 @@ class UnpicklableFunction(Sent):
         entry = self.file.scopes[self.scope]
         return "a lambda" if self.is_lambda else f"the local {entry.kind} `{entry.name}`"
 
-    def error(self, python: tuple[int, int]) -> str:
-        """What the given Python says when it pickles it."""
-        one = Class if self.file.scopes[self.scope].kind == "class" else Function
-        return pickle_error(one(self.file, self.scope), python)
+    def error(self, pythons: Iterable[tuple[int, int]]) -> str:
+        """What the given Pythons say when they pickle it; without the exception's class where they raise several."""
+        kind = Class if self.file.scopes[self.scope].kind == "class" else Function
+        texts = [pickle_error(kind(self.file, self.scope), python) for python in sorted(pythons)]
+        return texts[-1] if texts[0] == texts[-1] else texts[-1].partition(": ")[2]
 
 
 def unpicklable_function(

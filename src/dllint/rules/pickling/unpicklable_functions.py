@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
     """The findings of one of these rules, by its code."""
 
-    python = max(project.targets.pythons)
+    pythons = project.targets.pythons
 
     def tell(one: UnpicklableFunction, message: str) -> Told:
         name = one.file.scopes[one.scope].name
-        values = {"argument": one.holder, "what": one.words, "name": name, "error": one.error(python)}
+        # What a target's default starts, the newest Python starts.
+        asked = (max(pythons),) if message == "latent" else pythons
+        values = {"argument": one.holder, "what": one.words, "name": name, "error": one.error(asked)}
         if is_guarded(one.file, one.scope):
             values["error"] = f"AttributeError: Can't get attribute '{name}'"
         fix = hoisting(project, one)
