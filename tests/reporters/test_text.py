@@ -197,12 +197,14 @@ def test_a_cause_stands_before_its_consequence(plain: Make, shown: Render, direc
 
 
 def test_text_is_wrapped_at_the_width_of_the_terminal(finding: Finding, shown: Render) -> None:
-    long = replace(finding, text="word " * 40, help="advice " * 30, fixes=())
+    related = tuple(replace(place, message="remark " * 12) for place in finding.related)
+    long = replace(finding, text="word " * 40, help="advice " * 30, fixes=(), related=related)
     report = shown("text", long, width=60)
     wrapped = [line for line in report.splitlines() if "word" in line or "advice" in line]
     assert max(map(len, report.partition("\n1 finding in")[0].splitlines())) <= 60
     assert sum(line.count("word") for line in wrapped) == 40
     assert sum(line.count("advice") for line in wrapped) == 30
+    assert report.count("remark") == 12
     assert all(line.startswith(("DLL101", "  ")) for line in wrapped)
 
 

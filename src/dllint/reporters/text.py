@@ -103,7 +103,10 @@ def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, styl
     names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
     width = min(max(map(len, names), default=0), 40)
     for name, place in zip(names, places, strict=True):
-        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {plain(place.message)}"
+        lead = len(indent) + len(label) + max(width, len(name)) + 5
+        first, *others = wrapped(plain(place.message), lead, len(indent) + 4, style.width)
+        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {first}".rstrip()
+        yield from others
 
 
 def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
