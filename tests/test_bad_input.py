@@ -151,7 +151,7 @@ def test_a_file_that_the_system_refuses_is_named(check: Check, tmp_path: Path, m
     monkeypatch.setattr(files, "read", read)
     done = check()
     assert (done.status, done.codes) == (2, [OTHER, ("secret.py", 1, "DLL001")])
-    assert done.found[1]["message"] == "Not checked, it cannot be read: permission denied"
+    assert done.found[1]["message"] == "This file was not checked, because it cannot be read: permission denied"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege on Windows")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,9 +80,10 @@ def test_a_clean_check_exits_0(run: Run, tmp_path: Path) -> None:
 def test_a_finding_exits_1_and_names_its_place(run: Run, hazard: Path) -> None:
     done = run("check", ".")
     assert (done.status, done.err) == (1, "")
-    assert done.out.startswith("DLL204 unpicklable-worker-callable [*] error: ")
+    assert done.out.startswith("train.py: 1 finding\n\nDLL204 unpicklable-worker-callable [*] error: ")
     assert "\n --> train.py:2:84\n" in done.out
-    assert done.out.endswith("1 finding in 1 file: 1 error.\n[*] 1 fixable with --fix.\n")
+    assert "\n1 finding in 1 file: 1 error.\n[*] 1 fixable with --fix.\n\nNext:\n" in done.out
+    assert "\n  dllint check . --fix  " in done.out
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,10 @@ def test_a_finding_exits_1_and_names_its_place(run: Run, hazard: Path) -> None:
         (["--ignore", "DLL2"], 0),
         (["--select", "DLL1,DLL5"], 0),
         (["--select", "DLL204"], 1),
+        (["--select", "unpicklable-worker-callable"], 1),
+        (["--select", "lambda-in-dataset"], 0),
+        (["--ignore", "unpicklable-worker-callable"], 0),
+        (["--per-file-ignores", "*.py:unpicklable-worker-callable"], 0),
         (["--select", "DLL1", "--extend-select", "DLL2"], 1),
         (["--per-file-ignores", "*.py:DLL2,x.py:DLL1"], 0),
         (["--fail-on", "error"], 1),
@@ -118,6 +124,40 @@ def test_without_paths_the_project_around_this_directory_is_checked(
     monkeypatch.chdir(hazard / "tools")
     done = run("check", "--output-format", "json")
     assert (done.status, codes(done)) == (1, ["DLL204"])
+    assert done.err == f"note: checking {hazard}, the nearest directory that holds a .git\n"
+    alone = run()
+    assert (alone.status, alone.err) == (1, done.err)
+    assert "\n  dllint check --fix  " in alone.out
+
+
+def test_without_a_project_this_directory_is_checked(run: Run, hazard: Path) -> None:
+    done = run("check")
+    assert done.status == 1
+    assert f"note: checking {hazard}, the current directory: no pyproject.toml or .git" in done.err
+
+
+def test_rules_are_called_by_name_in_settings_and_comments(run: Run, hazard: Path) -> None:
+    settings = hazard / "pyproject.toml"
+    settings.write_text('[tool.dllint]\nignore = ["unpicklable-worker-callable"]\n')
+    assert run("check", ".").status == 0
+    settings.write_text("[tool.dllint.rules.eager-array-in-init]\ncopies-mib = 1\n")
+    assert run("check", ".").status == 1
+    source = HAZARD.replace("rows)\n", "rows)  # dllint: ignore[unpicklable-worker-callable] for a test\n")
+    (hazard / "train.py").write_text(source)
+    assert run("check", ".").status == 0
+    (hazard / "train.py").write_text(CLEAN.replace(")\n", ")  # dllint: ignore[lambda-in-dataset]\n"))
+    assert codes(run("check", ".", "--output-format", "json")) == ["DLL002"]
+
+
+def test_all_related_places_are_shown_on_request(run: Run, tmp_path: Path) -> None:
+    loaders = "".join(f"DataLoader(rows, num_workers={number})\n" for number in range(2, 8))
+    rows = (
+        "from torch.utils.data import DataLoader, Dataset\n\nclass Rows(Dataset):\n    def __init__(self):\n"
+        "        self.key = lambda row: row\n    def __getitem__(self, index):\n        return self.key(index)\n\n"
+    )
+    (tmp_path / "data.py").write_text(f"{rows}rows = Rows()\n{loaders}")
+    assert "note: and 3 more (--show-all)" in run("check", ".").out
+    assert run("check", ".", "--show-all").out.count("this DataLoader starts the workers") == 6
 
 
 @pytest.mark.parametrize(
@@ -125,6 +165,8 @@ def test_without_paths_the_project_around_this_directory_is_checked(
     [
         (["check", ".", "--select", "DLL294"], 'there is no rule "DLL294", did you mean "DLL204"?'),
         (["check", ".", "--ignore", "E501"], 'there is no rule "E501"'),
+        (["check", ".", "--select", "lambda-in-datasets"], 'did you mean "lambda-in-dataset"?'),
+        (["check", ".", "--fail-on", "panic"], "'--fail-on': 'panic' is not one of"),
         (["check", ".", "--target-python", "three"], '"three" is no version'),
         (["check", ".", "--target-platform", "beos"], 'there is no platform "beos"'),
         (["check", ".", "--per-file-ignores", "DLL1"], '"DLL1" is not PATTERN:CODE'),
@@ -211,7 +253,7 @@ def test_fix_mends_files_and_reports_what_remains(run: Run, hazard: Path) -> Non
     assert done.status == 0
     assert done.out == "No findings in 2 files.\n"
     assert done.err == (
-        "Mended 2 findings in 2 files.\n"
+        "Fixed 2 findings in 2 files.\n"
         "  limits.py\n    1 × DLL502 ineffective-opencv-variable\n"
         "  train.py\n    1 × DLL204 unpicklable-worker-callable\n"
     )
@@ -245,7 +287,7 @@ def test_diff_changes_nothing_and_applies(run: Run, hazard: Path) -> None:
     assert done.status == 1
     assert (hazard / "train.py").read_text() == HAZARD
     assert done.out.startswith("--- train.py\n+++ train.py\n@@ ")
-    assert done.err == "Would mend 1 finding in 1 file.\n"
+    assert done.err == "Would fix 1 finding in 1 file.\n"
     (hazard / "train.py").write_text(CLEAN)
     assert run("check", ".", "--diff") == Done(0, "", "")
 
@@ -321,7 +363,7 @@ def test_show_settings_and_files(run: Run, hazard: Path) -> None:
     (hazard / "pkg" / "b.py").write_text("")
     done = run("check", ".", "--show-files")
     assert (done.status, done.out) == (0, f"{os.path.join('pkg', 'b.py')}\ntrain.py\n")
-    assert done.err.startswith("note: data files (.json, .toml, .yaml, .yml) of up to 1 MiB are read where ")
+    assert done.err.startswith("note: these files' own data files (.json, .toml, .yaml, .yml) are read too, ")
 
 
 def test_git_ignored_files_stay_out_unless_wanted(run: Run, hazard: Path) -> None:
@@ -364,7 +406,7 @@ def test_a_fix_that_cannot_be_carried_out_is_not_offered(run: Run, tmp_path: Pat
     assert "DLL204" in done.out
     assert "[*]" not in done.out and "fixable" not in done.out
     assert json.loads(run("check", ".", "--statistics", "--output-format", "json").out)[0]["fixable_count"] == 0
-    assert "was not mended" not in run("check", ".", "--fix").err
+    assert "was not fixed" not in run("check", ".", "--fix").err
 
 
 def test_settings_decide_which_fixes_count_as_safe(run: Run, hazard: Path) -> None:
@@ -405,12 +447,32 @@ def test_help_names_every_command(run: Run) -> None:
     assert "--select" in run("check", "-h").out
 
 
+@pytest.mark.parametrize("command", [(), ("check",), ("run",), ("trace",), ("rule",), ("doctor",), ("config",)])
+def test_help_shows_what_values_are_and_no_types(run: Run, command: tuple[str, ...]) -> None:
+    shown = run(*command, "--help").out
+    assert not re.search(r"<(bool|str|int|float|list|path)", shown)
+    assert "[[" not in shown
+
+
+def test_help_keeps_what_stands_in_brackets(run: Run) -> None:
+    assert "[tool.dllint]" in run("config", "--help").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete(run: Run, shell: str) -> None:
+    done = run(_DLLINT_COMPLETE=f"source_{shell}")
+    assert done.status == 0
+    assert "_DLLINT_COMPLETE=complete_" in done.out
+
+
 def test_rule_prints_its_page(run: Run) -> None:
     page = run("rule", "DLL101")
     assert page.status == 0
     assert page.out.startswith("# DLL101 loader-inherits-start-method\n")
     assert run("rule", "dll101") == run("rule", "loader-inherits-start-method") == page
     assert page.out in run("rule", "--all").out
+    assert "toml" not in page.out.partition("## Examples")[0]
+    assert "## Options" in run("rule", "DLL301").out
     described = json.loads(run("rule", "DLL301", "--output-format", "json").out)
     assert described["code"] == "DLL301"
     assert [one["name"] for one in described["options"]]

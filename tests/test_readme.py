@@ -83,7 +83,7 @@ def test_shown_output_is_what_the_command_prints(match: re.Match[str]) -> None:
 
 def test_the_first_screen_shows_a_finding() -> None:
     first = "\n".join(TEXT.splitlines()[:40])
-    assert "$ dllint check fixtures/forkserver-supervisor\nDLL" in first
+    assert "$ dllint check fixtures/forkserver-supervisor\nfixtures/forkserver-supervisor/loading.py: " in first
     assert "\nDLL101 " in first
     assert "= via" in first
 

@@ -77,7 +77,7 @@ def test_a_death_that_is_explained(asked: list[Options], start: Start) -> None:
     status, out, _ = start("train.py")
     assert status == 1
     assert f"  = run: confirmed: the program died: AttributeError: {TEXT}\n" in out
-    assert "  DLL201: An object that workers are sent cannot be pickled.\n" in out
+    assert "  DLL201: An object that is sent to workers cannot be pickled.\n" in out
 
 
 def test_json(asked: list[Options], start: Start) -> None:
@@ -99,7 +99,7 @@ def test_what_a_run_said_is_read_by_the_check(
 
 def test_the_page(asked: list[Options], start: Start, tmp_path: Path) -> None:
     assert start("--report", "out.html", "train.py")[0] == 1
-    assert "An object that workers are sent cannot be pickled." in (tmp_path / "out.html").read_text()
+    assert "An object that is sent to workers cannot be pickled." in (tmp_path / "out.html").read_text()
 
 
 def test_loaders_are_tried_under_the_defaults_of_the_targets(asked: list[Options], start: Start) -> None:

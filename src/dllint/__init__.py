@@ -33,4 +33,4 @@ def check(paths: Sequence[str]) -> Report:
     from dllint import config, linter, registry
 
     options = {rule.code: rule.options({}) for rule in registry.rules()}
-    return linter.check(paths, config.load(paths, options=options))
+    return linter.check(paths, config.load(paths, options=options, names=registry.names()))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dllint.documents import parse_toml
 from dllint.reading import SETTINGS_BYTES, CannotRead, lies_within, read
@@ -24,18 +24,18 @@ CODE = re.compile(r"DLL[0-9]{0,3}")
 
 
 class ConfigError(ValueError):
-    """What the user configured cannot be used. The message is one line and says where and what."""
+    """An invalid option or configuration. The message is one line that says where and what."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The interpreters and platforms that the checked program is meant for."""
+    """The interpreters and platforms that the checked program is for."""
 
     pythons: tuple[tuple[int, int], ...] = PYTHONS
     platforms: tuple[str, ...] = ("linux",)
 
     def default_start_methods(self) -> dict[str, str]:
-        """The start methods that are a default somewhere in the targets, each with the words for where.
+        """The default start methods of the targets, each with the platforms and Pythons that have it, in words.
 
         fork on Linux up to 3.13, forkserver on Linux from 3.14 (docs.python.org, multiprocessing,
         "Contexts and start methods"), spawn on macOS and Windows.
@@ -53,12 +53,12 @@ class Targets:
 
 
 BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/")
-"""What usually stands beside a library: its tests, examples and tutorials."""
+"""Directories and files beside a library: tests, examples and tutorials."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for. Paths are absolute; `rules` holds the option tables of single rules.
+    """The settings of a check. Paths are absolute; `rules` holds the option tables of single rules.
 
     `origin` is the file that the settings were read from, `None` where none was used.
     """
@@ -99,8 +99,8 @@ class Settings:
         return max(map(len, chosen)) > max(map(len, ignored), default=-1)
 
     def fix_kind(self, code: str) -> Literal["safe", "unsafe"] | None:
-        """How the fixes of a rule count in the place of what the rule says: by the longest prefix, as unsafe where both
-        lists have it."""
+        """The applicability that the settings assign to the fixes of a rule, by the longest prefix: unsafe where both
+        lists have it, `None` where neither has."""
         safe = max((len(one) for one in self.extend_safe_fixes if code.startswith(one)), default=-1)
         unsafe = max((len(one) for one in self.extend_unsafe_fixes if code.startswith(one)), default=-1)
         if safe == unsafe == -1:
@@ -112,6 +112,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most like `name`, or None where none is near."""
     near = get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1, cutoff=0.65)
     return next((one for one in known if near and one.lower() == near[0]), None)
+
+
+_DIGITS = str.maketrans("OIL", "011")
+"""Letters that are taken for digits."""
+
+
+def nearest_code(code: str, known: Iterable[str]) -> str | None:
+    """The known code or name that is most like what somebody wrote: "DLL1O1" is "DLL101"; None where none is near."""
+    names = list(known)
+    with_digits = code[:3].upper() + code[3:].upper().translate(_DIGITS)
+    return with_digits if with_digits in names else nearest(code, names)
 
 
 def hint(name: str, known: Iterable[str]) -> str:
@@ -138,6 +149,7 @@ def load(
     isolated: bool = False,
     overrides: Mapping[str, Any] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings for a check of `paths`.
 
@@ -148,11 +160,12 @@ def load(
         overrides: keys as in `[tool.dllint]`, from the command line. `select` replaces the file's selection;
             `ignore`, `extend-select`, `extend-exclude` and `per-file-ignores` add to it.
         options: for each known rule code the options that its page declares, with their defaults.
+        names: the codes of rules by their names, which may stand wherever a code does.
 
     Raises:
         ConfigError: a file cannot be read, is no TOML, or holds a key or value that has no meaning here.
     """
-    known = options or {}
+    known = _Rules(options or {}, names or {})
     settings = Settings(root=project_root(paths))
     if config is not None:
         document = _read(config)
@@ -167,12 +180,31 @@ def load(
     return _with_overrides(settings, overrides or {}, known)
 
 
-def validate_codes(codes: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raises ConfigError for a code or prefix that no known rule has."""
-    known = sorted(known)
-    for code in codes:
-        if known and not (CODE.fullmatch(code) and any(one.startswith(code) for one in known)):
-            raise ConfigError(f'{where}: there is no rule "{code}"{hint(code, known) or LIST_OF_RULES}')
+class _Rules(NamedTuple):
+    """The known rules: the options of each by its code, and the codes by their names."""
+
+    options: Mapping[str, Mapping[str, Any]]
+    names: Mapping[str, str]
+
+    def codes(self, given: Iterable[str], where: str) -> tuple[str, ...]:
+        """Codes, prefixes and names as codes and prefixes.
+
+        Raises:
+            ConfigError: no known rule is called so.
+        """
+        return tuple(self._code(one, where) for one in given)
+
+    def _code(self, given: str, where: str) -> str:
+        code = self.names.get(given, given)
+        if self.options and not (CODE.fullmatch(code) and any(one.startswith(code) for one in self.options)):
+            raise self.unknown(given, where)
+        return code
+
+    def unknown(self, given: str, where: str) -> ConfigError:
+        """The error for a rule that does not exist, with the name that is most like it."""
+        near = nearest_code(given, [*sorted(self.options), *self.names])
+        suggestion = f', did you mean "{near}"?' if near else LIST_OF_RULES
+        return ConfigError(f'{where}: there is no rule "{given}"{suggestion}')
 
 
 def _common_directory(paths: Sequence[str]) -> str:
@@ -221,7 +253,7 @@ def _from_file(
     settings: Settings,
     path: str,
     document: Mapping[str, Any],
-    options: Mapping[str, Mapping[str, Any]],
+    known: _Rules,
     named: bool = False,
 ) -> Settings:
     """The settings with those of a file; one that the user named may have the cache anywhere, a project's within it."""
@@ -233,7 +265,7 @@ def _from_file(
     else:
         table = document
     settings = replace(settings, targets=_project_targets(document, path), origin=path)
-    values = _parse(table, path, options)
+    values = _parse(table, path, known)
     if isinstance(values.get("cache_dir"), str):
         directory = os.path.dirname(path)
         values["cache_dir"] = os.path.normpath(os.path.join(directory, os.path.expanduser(values["cache_dir"])))
@@ -242,8 +274,8 @@ def _from_file(
     return _with_targets(settings, values)
 
 
-def _with_overrides(settings: Settings, table: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Settings:
-    values = _parse(table, "command line", options)
+def _with_overrides(settings: Settings, table: Mapping[str, Any], known: _Rules) -> Settings:
+    values = _parse(table, "command line", known)
     if "select" not in values:
         values["ignore"] = (*settings.ignore, *values.get("ignore", ()))
         values["extend_select"] = (*settings.extend_select, *values.get("extend_select", ()))
@@ -273,12 +305,12 @@ def _project_targets(document: Mapping[str, Any], path: str) -> Targets:
         return Targets()
 
 
-def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _parse(table: Mapping[str, Any], path: str, known: _Rules) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         where = f"{path}: {key}"
         if key == "rules":
-            values["rules"] = _rule_options(value, where, options)
+            values["rules"] = _rule_options(value, where, known)
             continue
         if key not in KEYS:
             raise ConfigError(f'{path}: unknown setting "{key}"{hint(key, [*KEYS, "rules"])}')
@@ -286,10 +318,10 @@ def _parse(table: Mapping[str, Any], path: str, options: Mapping[str, Mapping[st
         if key == "select" and not value and not table.get("extend-select"):
             raise ConfigError(f"{where} names no rule, so nothing would be checked")
         if key in ("select", "ignore", "extend-select", "extend-safe-fixes", "extend-unsafe-fixes"):
-            validate_codes(values[key.replace("-", "_")], options, where)
+            values[key.replace("-", "_")] = known.codes(values[key.replace("-", "_")], where)
         if key == "per-file-ignores":
-            for codes in values["per_file_ignores"].values():
-                validate_codes(codes, options, where)
+            patterns = values["per_file_ignores"].items()
+            values["per_file_ignores"] = {pattern: known.codes(codes, where) for pattern, codes in patterns}
     return values
 
 
@@ -362,13 +394,15 @@ def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
     return tuple(one for one in found if one >= PYTHONS[0]) or tuple(found)
 
 
-def _rule_options(value: object, where: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _rule_options(value: object, where: str, rules: _Rules) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise ConfigError(f"{where} must be a table, not {_kind(value)}")
     tables: dict[str, dict[str, Any]] = {}
-    for code, table in value.items():
+    known = rules.options
+    for given_code, table in value.items():
+        code = rules.names.get(given_code, given_code)
         if code not in known:
-            raise ConfigError(f'{where}: there is no rule "{code}"{hint(code, known) or LIST_OF_RULES}')
+            raise rules.unknown(given_code, where)
         if not isinstance(table, dict):
             raise ConfigError(f"{where}.{code} must be a table, not {_kind(table)}")
         for name, given in table.items():

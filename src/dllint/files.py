@@ -1,4 +1,4 @@
-"""Which files are meant, and what they hold: discovery, reading and decoding."""
+"""Source files: which of them to check, and how to read and decode them."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def read(path: str) -> bytes:
 def detect_encoding(data: bytes) -> str:
     """The encoding of a source file by byte-order mark or declaration (PEP 263), "utf-8" without either.
 
-    `text.encode(detect_encoding(data))` gives back what `decode(data)` took apart.
+    `text.encode(detect_encoding(data))` returns what `decode(data)` took apart.
 
     Raises:
         Undecodable: if the declared encoding is unknown or contradicts the mark.

@@ -1,4 +1,4 @@
-"""What a rule reports, and what can be done about it. Plain data: no syntax tree, no source text."""
+"""Findings and their fixes, as plain data: no syntax tree, no source text."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Origin = Literal["static", "runtime"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From mildest to worst."""
 VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted", "not reached")
-"""What a run said of a finding, from what needs mending to what the run knows nothing of."""
+"""The verdicts of a run on a finding, from what needs fixing to what the run says nothing about."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A related place: one hop of a trace, or another part of the story, with a few words on its role. `guessed`: this
-    hop goes to a method of an unknown object, found by its name alone."""
+    """A related place: one hop of a trace, or another place that matters, with a few words on its role. `guessed`: this
+    hop calls a method of an unknown object, found by its name alone."""
 
     path: str
     span: Span
@@ -41,7 +41,7 @@ class SetArgument:
 
 @dataclass(frozen=True)
 class RemoveArgument:
-    """Take the keyword argument `keyword` away from the call at `call`."""
+    """Remove the keyword argument `keyword` from the call at `call`."""
 
     path: str
     call: Span
@@ -75,7 +75,7 @@ class InsertStatement:
 
 @dataclass(frozen=True)
 class AddImport:
-    """Make sure that `import module` (or `from module import name`) is in force; nothing is added where it is.
+    """Make sure that the file has `import module` (or `from module import name`); nothing is added where it has.
 
     It goes after the module's last top-of-file import, or after the docstring and `__future__` imports.
     """
@@ -89,7 +89,7 @@ class AddImport:
 class ReplaceComment:
     """Put `text` in the place of the comment at `span`.
 
-    An empty text takes the comment and the blanks before it away.
+    An empty text removes the comment and the blanks before it.
     """
 
     path: str
@@ -146,7 +146,7 @@ Edit = Union[
 
 @dataclass(frozen=True)
 class Fix:
-    """One way to mend a finding: all of its edits or none.
+    """One way to fix a finding: all of its edits or none.
 
     A `suggestion` has a title only (no edits), or edits that are shown and never applied.
     """
@@ -164,16 +164,16 @@ class Finding:
     fill it. `name`, `severity`, `text`, `help` and `url` are filled in from the page by the linter.
 
     Attributes:
-        trace: how control comes here, one hop an entry, from the launcher to the place.
-        related: other parts of the story (the dataset's lambda, a second loader with the same cause).
-        start_methods: the start methods under which the hazard holds; empty when it holds under all.
+        trace: the call chain from the launcher to the place, one entry per hop.
+        related: further places that matter (the dataset's lambda, a second loader with the same cause).
+        start_methods: the start methods under which the hazard exists; empty where it exists under all.
         statement: the whole statement around the place; a suppression on its first or last line counts.
-        severity: what the rule found by what the project shows; `None` takes the page's.
-        verdict: what a run showed of it: it holds (confirmed), it would under another allowed start method (latent), it
-            was reached and measured not to hold (refuted), a clean run proves nothing (inconclusive), or the run never
-            came there. `None` without a run.
-        evidence: why that is the verdict, one line each.
-        origin: `runtime` where only a run saw the hazard.
+        severity: as the rule decides from the project; `None` takes the page's.
+        verdict: what a run showed: the hazard is real (confirmed), it is harmless under this start method but real
+            under another allowed one (latent), it was measured to be absent (refuted), a clean run proves nothing
+            (inconclusive), or the run did not reach the place (not reached). `None` without a run.
+        evidence: the reasons for the verdict, one line each.
+        origin: `runtime` where only a run found the hazard.
     """
 
     code: str

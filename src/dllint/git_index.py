@@ -1,4 +1,5 @@
-"""Which Python files git tracks, read from `.git/index` without git, which runs commands that a repository configures.
+"""The Python files that git tracks, read from `.git/index` without running git, which would run commands that a
+repository configures.
 
 The format is gitformat-index(5), versions 2 to 4.
 """

@@ -67,15 +67,15 @@ class Report:
 
     Attributes:
         findings: by path and place.
-        files_checked: files that were asked for and looked at.
-        files_skipped: files that were asked for and could not be read, decoded or parsed.
-        problems: what could not be checked and is no finding, one line each.
-        warnings: what a person should know and is no failure, one line each.
-        notes: how the project was found, where nothing marks it, one line each.
+        files_checked: number of requested files that were checked.
+        files_skipped: number of requested files that could not be read, decoded or parsed.
+        problems: errors that are not findings, one line each: something was not checked.
+        warnings: remarks that are not failures, one line each.
+        notes: how the project's root was found, where no file marks it, one line each.
         asked: the files that the check is about.
         sources: texts of the files that findings, their traces and their fixes name.
-        survival: what becomes of the project under forkserver, where that is the only default of the targets.
-        limits: how often each limit of the analysis was met, by its name; what lies beyond a limit counts as unknown.
+        survival: whether the project works under forkserver, where that is the only default of the targets.
+        limits: how often each limit of the analysis was met, by its name; values beyond a limit count as unknown.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -381,7 +381,7 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
 
         here = [one for one in here if not one.code.startswith(ignored)]
         if path in run.texts and suppressions.could_suppress(run.texts[path]):
-            comments = suppressions.read(run.texts[path])
+            comments = suppressions.read(run.texts[path], registry.names())
             here = suppressions.apply(here, comments)
             if path in run.asked:
                 about = [_told(one, known[one.code]) for one in suppressions.review(path, comments, known, enabled)]

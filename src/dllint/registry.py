@@ -141,6 +141,12 @@ def _by_code() -> dict[str, Rule]:
     return {rule.code: rule for rule in rules()}
 
 
+@lru_cache(maxsize=1)
+def names() -> dict[str, str]:
+    """The code of each rule, by its name."""
+    return {rule.page.name: rule.code for rule in rules()}
+
+
 def find(code_or_name: str) -> Rule | None:
     """The rule with this code ("DLL101") or name ("loader-inherits-start-method")."""
     return _by_code().get(code_or_name) or next((rule for rule in rules() if rule.page.name == code_or_name), None)
@@ -157,16 +163,9 @@ def expand(selector: str) -> tuple[str, ...]:
     return (rule.code,) if rule else ()
 
 
-_DIGITS = str.maketrans("OIL", "011")
-"""Letters that are taken for digits."""
-
-
 def nearest(code: str) -> str | None:
     """The code, or the name, that is closest to what somebody wrote; `None` when nothing is close."""
-    with_digits = code[:3].upper() + code[3:].upper().translate(_DIGITS)
-    if with_digits in _by_code():
-        return with_digits
-    return config.nearest(code, [*_by_code(), *(rule.page.name for rule in rules())])
+    return config.nearest_code(code, [*_by_code(), *(rule.page.name for rule in rules())])
 
 
 def unpaired() -> list[str]:

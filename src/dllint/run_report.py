@@ -1,4 +1,4 @@
-"""What a run of a program gave, as its reports show it. Plain data: seconds from the start, and bytes."""
+"""The report of a run, as plain data: times in seconds from the start, sizes in bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files can matter, told from their bytes alone, so that the others are never parsed.
+"""The screen: which files can matter, decided from their bytes, so that other files are never parsed.
 
 A file matters by itself when it names an API of loading or launching. Of the rest only those are read that connect
 two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener) or
@@ -125,7 +125,7 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
 
 
 def _defines_locally(data: bytes) -> bool:
-    """Whether a function of the module defines a function or class of its own, which it may give back."""
+    """Whether a function of the module defines a function or class of its own, which it may return."""
     for body in (b"\n" + data).split(b"\ndef ")[1:]:
         end = _NEXT.search(body)
         if _NESTED.search(body, 0, end.start() if end else len(body)):

@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dllint.config import nearest
+from dllint.config import nearest_code
 from dllint.finding import Finding, Fix, ReplaceComment
 from dllint.span import Span
 
@@ -54,6 +54,7 @@ class Suppression:
         comment_column: the column of the comment, from 1.
         start, end: the directive within the comment, as indices.
         codes: the codes as written with their place within the comment; empty for a blanket directive.
+        names: the codes of rules by their names, which may stand in place of codes.
         used: the codes of `codes` that silenced something; "" where a blanket directive did.
     """
 
@@ -65,6 +66,7 @@ class Suppression:
     end: int
     codes: tuple[tuple[str, int], ...]
     blanket: bool
+    names: Mapping[str, str] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
     def silences(self, finding: Finding) -> bool:
@@ -76,9 +78,13 @@ class Suppression:
                 return False
             self.used.add("")
             return True
-        matching = {code for code, _ in self.codes if _stands_for(code, finding.code)}
+        matching = {code for code, _ in self.codes if self.stands_for(code, finding.code)}
         self.used |= matching
         return bool(matching)
+
+    def stands_for(self, code: str, rule: str) -> bool:
+        """Whether a code, prefix or name that it lists means the rule with this code."""
+        return rule.startswith(self.names.get(code.lower(), code.upper()))
 
     def place(self, index: int, text: str) -> Span:
         column = self.comment_column + index
@@ -94,8 +100,8 @@ def could_suppress(source: str) -> bool:
     return _MARKER.search(source) is not None
 
 
-def read(source: str) -> list[Suppression]:
-    """The suppressions in the comments of a source text, in order."""
+def read(source: str, names: Mapping[str, str] | None = None) -> list[Suppression]:
+    """The suppressions in the comments of a source text, in order; `names` holds the codes of rules by their names."""
     found: list[Suppression] = []
     line, line_start, counted = 1, 0, 0
     for token in _STRING_OR_COMMENT.finditer(source):
@@ -104,7 +110,7 @@ def read(source: str) -> list[Suppression]:
         for newline in _NEWLINE.finditer(source, counted, token.start()):
             line, line_start = line + 1, newline.end()
         counted = token.start()
-        found += _directives(directives, token.group(), line, counted - line_start + 1)
+        found += _directives(directives, token.group(), line, counted - line_start + 1, names or {})
     return found
 
 
@@ -135,8 +141,8 @@ def review(
         enabled: whether a code is checked for in this run, in this file; what was not looked for is not unused.
     """
     for one in suppressions:
-        ours = [(code, index) for code, index in one.codes if code.upper().startswith("DLL")]
-        strange = [pair for pair in ours if not any(_stands_for(pair[0], rule) for rule in known)]
+        ours = [pair for pair in one.codes if pair[0].upper().startswith("DLL") or pair[0].lower() in one.names]
+        strange = [pair for pair in ours if not any(one.stands_for(pair[0], rule) for rule in known)]
         if one.kind != "noqa":
             strange += [pair for pair in one.codes if pair not in ours]
         for code, index in strange:
@@ -150,7 +156,7 @@ def review(
             for code, index in ours
             if (code, index) not in strange
             and code not in one.used
-            and all(rule not in ABOUT_SUPPRESSIONS and enabled(rule) for rule in known if _stands_for(code, rule))
+            and all(rule not in ABOUT_SUPPRESSIONS and enabled(rule) for rule in known if one.stands_for(code, rule))
         ]
         if unused:
             yield _unused(path, one, unused)
@@ -177,7 +183,7 @@ def add(source: str, codes: Mapping[int, Sequence[str]]) -> str:
             one = there[line]
             text, index = one.codes[-1]
             at = ends[line - 1] - len(one.comment) + index + len(text)
-            new = [code for code in codes[line] if not any(_stands_for(known, code) for known, _ in one.codes)]
+            new = [code for code in codes[line] if not any(one.stands_for(known, code) for known, _ in one.codes)]
             pieces += [source[done:at], "".join(f", {code}" for code in new)]
             done = at
         else:
@@ -198,11 +204,9 @@ def _lines(finding: Finding) -> set[int]:
     return lines
 
 
-def _stands_for(code: str, rule: str) -> bool:
-    return rule.startswith(code.upper())
-
-
-def _directives(matches: Iterable[re.Match[str]], comment: str, line: int, column: int) -> Iterator[Suppression]:
+def _directives(
+    matches: Iterable[re.Match[str]], comment: str, line: int, column: int, names: Mapping[str, str]
+) -> Iterator[Suppression]:
     for match in matches:
         kind = (match["kind"] or "noqa").lower()
         group = next((name for name in ("listed", "bare", "noqa") if match[name] is not None), None)
@@ -216,11 +220,11 @@ def _directives(matches: Iterable[re.Match[str]], comment: str, line: int, colum
         if kind == "noqa" and not any(code.upper().startswith("DLL") for code, _ in codes):
             continue
         end = match.start() + len(match.group().rstrip())
-        yield Suppression(kind, line, comment, column, match.start(), end, codes, blanket=group is None)
+        yield Suppression(kind, line, comment, column, match.start(), end, codes, group is None, names)
 
 
 def _unknown(path: str, one: Suppression, code: str, index: int, known: Collection[str]) -> Finding:
-    near = nearest(code, sorted(known))
+    near = nearest_code(code, [*sorted(known), *one.names])
     return Finding(
         code="DLL003",
         path=path,

@@ -100,7 +100,7 @@ def test_confirmed_findings_come_first_with_their_source(report: RunReport) -> N
 
 def test_what_only_the_run_saw_is_marked(report: RunReport) -> None:
     found = replace(report.findings[2], origin="runtime")
-    assert "  = run: confirmed, seen by the run only: the 2 workers" in text(replace(report, findings=(found,)))
+    assert "  = run: confirmed, found by the run only: the 2 workers" in text(replace(report, findings=(found,)))
 
 
 def test_others_take_a_line(report: RunReport) -> None:
@@ -137,7 +137,7 @@ def test_what_was_not_watched_and_written_elsewhere_is_said(report: RunReport) -
 def test_the_end(report: RunReport) -> None:
     assert text(report).endswith(
         "$ train.py --name 'two words'\n"
-        "The program was ended after 4.2 s: enough was seen.\n"
+        "dllint ended the program after 4.2 s: it had seen enough.\n"
         "3 findings: 1 confirmed, 1 refuted, 1 not reached.\n"
     )
 
@@ -148,8 +148,11 @@ def test_the_end(report: RunReport) -> None:
         (Exit("finished", 0, 1), "The program ended with exit code 0 after 1.0 s."),
         (Exit("failed", 2, 1), "The program ended with exit code 2 after 1.0 s."),
         (Exit("killed", -9, 1), "The program was killed by signal 9 after 1.0 s."),
-        (Exit("shortened", 0, 9, out_of_time=True), "The program was ended after 9.0 s: its time was up."),
-        (Exit("hung", None, 20), "The program hung and was ended after 20.0 s."),
+        (
+            Exit("shortened", 0, 9, out_of_time=True),
+            "dllint ended the program after 9.0 s: the time limit was reached.",
+        ),
+        (Exit("hung", None, 20), "The program hung, and dllint ended it after 20.0 s."),
     ],
 )
 def test_each_way_to_end(report: RunReport, end: Exit, line: str) -> None:
@@ -319,8 +322,8 @@ def test_a_browser_shows_a_run_without_anything(tmp_path: Path) -> None:
     empty = RunReport(("train.py",), str(tmp_path), Exit("failed", 1, 0.1))
     (tmp_path / "report.html").write_text(page(empty))
     drawn = dom(tmp_path / "report.html", tmp_path)
-    assert drawn.count("Nothing was measured.") >= 4
-    assert "No loader was made." in drawn
+    assert drawn.count("No measurements.") >= 4
+    assert "The program made no DataLoader." in drawn
 
 
 def dom(file: Path, scratch: Path) -> str:

@@ -294,9 +294,9 @@ def main():
 @pytest.mark.parametrize(
     ("count", "text"),
     [
-        ("1", "starts 1 worker by spawn"),
-        ("4", "starts 4 workers by spawn"),
-        ("args.workers", "starts workers (as many as `args.workers` says) by spawn"),
+        ("1", "this DataLoader (1 worker) inherits spawn from `mp.spawn` at"),
+        ("4", "this DataLoader (4 workers) inherits spawn from `mp.spawn` at"),
+        ("args.workers", "this DataLoader (`args.workers` workers) inherits spawn from `mp.spawn` at"),
     ],
 )
 def test_the_message_reads_well_for_every_count(told: Callable[..., Any], count: str, text: str) -> None:
@@ -318,7 +318,7 @@ def test_one_loader_under_two_launchers_is_one_finding(told: Callable[..., Any])
 
     (finding,) = told(files, **SELECT)
 
-    assert "2 other launchers lead here too" in finding.trace[-1].message
+    assert "2 other launchers do so too" in finding.trace[-1].message
 
 
 def test_no_error_beside_the_one_that_says_what_fails(told: Callable[..., Any]) -> None:
@@ -482,7 +482,7 @@ def build():
     (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
 
     assert [fix.edits[0].value for fix in finding.fixes] == ['"spawn"']
-    assert "open it on first use" in finding.help
+    assert "Open the handle on first use" in finding.help
 
 
 def test_fork_is_not_offered_for_macos(told: Callable[..., Any]) -> None:
@@ -550,7 +550,7 @@ def main():
     (finding,) = told(files, **SELECT)
 
     assert finding.severity == "warning"
-    assert finding.text.endswith(cause) is cause.startswith("DLL404")
+    assert (f"({cause}):" in finding.text) is cause.startswith("DLL404")
     assert [place.span.line for place in finding.related] == [8]
 
 

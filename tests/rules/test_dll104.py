@@ -125,4 +125,4 @@ def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) 
 
     assert (relative(finding.path), finding.span.line, finding.severity) == ("loading.py", 4, "error")
     assert [(relative(hop.path), hop.span.line) for hop in finding.trace] == [("run.py", 6)]
-    assert "2 workers in a process of the pool at run.py:6" in finding.text
+    assert "cannot start 2 workers: the processes of the pool at run.py:6 are daemonic" in finding.text

@@ -219,7 +219,10 @@ def test_across_files(told: Callable[..., Any], relative: Callable[[str], str]) 
     (finding,) = told(FILES, **SELECT)
 
     assert (relative(finding.path), finding.span.line, finding.severity) == ("sharing.py", 4, "warning")
-    assert "train.py:8 where they start by forkserver, the default on Linux from Python 3.14" in finding.text
+    assert (
+        "Under forkserver, the default on Linux from Python 3.14, this does not reach the workers at train.py:8"
+        in finding.text
+    )
 
 
 def test_another_program(findings: Callable[..., Any]) -> None:

@@ -309,7 +309,7 @@ if __name__ == "__main__":
     [
         ({}, ("warning", "forkserver (the default on Linux from Python 3.14)")),
         ({"target_platform": "windows"}, ("error", "spawn (the default on Windows)")),
-        ({"target_python": "3.13"}, ("info", "works as long as workers are forked")),
+        ({"target_python": "3.13"}, ("info", "works, because workers are only forked here")),
     ],
 )
 def test_under_the_guard(settings: dict[str, Any], told_as: tuple[str, str], told: Callable[..., Any]) -> None:

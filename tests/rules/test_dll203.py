@@ -256,7 +256,7 @@ def train(threads):
 }
 
 LOOKALIKES = {
-    "opened lazily, touched by the parent, left out of the pickle": """\
+    "opened lazily, touched by the parent, dropped when pickled": """\
 import lmdb
 from torch.utils.data import DataLoader, Dataset
 

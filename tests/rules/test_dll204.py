@@ -348,7 +348,7 @@ def test_forked_workers_are_told_of_on_request(told: Callable[..., Any]) -> None
     (finding,) = told({"data.py": SILENT["forked"]}, **SELECT)
 
     assert (finding.severity, finding.message) == ("info", "fork_only")
-    assert "collate_fn works as long as workers are forked" in finding.text
+    assert "This `collate_fn` works, because workers are only forked here" in finding.text
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_silent(findings: Callable[..., Any], source: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "text"),
-    [("", "thrown away with it when the epoch ends"), (", persistent_workers=True", "grows in each worker")],
+    [("", "lost when workers end with the epoch"), (", persistent_workers=True", "Memory of each worker grows")],
 )
 def test_what_becomes_of_it_depends_on_how_long_workers_live(told: Callable[..., Any], options: str, text: str) -> None:
     source = dataset("self.cache[index] = np.load('a')", loader=f"DataLoader(Rows(paths), num_workers=4{options})")
@@ -125,7 +125,7 @@ def test_one_cache_of_two_loaders_is_one_finding_of_the_worse_kind(told: Callabl
 
     (finding,) = told({"data.py": source}, **SELECT)
 
-    assert "grows in each worker" in finding.text
+    assert "Memory of each worker grows" in finding.text
     assert len(finding.related) == 2
 
 

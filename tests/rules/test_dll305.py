@@ -128,7 +128,7 @@ def test_the_target_may_stand_in_another_file(told: Callable[..., Any]) -> None:
 
     (finding,) = told(files, **SELECT)
 
-    assert "is 512 MiB: each process started by spawn gets a pickled copy" in finding.text
+    assert "512 MiB per process: each process started by spawn gets a pickled copy" in finding.text
 
 
 def test_a_program_wide_method_counts(told: Callable[..., Any]) -> None:

@@ -219,7 +219,7 @@ def test_what_workers_make_in_advance(told: Callable[..., Any], item: str, optio
     """The page names the first three, which were measured."""
     (finding,) = told({"data.py": ROWS.replace("ITEM", item).replace("OPTIONS", options)}, **SELECT)
 
-    expected = f" (beside about {size} that the workers make in advance)" if size else ""
+    expected = f" (plus about {size} of prefetched batches)" if size else ""
     assert finding.values["ahead"] == expected
 
 

@@ -112,7 +112,7 @@ def test_the_loader_may_stand_in_another_file(told: Callable[..., Any]) -> None:
     (finding,) = told(files, **SELECT)
 
     assert finding.path.endswith("rows.py")
-    assert "4 workers move all 4 MiB of it into shared memory, 16 MiB in all" in finding.text
+    assert "Shared memory grows by 4 MiB × 4 workers = 16 MiB" in finding.text
 
 
 def test_a_copy_is_offered_where_the_view_is_all(told: Callable[..., Any]) -> None:

@@ -231,7 +231,7 @@ def test_maps_that_are_not_pickled_are_silent(findings: Callable[..., Any], text
 def test_maps_of_one_class_are_one_finding(told: Callable[..., Any]) -> None:
     (finding,) = told(FOUND["one of several"], **SELECT)
 
-    assert [place.message for place in finding.related][-1] == "Rows.sizes is a memory-mapped array too"
+    assert [place.message for place in finding.related][-1] == "`Rows.sizes` is a memory-mapped array too"
 
 
 def test_the_default_of_a_later_python_is_named(told: Callable[..., Any]) -> None:
@@ -239,7 +239,7 @@ def test_the_default_of_a_later_python_is_named(told: Callable[..., Any]) -> Non
         {"data.py": FOUND["memmap"]["data.py"].replace(', multiprocessing_context="spawn"', "")}, **SELECT
     )
 
-    assert "start by forkserver (the default on Linux from Python 3.14)" in finding.text
+    assert "pickling for forkserver (the default on Linux from Python 3.14)" in finding.text
     assert finding.severity == "warning"
 
 

@@ -127,7 +127,7 @@ import os
 workers = 0 if os.environ.get("CI") else 4
 loader = DataLoader([], num_workers=workers, persistent_workers=True)  # DLL605
 """,
-        "on some ways",
+        "on some paths",
     ),
 }
 

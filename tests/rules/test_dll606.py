@@ -100,5 +100,5 @@ def test_silent(text: str, findings: Callable[..., Any]) -> None:
 def test_told_with_the_place_where_workers_read_it(told: Callable[..., Any]) -> None:
     (found,) = told({"train.py": ROWS + FOUND["a method"]}, **SELECT)
 
-    assert found.text.startswith("`ds.set_epoch(epoch)` sets `epoch`")
+    assert found.text.startswith("`ds.set_epoch(epoch)` does not reach the persistent workers")
     assert found.related[0].span.line == 26

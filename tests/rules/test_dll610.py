@@ -316,4 +316,4 @@ def test_the_help_names_the_call(made: str, call: str, told: Callable[..., Any])
 def test_two_loops_of_one_sampler_are_one_finding(told: Callable[..., Any]) -> None:
     (found,) = told({"train.py": HEAD + SET + LOADER + (LOOP + BATCHES) * 2}, select=["DLL610"])
 
-    assert "these epochs have the same order, too" in [place.message for place in found.related]
+    assert "these epochs have the same order too" in [place.message for place in found.related]

@@ -58,7 +58,7 @@ def test_a_rule_without_a_judge_goes_by_its_loader(run: Recorded) -> None:
     run.loader()
     assert run.judged(run.finding("DLL999")) == (
         "inconclusive",
-        "the loader of train.py:13 ran; nothing measured speaks of this",
+        "the loader of train.py:13 ran, but no measurement covers this",
     )
 
 
@@ -114,7 +114,7 @@ def test_a_death_is_matched_to_its_finding(run: Recorded) -> None:
     done = run.confirm(run.about_loader("DLL201"), run.about_loader("DLL203"), failed=True)
     assert done.death is not None
     assert (done.death.finding.code, done.death.message) == ("DLL201", f"AttributeError: {LOCAL}")
-    assert done.death.cause == "an object that workers are sent cannot be pickled"
+    assert done.death.cause == "an object that is sent to workers cannot be pickled"
     assert [one.verdict for one in done.findings] == ["confirmed", "inconclusive"]
     assert done.findings[0].evidence == (f"the program died: AttributeError: {LOCAL}",)
 
@@ -166,7 +166,7 @@ def test_an_unguarded_start_is_blamed_before_the_worker_that_went(run: Recorded)
     done = run.confirm(run.finding("DLL102"), failed=True)
     assert done.death is not None
     assert (done.death.finding.code, done.findings[0].verdict) == ("DLL102", "confirmed")
-    assert "without a main guard" in done.death.cause
+    assert "the file has no `__main__` guard" in done.death.cause
 
 
 def test_a_hang_of_an_item_that_cannot_be_sent(run: Recorded) -> None:

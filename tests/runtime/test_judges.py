@@ -160,7 +160,7 @@ def test_what_this_run_could_not_pickle_is_confirmed(run: Recorded) -> None:
 def test_pickling_stops_at_the_first(run: Recorded) -> None:
     run.loader(method="spawn", error="AttributeError", text=LAMBDA)
     verdict, evidence = run.judged(run.about_loader("DLL203"))
-    assert (verdict, "pickling stops at something else first" in evidence) == ("inconclusive", True)
+    assert (verdict, "pickling fails earlier, at something else" in evidence) == ("inconclusive", True)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_an_array_under_spawn(run: Recorded) -> None:
     run.loader(method="spawn").add(Storages, loader="70.1", arrays=1, array_bytes=128 * MIB)
     assert run.judged(run.about_loader("DLL301")) == (
         "confirmed",
-        "each of 2 workers started by spawn got a copy of 128 MiB, 256 MiB in all",
+        "each of 2 workers started by spawn got a copy of 128 MiB, 256 MiB in total",
     )
     assert run.judged(run.about_loader("DLL404"))[0] == "confirmed"
 
@@ -369,7 +369,7 @@ def test_kept_batches(run: Recorded) -> None:
     run.add(Kept, loader="70.1", batches=16, fds_a_batch=3.0, maps_a_batch=3.0)
     verdict, evidence = run.judged(run.about_loader("DLL306"))
     assert verdict == "confirmed"
-    assert evidence.endswith("1,024 are allowed, so that it fails after about 341 batches")
+    assert evidence.endswith("the limit is 1,024, reached after about 341 batches")
     assert run.discovered() == [("DLL306", "confirmed", 14)]
 
 
@@ -543,7 +543,7 @@ def test_draws_that_workers_share(run: Recorded, code: str) -> None:
 @pytest.mark.parametrize("code", ["DLL602", "DLL603"])
 def test_draws_that_epochs_share(run: Recorded, code: str) -> None:
     drawn(run, ("ab", "cd"), ("ab", "cd"))
-    assert run.judged(run.about_loader(code)) == ("confirmed", "self.rng gave the same 4 draws in every epoch")
+    assert run.judged(run.about_loader(code)) == ("confirmed", "self.rng made the same 4 draws in every epoch")
 
 
 @pytest.mark.parametrize("code", ["DLL602", "DLL603"])
@@ -570,7 +570,7 @@ def test_an_iterator_a_step(run: Recorded) -> None:
     for number in range(4):
         run.add(Iteration, loader="70.1", number=number, workers=2, method="fork")
         run.add(Epoch, loader="70.1", number=number, batches=1, total=8, first=0.04)
-    assert run.judged(run.finding("DLL604")) == ("confirmed", "4 iterators gave one batch at most, 40 ms each")
+    assert run.judged(run.finding("DLL604")) == ("confirmed", "4 iterators delivered at most one batch, 40 ms each")
     assert run.discovered() == [("DLL604", "confirmed", 13)]
 
 
@@ -619,7 +619,8 @@ def test_workers_that_live_on(run: Recorded) -> None:
 
 def test_an_epoch_that_is_cut_short(run: Recorded) -> None:
     run.loader().add(Epoch, loader="70.1", batches=3, total=8, natural=True)
-    assert run.judged(run.about_loader("DLL607")) == ("confirmed", "epoch 0 ended silently after 3 of 8 batches")
+    evidence = "epoch 0 ended without an error after 3 of 8 batches"
+    assert run.judged(run.about_loader("DLL607")) == ("confirmed", evidence)
     assert run.discovered() == [("DLL607", "confirmed", 13)]
 
 

@@ -106,7 +106,7 @@ def test_a_death_that_a_finding_explains(run: Recorded) -> None:
     report = told(run, findings=(run.about_loader("DLL201"),), exit=1)
     assert (report.exit.explained, report.exit.cause) == (
         "DLL201",
-        "An object that workers are sent cannot be pickled.",
+        "An object that is sent to workers cannot be pickled.",
     )
     assert report.status == 1
 
@@ -159,7 +159,7 @@ def test_saves_and_stacks_are_passed_on(run: Recorded) -> None:
     run.add(Stack, 80, text="Thread 0x1 (most recent call first):\n  File ...")
     report = told(run)
     assert report.redirected == {"/home/me/a.pt": "/tmp/x/a.pt"}
-    assert report.notes == ("redirected checkpoints were removed when the run ended: --scratch keeps them",)
+    assert report.notes == ("redirected checkpoints were removed after the run: --scratch keeps them",)
     assert report.exit.stacks == {80: "Thread 0x1 (most recent call first):\n  File ..."}
 
 
@@ -185,7 +185,7 @@ def test_what_a_program_left_behind_is_a_note(run: Recorded) -> None:
 def test_time_that_ran_out_is_a_note(run: Recorded) -> None:
     report = told(run, ended="time-limit", exit=0, killed=(91,), problems=("a problem",), scratch="/tmp/kept")
     assert [line.split(":")[0] for line in report.notes] == [
-        "the program was ended at the time limit while it made progress",
+        "the program was still making progress at the time limit",
         "a problem",
         "processes that still ran were ended",
         "records and redirected checkpoints are in /tmp/kept",

@@ -24,7 +24,7 @@ A page is called `DLL101-loader-inherits-start-method.md` and reads, from top to
 
 `apis` lists pieces of source text that the rule is about; every good example holds one, so that it is a near miss.
 `run` is for `dllint run`: `RunSection` and `ErrorText` in `page` say what its keys mean.
-Only the TOML block is read when pages are loaded; the rest is taken apart when somebody asks for it.
+Only the TOML block is parsed when pages are loaded; the rest is parsed on demand.
 """
 
 from __future__ import annotations

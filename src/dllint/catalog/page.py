@@ -1,4 +1,4 @@
-"""A rule page: what its head says, and its body taken apart when somebody asks for it."""
+"""A rule page: its head, and its body, which is parsed on demand."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Example:
     Attributes:
         title: the words after `Bad:` or `Good:`, unique in the page.
         files: relative POSIX path → text, without the marks.
-        marks: every finding that a check of these files gives, over all rules, in order.
+        marks: every finding of a check of these files, by any rule, in order.
         line: line of the heading in the page, from 1.
     """
 
@@ -70,7 +70,7 @@ class Option:
 
 @dataclass(frozen=True)
 class ErrorText:
-    """A text that programs show when they end in the rule's hazard.
+    """An error text of programs that fail by the rule's hazard.
 
     Attributes:
         text: a regular expression, found anywhere in the exception and its traceback.
@@ -91,7 +91,7 @@ class RunSection:
         text: the message where only the run saw the hazard; "" takes the page's summary.
         subject: what the hazard needs: a loader with workers, any loader, or none ("program").
         place: where a hazard that only the run saw is shown: where the loader is built, or where it is iterated.
-        alike: codes of rules that a run cannot distinguish from this one: a finding of one speaks for the others.
+        alike: codes of rules that a run cannot distinguish from this one: a finding of one stands for the others.
         errors: texts of failures that come from this hazard.
     """
 
@@ -109,7 +109,7 @@ class RulePage:
     Attributes:
         severity: what a finding has when the rule does not say otherwise.
         fix: the strongest kind of fix that the rule offers.
-        fails: a warning of the rule means that the program fails, and not that it costs something.
+        fails: a warning of the rule means that the program fails, not only that it wastes memory or time.
         since: the version of this program that first had the rule.
         summary: one sentence.
         apis: pieces of source text that the rule is about.

@@ -5,20 +5,49 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from dllint.cli.check import check
 from dllint.cli.questions import clean, config, doctor, rule, trace, version
 from dllint.cli.run import run
 from dllint.commands.exits import status_of
 
+HELP = """Find what breaks or slows down the data loading of PyTorch programs.
+
+Without a command, `dllint` checks the project around the current directory, as `dllint check` does.
+"""
+
+
+class _PlainHelp:
+    """A command whose help shows what values are, and not their Python types."""
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if getattr(one, "is_flag", False):
+                one.metavar = ""
+            elif isinstance(one, TyperArgument):
+                # typer writes the type of an argument beside its name, whatever its metavar.
+                vars(one)["display_type_rich"] = lambda ctx: None
+        return params
+
+
+class Command(_PlainHelp, TyperCommand):
+    """One command."""
+
+
+class Group(_PlainHelp, TyperGroup):
+    """The program with its commands."""
+
+
 app = typer.Typer(
     name="dllint",
-    help="Finds data loading hazards in PyTorch programs.",
+    cls=Group,
+    help=HELP,
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -33,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     raw = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(status_of(lambda: app(args=arguments, prog_name="dllint", standalone_mode=False, obj=raw)))
+    if not raw and not os.environ.get("_DLLINT_COMPLETE"):
+        raw = ["check"]
+    sys.exit(status_of(lambda: app(args=raw, prog_name="dllint", standalone_mode=False, obj=raw)))
 
 
 def _print_version(wanted: bool) -> None:
@@ -51,7 +82,7 @@ def _options(
     pass
 
 
-app.command()(check)
-app.command(context_settings={"allow_interspersed_args": False})(run)
+app.command(cls=Command)(check)
+app.command(cls=Command, context_settings={"allow_interspersed_args": False})(run)
 for _command in (trace, rule, doctor, config, clean, version):
-    app.command()(_command)
+    app.command(cls=Command)(_command)

@@ -30,23 +30,37 @@ from dllint.reporters import Format
 def check(
     paths: Annotated[
         list[str],
-        typer.Argument(help="Files and directories; - is standard input.", default_factory=list, show_default=False),
+        typer.Argument(
+            metavar="PATHS",
+            help="Files and directories, or - for standard input; default: the project around this directory.",
+            default_factory=list,
+            show_default=False,
+        ),
     ],
     select: Annotated[
-        Optional[list[str]], option("--select", "Rules to check: codes or prefixes, comma-separated.", RULES)
+        Optional[list[str]],
+        option("--select", "Rules to check: codes, prefixes or names, comma-separated.", RULES, metavar="RULES"),
     ] = None,
     ignore: Annotated[
-        Optional[list[str]], option("--ignore", "Rules to leave out: codes or prefixes, comma-separated.", RULES)
+        Optional[list[str]],
+        option("--ignore", "Rules not to check: codes, prefixes or names, comma-separated.", RULES, metavar="RULES"),
     ] = None,
     extend_select: Annotated[
-        Optional[list[str]], option("--extend-select", "Rules to check in addition to the selected ones.", RULES)
+        Optional[list[str]],
+        option("--extend-select", "Rules to check in addition to the selected ones.", RULES, metavar="RULES"),
     ] = None,
     per_file_ignores: Annotated[
         Optional[list[str]],
-        option("--per-file-ignores", "Rules to leave out in some files: PATTERN:CODE, comma-separated.", RULES),
+        option(
+            "--per-file-ignores",
+            "Rules not to check in some files: PATTERN:RULE, comma-separated.",
+            RULES,
+            metavar="PATTERN:RULE",
+        ),
     ] = None,
     preview: Annotated[
-        Optional[bool], option("--preview/--no-preview", "Check the rules in preview too.", RULES, show_default=False)
+        Optional[bool],
+        option("--preview/--no-preview", "Also check the rules that are in preview.", RULES, show_default=False),
     ] = None,
     fix: Annotated[bool, option("--fix", "Apply safe fixes.", FIXES)] = False,
     unsafe_fixes: Annotated[
@@ -64,6 +78,7 @@ def check(
         bool, option("--statistics", "Print a count per rule instead of the findings.", OUTPUT)
     ] = False,
     quiet: Annotated[bool, option("--quiet", "Print findings and errors only.", OUTPUT, "-q")] = False,
+    show_all: Annotated[bool, option("--show-all", "List all related places of a finding.", OUTPUT)] = False,
     verbose: Annotated[
         bool, option("--verbose", "Also print which limits of the analysis were met, and how often.", OUTPUT, "-v")
     ] = False,
@@ -97,16 +112,17 @@ def check(
     no_cache: NoCache = False,
     cache_dir: CacheDir = None,
     force_exclude: Annotated[
-        bool, option("--force-exclude", "Leave out excluded files even if they are named.", FILES)
+        bool, option("--force-exclude", "Skip excluded files even if they are named.", FILES)
     ] = False,
     no_respect_gitignore: Annotated[
         bool, option("--no-respect-gitignore", "Check files that git ignores too.", FILES)
     ] = False,
     exclude: Annotated[
-        Optional[list[str]], option("--exclude", "Patterns of files to leave out; replaces the default.", FILES)
+        Optional[list[str]],
+        option("--exclude", "Files not to check; replaces the default patterns.", FILES, metavar="PATTERNS"),
     ] = None,
     extend_exclude: Annotated[
-        Optional[list[str]], option("--extend-exclude", "Patterns of further files to leave out.", FILES)
+        Optional[list[str]], option("--extend-exclude", "More files not to check.", FILES, metavar="PATTERNS")
     ] = None,
     stdin_filename: Annotated[
         Optional[str], option("--stdin-filename", "Path of the file that standard input holds.", FILES, metavar="FILE")
@@ -122,7 +138,8 @@ def check(
     target_python: TargetPython = None,
     target_platform: TargetPlatform = None,
     jobs: Annotated[
-        Optional[int], option("--jobs", "Number of processes that parse files; default: all cores.", RUN, "-j", min=1)
+        Optional[int],
+        option("--jobs", "Number of processes that parse files; default: all cores.", RUN, "-j", min=1, metavar="N"),
     ] = None,
     watch: Annotated[bool, option("--watch", "Check again whenever a file changes.", RUN, "-w")] = False,
     color: Color = "auto",

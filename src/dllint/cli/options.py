@@ -23,12 +23,20 @@ Isolated = Annotated[bool, option("--isolated", "Read no configuration file.", R
 TargetPython = Annotated[
     Optional[str],
     option(
-        "--target-python", 'Python that the program runs on: a version ("3.12") or a range (">=3.10,<3.15").', TARGETS
+        "--target-python",
+        'Python that the program runs on: a version ("3.12") or a range (">=3.10,<3.15").',
+        TARGETS,
+        metavar="VERSION",
     ),
 ]
 TargetPlatform = Annotated[
     Optional[list[str]],
-    option("--target-platform", "Platforms that the program runs on: linux, macos, windows, comma-separated.", TARGETS),
+    option(
+        "--target-platform",
+        "Platforms that the program runs on: linux, macos, windows, comma-separated.",
+        TARGETS,
+        metavar="NAMES",
+    ),
 ]
 CacheDir = Annotated[
     Optional[str], option("--cache-dir", "Directory of the cache of parsed files.", RUN, metavar="DIR")

@@ -42,7 +42,9 @@ def trace(
 
 
 def rule(
-    code: Annotated[Optional[str], typer.Argument(help="A code or name: DLL101.")] = None,
+    code: Annotated[
+        Optional[str], typer.Argument(metavar="RULE", help="A code or a name, as DLL201 or lambda-in-dataset.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Explain all rules.")] = False,
     output_format: TextOrJson = "text",
 ) -> int:
@@ -66,7 +68,9 @@ def doctor(
 
 
 def config(
-    key: Annotated[Optional[str], typer.Argument(help="A key of the table tool.dllint in pyproject.toml.")] = None,
+    key: Annotated[
+        Optional[str], typer.Argument(metavar="KEY", help="A key of \\[tool.dllint] in pyproject.toml.")
+    ] = None,
 ) -> int:
     """List the settings that a project can have, or explain one."""
     from dllint.commands import explain
@@ -76,7 +80,8 @@ def config(
 
 def clean(
     paths: Annotated[
-        Optional[list[str]], typer.Argument(help="Where to read `cache-dir` from; default: this directory.")
+        Optional[list[str]],
+        typer.Argument(metavar="PATHS", help="Where to read `cache-dir` from; default: this directory."),
     ] = None,
     cache_dir: CacheDir = None,
 ) -> int:

@@ -35,14 +35,23 @@ def run(
     ],
     module: Annotated[bool, typer.Option("-m", help="The first word is a module.")] = False,
     max_batches: Annotated[
-        int, option("--max-batches", "Number of batches after which an epoch ends; 0 for no limit.", LIMITS, min=0)
+        int,
+        option(
+            "--max-batches", "Number of batches after which an epoch ends; 0 for no limit.", LIMITS, min=0, metavar="N"
+        ),
     ] = 16,
     max_epochs: Annotated[
         int,
-        option("--max-epochs", "Number of epochs per loader after which the run ends; 0 for no limit.", LIMITS, min=0),
+        option(
+            "--max-epochs",
+            "Number of epochs per loader after which the run ends; 0 for no limit.",
+            LIMITS,
+            min=0,
+            metavar="N",
+        ),
     ] = 3,
     time_limit: Annotated[
-        float, option("--time-limit", "Seconds after which the run ends; 0 for no limit.", LIMITS, min=0)
+        float, option("--time-limit", "Seconds after which the run ends; 0 for no limit.", LIMITS, min=0, metavar="N")
     ] = 120,
     allow_saves: Annotated[
         bool, option("--allow-saves", "Let the shortened run write checkpoints to their own paths.", LIMITS)
@@ -51,15 +60,20 @@ def run(
         Optional[str], option("--scratch", "Keep records and redirected checkpoints here.", LIMITS, metavar="DIR")
     ] = None,
     epochs: Annotated[
-        Optional[int], option("--epochs", "Number of epochs of the real run, for predictions.", TARGETS, min=1)
+        Optional[int],
+        option("--epochs", "Number of epochs of the real run, for predictions.", TARGETS, min=1, metavar="N"),
     ] = None,
     workers: Annotated[
         Optional[int],
-        option("--workers", "Number of workers per loader in the real run, for predictions.", TARGETS, min=0),
+        option(
+            "--workers", "Number of workers per loader in the real run, for predictions.", TARGETS, min=0, metavar="N"
+        ),
     ] = None,
     trials: Annotated[
         Optional[list[str]],
-        option("--try", "Start methods to try loaders under: fork, spawn, forkserver, or none.", TARGETS),
+        option(
+            "--try", "Start methods to try loaders under: fork, spawn, forkserver, or none.", TARGETS, metavar="METHODS"
+        ),
     ] = None,
     target_python: TargetPython = None,
     target_platform: TargetPlatform = None,
@@ -68,6 +82,7 @@ def run(
     ] = None,
     output_format: Annotated[RunFormat, FORMAT] = "text",
     output_file: OutputFile = None,
+    show_all: Annotated[bool, option("--show-all", "List all related places of a finding.", OUTPUT)] = False,
     progress: Annotated[
         Optional[bool],
         option(

@@ -1,4 +1,4 @@
-"""Baselines: findings that are known and not reported again. A finding is known by its code, file and source line.
+"""Baselines: known findings, which are not reported again. A finding is identified by code, file and source line.
 
 Line numbers are not compared, so that a baseline survives edits elsewhere in the file.
 """

@@ -23,7 +23,7 @@ WATCH_EVERY_S = 0.5
 
 
 def run(request: Request) -> int:
-    """Check once, or again whenever a file changes; gives the exit code.
+    """Check once, or again whenever a file changes; returns the exit code.
 
     Raises:
         ConfigError: the request or a configuration file makes no sense.
@@ -37,7 +37,10 @@ def run(request: Request) -> int:
 
 def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
     if not request.paths:
-        request = replace(request, paths=(project_root([os.getcwd()]),))
+        root = project_root([os.getcwd()])
+        request = replace(request, paths=(root,), around=True)
+        if not request.quiet:
+            tell([f"checking {root}, {_why(root)}"], "note")
     request, unsaved = _with_stdin(request)
     settings = request.choice.load(request.paths)
     execution = Execution(
@@ -59,6 +62,14 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
     from dllint.fixes.offers import offered
 
     return finish(Check(request, settings, execution), offered(report, settings))
+
+
+def _why(root: str) -> str:
+    """Why a directory is taken as the project around the current one."""
+    marks = [name for name in ("pyproject.toml", ".git") if os.path.exists(os.path.join(root, name))]
+    if marks:
+        return f"the nearest directory that holds a {marks[0]}"
+    return "the current directory: no pyproject.toml or .git is in it or above it"
 
 
 def _watch(request: Request) -> int:
@@ -91,7 +102,7 @@ def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:
     if STDIN not in request.paths:
         return request, {}
     if len(request.paths) > 1:
-        raise ConfigError('"-" is standard input and takes no other paths beside it')
+        raise ConfigError('"-" (standard input) cannot be combined with other paths')
     path = os.path.abspath(request.stdin_filename or STDIN)
     return replace(request, paths=(path,), stdin=True), {path: sys.stdin.buffer.read()}
 
@@ -101,8 +112,8 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     tell(selection.problems, "error")
     if not request.quiet:
         told = (
-            f"data files ({', '.join(SUFFIXES)}) of up to {CONFIG_BYTES // MIB} MiB are read where these files load "
-            "them by a written path; of other data files only the size is asked"
+            f"these files' own data files ({', '.join(SUFFIXES)}) are read too, up to {CONFIG_BYTES // MIB} MiB, where "
+            "the code names their path; of other data files only the size is read"
         )
         tell([told], "note")
     for path in selection.files:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dllint.commands.exits import CLEAN, FAILED, FOUND
-from dllint.commands.output import tell, wants_color, write
+from dllint.commands.output import knows_links, tell, terminal_width, wants_color, write
 from dllint.commands.settings import Choice
 from dllint.config import Settings
 from dllint.finding import SEVERITIES, Severity
@@ -21,7 +21,7 @@ from dllint.reporters.statistics import statistics
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for on the command line."""
+    """What the user asked for on the command line; `around`: no path was named, so `paths` holds the project's root."""
 
     paths: Sequence[str] = ()
     choice: Choice = Choice()
@@ -38,6 +38,7 @@ class Request:
     output_file: str | None = None
     statistics: bool = False
     quiet: bool = False
+    show_all: bool = False
     verbose: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
@@ -51,6 +52,7 @@ class Request:
     watch: bool = False
     color: str = "auto"
     stdin: bool = False
+    around: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Check:
 
 
 def conclude(check: Check, report: Report, mended: int = 0) -> int:
-    """Write the report and give the exit code; `mended` findings are gone from it already."""
+    """Write the report and return the exit code; `mended` is the number of findings that were fixed before."""
     if check.request.write_baseline:
         from dllint.commands.baseline import write_baseline
 
@@ -113,6 +115,10 @@ def _write_report(request: Request, report: Report) -> None:
         unsafe_fixes=request.unsafe_fixes,
         quiet=request.quiet,
         directory=os.getcwd(),
+        width=0 if request.output_file is not None else terminal_width(stream),
+        links=request.output_file is None and knows_links(stream),
+        show_all=request.show_all,
+        paths=() if request.around else tuple(request.paths),
     )
     text = (statistics if request.statistics else render)(request.output_format, report, style)
     if request.output_file is None:

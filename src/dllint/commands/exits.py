@@ -40,6 +40,8 @@ def status_of(work: Callable[[], int]) -> int:
 
 
 def _failed(message: str) -> int:
+    # Pydantic, by which typer checks values, says so before its own words.
+    message = message.replace(": Value error, ", ": ")
     if message.strip():
         print(f"error: {plain(' '.join(message.split()))}", file=sys.stderr)
     return FAILED

@@ -16,61 +16,65 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "target-python": (
         "from `requires-python`, else 3.10 to 3.14",
         '">=3.10,<3.14"',
-        "The Python versions that the program is meant for. From 3.14 on, Linux starts processes by forkserver.",
+        "The Python versions that the program runs on. On Linux, forkserver is the default from 3.14 on.",
     ),
     "target-platform": (
         '"linux"',
         '["linux", "macos"]',
-        "The platforms that the program is meant for. macOS and Windows start processes by spawn.",
+        "The platforms that the program runs on. On macOS and Windows, spawn is the default.",
     ),
     "select": (
         '["DLL"]',
         '["DLL1", "DLL201"]',
-        "Codes or prefixes of the rules to check for. The longest prefix wins.",
+        "The rules to check, by code, prefix or name. The longest prefix wins.",
     ),
-    "ignore": ("[]", '["DLL403"]', "Codes or prefixes of the rules to leave out."),
-    "extend-select": ("[]", '["DLL403"]', "Codes or prefixes to check for beside `select`."),
-    "extend-safe-fixes": ("[]", '["DLL101"]', "Codes or prefixes of rules whose unsafe fixes `--fix` applies too."),
-    "extend-unsafe-fixes": ("[]", '["DLL501"]', "Codes or prefixes of rules whose safe fixes need `--unsafe-fixes`."),
-    "per-file-ignores": ("{}", '{ "tests/**" = ["DLL3"] }', "Rules to leave out in the files that match a pattern."),
+    "ignore": ("[]", '["DLL403"]', "The rules not to check."),
+    "extend-select": ("[]", '["DLL403"]', "Rules to check in addition to `select`."),
+    "extend-safe-fixes": ("[]", '["DLL101"]', "Rules whose unsafe fixes `--fix` applies too."),
+    "extend-unsafe-fixes": ("[]", '["DLL501"]', "Rules whose safe fixes need `--unsafe-fixes`."),
+    "per-file-ignores": ("{}", '{ "tests/**" = ["DLL3"] }', "Rules not to check in the files that match a pattern."),
     "lower-severity": (
         '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"]',
         "[]",
-        "Patterns, as in .gitignore, of files whose findings weigh one severity less: tests and examples of a library.",
+        "Files, by patterns as in .gitignore, whose findings get the next lower severity: tests and examples.",
     ),
     "exclude": (
         "version control, virtual environments, caches, builds",
         '["third_party"]',
-        "Patterns, as in .gitignore, of files and directories to leave out; replaces the default.",
+        "Files and directories not to check, by patterns as in .gitignore; replaces the default.",
     ),
-    "extend-exclude": ("[]", '["generated/**"]', "Patterns to leave out beside `exclude`."),
-    "preview": ("false", "true", "Check for rules in preview too."),
-    "loaders": ("[]", '["mypackage.FastLoader"]', "Further classes and functions that make a DataLoader."),
-    "datasets": ("[]", '["mypackage.BaseData"]', "Further base classes of datasets."),
+    "extend-exclude": ("[]", '["generated/**"]', "Patterns in addition to `exclude`."),
+    "preview": ("false", "true", "Also check the rules that are in preview."),
+    "loaders": ("[]", '["mypackage.FastLoader"]', "Your own classes and functions that make a DataLoader."),
+    "datasets": ("[]", '["mypackage.BaseData"]', "Your own base classes of datasets."),
     "launchers": (
         "[]",
         '["mypackage.launch"]',
-        "Further functions that start processes, as `torch.multiprocessing.spawn` does.",
+        "Your own functions that start processes, as `torch.multiprocessing.spawn` does.",
     ),
-    "mmap-stores": ("[]", '["mypackage.open_store"]', "Further functions that open a memory-mapped store."),
-    "openers": ("[]", '["mypackage.Reader"]', "Further functions that open what forked processes must not share."),
-    "unpicklable": ("[]", '["mypackage.Client"]', "Further classes and functions whose objects cannot be pickled."),
+    "mmap-stores": ("[]", '["mypackage.open_store"]', "Your own functions that open a memory-mapped store."),
+    "openers": (
+        "[]",
+        '["mypackage.Reader"]',
+        "Your own functions that open a handle which forked processes must not share.",
+    ),
+    "unpicklable": ("[]", '["mypackage.Client"]', "Your own classes and functions whose objects cannot be pickled."),
     "cuda-calls": (
         "[]",
         '["mypackage.warm_up"]',
-        "Further functions that initialise CUDA where they are called.",
+        "Your own functions that initialize CUDA.",
     ),
     "copying-calls": (
         "[]",
         '["mypackage.own"]',
-        "Further functions and methods that copy a tensor.",
+        "Your own functions and methods that copy a tensor.",
     ),
     "cache-dir": (
         "`$XDG_CACHE_HOME/dllint` or the usual place of the platform",
         '".dllint_cache"',
-        "Where facts about files are kept between runs, inside of the project.",
+        "The directory of the cache of parsed files, inside the project.",
     ),
-    "rules": ("{}", "{ DLL301 = { copies-mib = 64 } }", "Options of single rules, as `dllint rule CODE` lists them."),
+    "rules": ("{}", "{ DLL301 = { copies-mib = 64 } }", "Options of single rules; `dllint rule RULE` lists them."),
 }
 """Each key of [tool.dllint]: its default, an example and what it says."""
 
@@ -130,21 +134,26 @@ def settings_table(settings: Settings) -> str:
 
 
 def _print_pages(pages: Iterable[RulePage]) -> None:
+    texts = map(_readable, pages)
     if not sys.stdout.isatty():
-        print("\n".join(page.text for page in pages), end="")
+        print("\n".join(texts), end="")
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console()
-    for page in pages:
-        fix = {"none": "no fix"}.get(page.fix, f"{page.fix} fix")
-        preview = ", in preview" if page.preview else ""
-        console.print(
-            Markdown(f"# {page.code} {page.name}\n\n{page.severity}, {fix}{preview}. {page.summary}\n\n{page.body}")
-        )
-        if page.options:
-            console.print(Markdown("## Options\n\n" + "\n".join(map(_option_line, page.options))))
+    for text in texts:
+        console.print(Markdown(text))
+
+
+def _readable(page: RulePage) -> str:
+    """A page as a person reads it: what its TOML block says becomes a sentence, and a list of options."""
+    fix = {"none": "no automatic fix"}.get(page.fix, f"{page.fix} fix")
+    preview = ", in preview" if page.preview else ""
+    text = f"# {page.code} {page.name}\n\n{page.severity.capitalize()}, {fix}{preview}. {page.summary}\n\n{page.body}"
+    if page.options:
+        text += "\n## Options\n\n" + "\n".join(map(_option_line, page.options)) + "\n"
+    return text
 
 
 def _option_line(option: Option) -> str:

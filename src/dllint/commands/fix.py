@@ -39,7 +39,7 @@ def mend(check: Check, report: Report) -> int:
     run = fix_until_stable(findings, read, request.unsafe_fixes)
     for failed in run.failed:
         where = f"{shown_path(failed.finding.path, os.getcwd())}:{failed.finding.span.line}"
-        _say(f"warning: {where}: {failed.finding.code} was not mended: {failed.reason}", request)
+        _say(f"warning: {where}: {failed.finding.code} was not fixed: {failed.reason}", request)
     if request.diff:
         return _print_diffs(request, run, report)
     if request.stdin:
@@ -85,14 +85,14 @@ def _print_diffs(request: Request, run: FixRun, report: Report) -> int:
         sys.stdout.write(file_diff(shown_path(path, os.getcwd()), old, new))
     tell_beside(report, request)
     if run.texts:
-        _say(f"Would mend {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
+        _say(f"Would fix {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
     if report.incomplete:
         return FAILED
     return FOUND if run.texts and not request.exit_zero else CLEAN
 
 
 def _summarize(request: Request, run: FixRun) -> None:
-    _say(f"Mended {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
+    _say(f"Fixed {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
     if request.show_fixes:
         by_file: dict[str, Counter[tuple[str, str]]] = {}
         for finding, _ in run.applied:

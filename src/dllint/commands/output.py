@@ -1,9 +1,9 @@
-"""What a command writes beside its report: errors and warnings, colours or none, a file in the place of stdout, and
-a progress bar."""
+"""Output beside the report: errors and warnings, colours, files that options name, and a progress bar."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +12,10 @@ from typing import Any
 
 from dllint.config import ConfigError
 from dllint.reporters.source import plain
+
+LINKING_TERMINALS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio", "zed"})
+FIRST_LINKING_VTE = 5000
+"""VTE 0.50, which GNOME's terminals are built on."""
 
 
 def tell(lines: Iterable[str], label: str = "") -> None:
@@ -44,6 +48,28 @@ def wants_color(choice: str, stream: Any) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width(stream: Any) -> int:
+    """Columns of the terminal behind a stream; 0 where there is none."""
+    return shutil.get_terminal_size().columns if stream.isatty() else 0
+
+
+def knows_links(stream: Any) -> bool:
+    """Whether the terminal behind a stream shows OSC 8 links, by the variables that such terminals set; FORCE_HYPERLINK
+    decides where it is set."""
+    environment = os.environ
+    if forced := environment.get("FORCE_HYPERLINK"):
+        return forced != "0"
+    if not stream.isatty() or environment.get("TERM") == "dumb" or environment.get("CI"):
+        return False
+    vte = environment.get("VTE_VERSION", "")
+    return (
+        any(environment.get(name) for name in ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM"))
+        or environment.get("TERM_PROGRAM") in LINKING_TERMINALS
+        or environment.get("TERM", "").startswith(("xterm-kitty", "xterm-ghostty", "alacritty", "foot"))
+        or (vte.isdigit() and int(vte) >= FIRST_LINKING_VTE)
+    )
 
 
 @contextmanager

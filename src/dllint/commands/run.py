@@ -48,6 +48,7 @@ class Request:
     report: str | None = None
     output_format: RunFormat = "text"
     output_file: str | None = None
+    show_all: bool = False
     progress: bool | None = None
     color: str = "auto"
 
@@ -149,7 +150,9 @@ def _write(request: Request, told: RunReport) -> None:
         ConfigError: a file cannot be written.
     """
     style = Style(
-        color=request.output_file is None and wants_color(request.color, sys.stdout), directory=told.directory
+        color=request.output_file is None and wants_color(request.color, sys.stdout),
+        directory=told.directory,
+        show_all=request.show_all,
     )
     text = render(request.output_format, told, style, "runs.")
     if request.output_file is None:

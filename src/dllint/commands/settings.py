@@ -31,7 +31,14 @@ class Choice:
             ConfigError: an option or a configuration file makes no sense.
         """
         options = {rule.code: rule.options({}) for rule in registry.rules()}
-        return config.load(paths, config=self.config, isolated=self.isolated, overrides=self.overrides, options=options)
+        return config.load(
+            paths,
+            config=self.config,
+            isolated=self.isolated,
+            overrides=self.overrides,
+            options=options,
+            names=registry.names(),
+        )
 
 
 def split(options: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:

@@ -22,7 +22,7 @@ from dllint.tracing import Trace, parse_place, trace_file, trace_line
 def run(
     place: str, choice: Choice, *, no_cache: bool = False, output_format: TraceFormat = "text", color: str = "auto"
 ) -> int:
-    """Trace FILE or FILE:LINE and print it; gives the exit code.
+    """Trace FILE or FILE:LINE and print it; returns the exit code.
 
     Raises:
         ConfigError: there is no such file or line, the file cannot be read, or a configuration makes no sense.

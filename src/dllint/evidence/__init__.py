@@ -1,4 +1,4 @@
-"""What the records of a run say of a finding: the vocabulary in which each rule judges its own findings.
+"""The evidence of a run: the vocabulary in which each rule judges its own findings.
 
 loader run   everything that the records say of one DataLoader object: call site, iterations, workers, measurements
 case         a finding with the loader runs that it is about

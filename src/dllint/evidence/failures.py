@@ -1,4 +1,4 @@
-"""What a failure means: the exceptions that data loading hazards end in, by their text.
+"""Failures and their meaning: the exceptions that data loading hazards end in, by their text.
 
 The texts, here and in the pages of the rules, are those of CPython 3.10 to 3.14 and torch 2; which rule's hazard each
 comes from is measured. Patterns are compiled when a run is judged, which a static check never does.

@@ -1,4 +1,4 @@
-"""What the judge of a rule is given, and what it answers."""
+"""The input and the answer of a rule's judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run saw, joined by loader and by the place in the user's code.
+"""The records of a run, grouped by loader and by place in the user's code.
 
 A *loader run* is all that the records say of one DataLoader object: where it was built, how it was iterated, what its
 workers did. A finding is matched to the loader runs whose call site is its place, or one of its related places, or

@@ -1,4 +1,4 @@
-"""Figures from which on a judge decides."""
+"""Thresholds from which a judge decides."""
 
 MIB = 1 << 20
 NOTICEABLE = 10 * MIB

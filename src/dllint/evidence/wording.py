@@ -1,4 +1,4 @@
-"""Words and figures as evidence is worded."""
+"""Words and figures for evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names under which one thing may be found: what assignments, arguments, containers and results pass on."""
+"""Aliases within one file: names to which assignments, arguments, containers and results pass a value."""
 
 from __future__ import annotations
 

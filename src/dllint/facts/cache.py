@@ -1,4 +1,4 @@
-"""Facts kept from one run to the next, by the digest of the text they were taken from.
+"""The cache of facts: kept between checks, by the digest of the source text.
 
 Entries are compressed JSON behind a checksum that only this user can make: reading one runs no code, and one that is
 cut short, altered, of an unexpected shape or brought by a repository counts as absent. A directory that cannot be

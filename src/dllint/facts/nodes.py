@@ -28,7 +28,7 @@ comments and types. What is written in a file:
 What nobody writes, but the interpreter asks about:
 
     Element(value)                   what iterating over `value` gives
-    Entered(value)                   what `with value as …` gives
+    Entered(value)                   what `with value as …` returns
     Defined(scope)                   the function or class of file.scopes[scope]
     Getter(value, attr)              the function behind `value.attr`: a property's, say
 

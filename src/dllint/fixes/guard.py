@@ -1,4 +1,4 @@
-"""Statements at module level that move under the `__main__` guard."""
+"""Moving module-level statements under the `__main__` guard."""
 
 from __future__ import annotations
 

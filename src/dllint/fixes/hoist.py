@@ -1,4 +1,4 @@
-"""Functions that move from where they are used to the top of their module."""
+"""Moving functions from where they are used to the top of their module."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _params(params: cst.Parameters) -> Iterator[cst.Param]:
 def _definition(tree: Tree, node: cst.Lambda, name: str) -> str:
     """The lambda as a function, without a final line end."""
     if tree.is_in_string(node):
-        raise Unresolvable("the lambda stands in a string")
+        raise Unresolvable("the lambda is inside a string")
     for part in walk(node.body):
         if isinstance(part, (cst.NamedExpr, cst.Yield, cst.Await)):
             raise Unresolvable("the body of the lambda acts on the code around it")

@@ -1,4 +1,4 @@
-"""The names that code uses and binds, told without a scope analysis: rather one too many than one too few."""
+"""Names that code reads and binds, found without scope analysis: may report too many, never too few."""
 
 from __future__ import annotations
 
@@ -123,4 +123,4 @@ class Surroundings:
             if isinstance(part, cst.Attribute):
                 constant = self._imported.issuperset(used_names(part))
             if not constant:
-                raise Unresolvable("a default value is evaluated anew each time")
+                raise Unresolvable("a default value would be evaluated each time")

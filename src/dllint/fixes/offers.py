@@ -1,4 +1,4 @@
-"""Which fixes of a report can be carried out: what is offered is what `--fix` does."""
+"""Which fixes of a report can be applied: reports offer exactly what `--fix` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a text to libcst's tree of it."""
+"""Parsing a text with libcst."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixes of many findings: what can be done at once is done in one pass, the rest waits for the next."""
+"""Fixes of many findings, in passes: fixes that do not overlap are applied together, the others in the next pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BINDS = re.compile(r"^(?:(?:async )?def|class) +(\w+)|^(\w+)(?: *:[^=\n]+| *)=(
 
 
 class Applied(NamedTuple):
-    """A fix that was carried out, and the finding that it mends."""
+    """A fix that was carried out, and the finding that it fixes."""
 
     finding: Finding
     fix: Fix

@@ -1,4 +1,4 @@
-"""From a declarative fix to the text edits that carry it out, with nothing changed beside them."""
+"""A declarative fix as text edits that change nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One parsed source: its nodes by the offsets at which they stand."""
+"""One parsed source, with its nodes by their offsets in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New texts into files: whole or not at all."""
+"""Writing new texts to files: completely or not at all."""
 
 from __future__ import annotations
 

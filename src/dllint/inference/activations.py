@@ -1,4 +1,4 @@
-"""Functions that call what they are given: which of their activations differ in what that is."""
+"""Higher-order functions: activations distinguished by the callables that they receive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of a call, and which parameter each one fills."""
+"""Arguments of a call, matched to the parameters of the function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that are passed on: to a parameter that is called, or to something from outside that calls them."""
+"""Callbacks: functions passed to a parameter that is called, or to external code that calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What something from outside the project calls when it is called: the functions that it is given."""
+"""Callbacks of external functions: which of the project's functions a call of one of them runs."""
 
 from __future__ import annotations
 

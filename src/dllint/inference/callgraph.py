@@ -1,4 +1,4 @@
-"""Who calls whom, on demand in both directions."""
+"""The call graph, built on demand in both directions: callees of a call, callers of a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which statements change a container, whatever name they have for it."""
+"""Mutations of containers, through every alias of the container."""
 
 from __future__ import annotations
 

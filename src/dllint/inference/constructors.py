@@ -1,5 +1,4 @@
-"""Which arguments reach the constructor of a class from outside the project: through partials, and through the
-constructors of the project's classes that inherit from it."""
+"""Arguments that reach the constructor of an external class, through partials and through subclasses in the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decorators put in the place of what they stand above. Their calls are among those of the file."""
+"""Decorators: what stands for a decorated function or class. Their calls are in the file's list of calls."""
 
 from __future__ import annotations
 

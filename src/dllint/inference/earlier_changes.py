@@ -1,4 +1,4 @@
-"""What a function has done to a container before a place, itself or by the functions that it calls."""
+"""Mutations of a container before a given place, by the function itself or by functions that it calls."""
 
 from __future__ import annotations
 

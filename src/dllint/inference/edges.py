@@ -1,4 +1,4 @@
-"""Edges of the call graph: which functions a call can run, and which calls can run a function."""
+"""Edges of the call graph: the functions that a call can run, and the calls that can run a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linked project: all files with the answers that the parts of the model give one another."""
+"""The linked project: composes the parts of the interpreter, which query one another through `interface`."""
 
 from __future__ import annotations
 

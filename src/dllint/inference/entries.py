@@ -1,4 +1,4 @@
-"""What a lookup in a container finds, and what changes a container."""
+"""Lookups in containers, and the operations that mutate containers."""
 
 from __future__ import annotations
 

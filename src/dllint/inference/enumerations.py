@@ -1,4 +1,4 @@
-"""Enumerations: their members are objects, each made by a call that nobody writes."""
+"""Enumerations: their members are instances that no written call constructs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression can stand for, on demand.
+"""The evaluator: the set of abstract values of an expression, computed on demand.
 
 Flow-insensitive across functions, flow-sensitive for the names of one function, and sensitive to the calling
 context as far as frames are given: a parameter is read from the call of its frame, or from all known calls

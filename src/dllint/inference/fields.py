@@ -1,4 +1,4 @@
-"""Fields of classes whose constructor is written for them: dataclasses, attrs, pydantic models, named tuples."""
+"""Fields of classes with generated constructors: dataclasses, attrs, pydantic models, named tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the interpreter may ask of one another, and what the interpreter is given from outside.
+"""What the parts of the interpreter may ask one another (a Protocol), and their external inputs.
 
 Each part is written against `Engine`, never against another part: `engine.py` alone composes them. What is known of
 libraries (`Knowledge`) and of processes (`Processes`) comes from rooms above and is handed in.

@@ -1,4 +1,4 @@
-"""What the targets of a loop are given: the parts of what `enumerate`, `zip` and the methods of a dict go through."""
+"""Loop targets: the elements that `enumerate`, `zip` and the methods of a dict yield."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dicts, lists and keyword arguments: what is under a key, with later changes taken into account."""
+"""Dicts, lists and keyword arguments: the value under a key, with later mutations."""
 
 from __future__ import annotations
 

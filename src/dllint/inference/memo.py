@@ -1,12 +1,12 @@
-"""Kept answers, with questions that were cut short told apart from those that were answered in full.
+"""Memo tables that separate complete answers from ones cut off by the depth limit.
 
 Answering what a parameter can be means asking all callers, whose arguments may be parameters again, and so on through
 the whole program. Such questions are followed to a fixed depth. An answer that met the limit is kept together with
-the depth at which it was asked: asked again with more room, it is worked out anew.
+the depth at which it was asked: asked again with more room, it is worked out again.
 
 A question that is met inside itself, in a loop or a recursion, is answered with what is known so far: nothing. What
 follows from that is right for the question itself once it is answered, but not for those on the way there: theirs pass
-with it, and are worked out anew.
+with it, and are worked out again.
 
 Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
 premises are final, every question notes what it asked in turn, so that a premise that changes costs no more than the

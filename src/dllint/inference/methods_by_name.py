@@ -1,4 +1,4 @@
-"""Methods of objects of which nothing is known, by their names."""
+"""Calls of methods on unknown objects, resolved by the method's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of modules that other code sets as attributes: `settings.DEBUG = True` after `import settings`."""
+"""Module attributes set by other modules: `settings.DEBUG = True` after `import settings`."""
 
 from __future__ import annotations
 

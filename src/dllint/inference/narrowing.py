@@ -1,4 +1,4 @@
-"""What tests leave of the values of a name or attribute."""
+"""Narrowing: the values of a name or attribute that remain after a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calling a class gives where it has a `__new__`."""
+"""Instantiation of classes that define `__new__`."""
 
 from __future__ import annotations
 

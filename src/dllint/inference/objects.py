@@ -1,4 +1,4 @@
-"""Objects and modules: what their attributes are."""
+"""Attributes of instances and modules."""
 
 from __future__ import annotations
 

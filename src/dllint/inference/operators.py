@@ -1,4 +1,4 @@
-"""Operators, truth and comparisons of values, with what objects of the project answer themselves."""
+"""Operators, truth and comparisons of values, with the special methods of the project's classes."""
 
 from __future__ import annotations
 

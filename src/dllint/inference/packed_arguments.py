@@ -1,4 +1,4 @@
-"""Arguments written apart from the function that they are for: the `args` tuple and `kwargs` dict of a process or
+"""Arguments passed as a tuple or dict to a function that another call runs: `args` and `kwargs` of a process or
 thread."""
 
 from __future__ import annotations

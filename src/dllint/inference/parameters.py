@@ -1,4 +1,4 @@
-"""What parameters can be: in one call, or in all calls that are known."""
+"""Values of parameters: in one call, or over all known calls."""
 
 from __future__ import annotations
 

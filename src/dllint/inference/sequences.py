@@ -1,4 +1,4 @@
-"""Lists, tuples and sets: what stands where in them."""
+"""Lists, tuples and sets: their elements by position."""
 
 from __future__ import annotations
 

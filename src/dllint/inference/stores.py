@@ -1,4 +1,4 @@
-"""Attributes of objects: which statements set them, and where the values are evaluated."""
+"""Attribute stores: which statements set an attribute, and where their values are evaluated."""
 
 from __future__ import annotations
 

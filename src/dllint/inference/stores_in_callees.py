@@ -1,4 +1,4 @@
-"""Attributes that a called function sets on what it is given: `fix(args)` where `fix` says `args.workers = 0`."""
+"""Attributes that a called function sets on its argument: `fix(args)`, where `fix` sets `args.workers = 0`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of values put together, with a bound on their size."""
+"""Unions of value sets, bounded in size."""
 
 from __future__ import annotations
 

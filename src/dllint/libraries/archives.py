@@ -5,12 +5,15 @@ from dllint.libraries.pickling import Mode, Refusal, since, stream
 from dllint.screen import Words
 
 _COMPRESSED = Opener(
-    "an open compressed file", "error", "all processes move its one position", when=When("mode", 1, "reads")
+    "an open compressed file",
+    "error",
+    "reads return wrong data, because all processes move one position",
+    when=When("mode", 1, "reads"),
 )
 _BYTES = Mode(1, "rb", text=False)
 BAD_ZIP = "reads raise `BadZipFile: Bad CRC-32`"
 _ZIP = Opener("an open zip archive", "error", BAD_ZIP, when=When("mode", 1, "reads"))
-_TAR = Opener("an open tar archive", "error", "most reads raise, and some give the wrong bytes")
+_TAR = Opener("an open tar archive", "error", "most reads raise, and some return wrong bytes")
 
 LIBRARY = Library(
     files={

@@ -1,4 +1,4 @@
-"""What functions from outside the project give back, as far as the analysis follows it."""
+"""What functions from outside the project return, as far as the analysis follows it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ LIBRARY = Library(
             Opener(
                 "an open HDF5 file",
                 "info",
-                "right since HDF5 1.10.5, and wrong with older ones",
+                "reads before HDF5 1.10.5 return wrong data",
                 when=When("mode", 1, "reads"),
             ),
         ),

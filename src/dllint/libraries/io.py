@@ -11,12 +11,12 @@ from dllint.libraries.pickling import Mode
 OPEN_FILE = Mode(1)
 # fork(2), Linux man-pages: the child's descriptors refer to the same open file descriptions and share their offset
 READABLE_FILE = Opener(
-    "an open file", "error", "reads give wrong bytes, without any error", when=When("mode", 1, "reads")
+    "an open file", "error", "reads return wrong bytes without an error", when=When("mode", 1, "reads")
 )
 READ_BY_POSITION = Opener("a handle whose reads name their position")
 _TEMPORARY = FileOpener(Mode(0, "w+b", what="a temporary file"))
 
-OWN_OPENER = Opener("a handle", "warning", "the processes share its position or its locks")
+OWN_OPENER = Opener("a handle", "warning", "reads can fail or return wrong data")
 """What a name under `openers` in the configuration opens."""
 OWN_STORE = Opener("a memory-mapped store", mapped="the store")
 """What a name under `mmap-stores` in the configuration opens."""

@@ -9,14 +9,14 @@ _SHARED = (
     Opener(
         "an lmdb environment",
         "warning",
-        "without its locks that works, but lmdb 1.7.3 crashes where the parent has read",
+        "lmdb 1.7.3 crashes if the parent has read before",
         mapped="the lmdb environment",
         when=When("lock", -1, "off"),
     ),
     Opener(
         "an lmdb environment with locks",
         "error",
-        "reads raise `ReadersFullError`, or `BadRslotError` where the parent has read",
+        "reads raise `ReadersFullError`, or `BadRslotError` if the parent has read before",
         mapped="the lmdb environment",
     ),
 )

@@ -81,7 +81,7 @@ LIBRARY = Library(
         **_of_a_context("a multiprocessing lock", *_SYNCHRONISERS),
         **_of_a_context("a multiprocessing queue", "Queue", "JoinableQueue", "SimpleQueue"),
         **_of_a_context("a shared value", "Value", "Array"),
-        "multiprocessing.Manager": Refusal("a multiprocessing manager", instance("weakref.ReferenceType"), "pool"),
+        "multiprocessing.Manager": Refusal("a multiprocessing manager", instance("weakref.ReferenceType"), "manager"),
     },
     replaces_pickle=frozenset({"multiprocess"}),
     words=Words(launching=(b"multiprocessing", b"set_start_method", b"get_context")),

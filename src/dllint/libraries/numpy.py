@@ -18,6 +18,7 @@ ITEM_BYTES = {
 }  # fmt: skip
 """Bytes per element by the last name of a dtype, torch's among them; its `float` and `int` are 4 (see `torch`)."""
 
+SHARED_ARRAY = "an array over shared memory"
 _MEMORY_MAP = Opener("a memory map", mapped="the memory map", array=True)
 _MAPPED_ARRAY = Opener(
     "a memory-mapped array", mapped="the memory-mapped array", array=True, when=When("mmap_mode", 1, "on")
@@ -27,7 +28,7 @@ _SHARED_MEMORY = "multiprocessing.shared_memory.SharedMemory()"
 
 def _over_shared_memory(position: int) -> Opener:
     # numpy.ndarray documentation: with `buffer` the array is a view of it
-    return Opener("an array over shared memory", array=True, when=When("buffer", position, _SHARED_MEMORY))
+    return Opener(SHARED_ARRAY, array=True, when=When("buffer", position, _SHARED_MEMORY))
 
 
 _SHAPED = Maker("numpy", "first", dtype_at=1)

@@ -70,7 +70,7 @@ LIBRARY = Library(
             Opener(
                 "a video capture",
                 "error",
-                "reading a frame hangs, or gives decoding errors",
+                "reading a frame hangs, or fails with decoding errors",
                 ends=frozenset({"release"}),
             ),
         ),

@@ -10,7 +10,7 @@ LIBRARY = Library(
             Opener(
                 "an image that is read lazily",
                 "warning",
-                "now and then `image file is truncated`",
+                "some reads fail (`OSError: image file is truncated`)",
                 ends=frozenset({"close", "load"}),
             ),
         ),

@@ -8,7 +8,7 @@ from dllint.screen import Words
 LIBRARY = Library(
     openers={
         "decord.VideoReader": (
-            Opener("a decord reader", "error", "reading hangs, or aborts where the parent has read"),
+            Opener("a decord reader", "error", "reading hangs, or aborts if the parent has read before"),
         ),
         "av.open": (READ_BY_POSITION,),
     },

@@ -195,7 +195,7 @@ class SourceFile:
                     yield event, name
 
     def rewrites(self, name: str) -> bool:
-        """Whether the module may bind a name anew by what only its run tells: `exec` of a text (not one that is
+        """Whether the module may bind a name again by what only its run tells: `exec` of a text (not one that is
         written there and leaves the name out), a change of its `globals()` under names that are not known."""
         for index in self.facts.called.get("exec", ()):
             call = self.calls[index]

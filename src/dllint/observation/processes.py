@@ -66,7 +66,7 @@ class Throwaway(Record, kind="throwaway"):
 
 @dataclass(frozen=True)
 class Feeder(Record, kind="feeder"):
-    """A queue's feeder thread could not send an object: whoever waits for it waits for ever."""
+    """A queue's feeder thread could not send an object: whoever waits for it waits forever."""
 
     exception: str = ""
     text: str = ""

@@ -3,7 +3,7 @@
 Only methods of torch's own classes are replaced, so that loaders, their subclasses and iterators stay what they are.
 A shortened epoch ends as if the data had ended; when a loader has had its epochs, the next `iter(loader)` raises
 `EnoughSeen`. What counts as the same loader is the object, or one built by the same calls after the first was used,
-so that a loader that is built anew every epoch comes to an end as well. An iteration that the program leaves early
+so that a loader that is built again every epoch comes to an end as well. An iteration that the program leaves early
 counts only for the batches that it took. A loader that is iterated inside an epoch of another one waits for that one.
 """
 

@@ -1,4 +1,4 @@
-"""Conditions over the parameters of a function, said of what its caller hands over."""
+"""Conditions over the parameters of a function, said of what its caller passes."""
 
 from __future__ import annotations
 

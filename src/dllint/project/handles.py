@@ -1,4 +1,4 @@
-"""Handles that objects keep: what a dataset opens, where, and what becomes of it."""
+"""Handles that objects keep: what a dataset opens, where, and what happens to it."""
 
 from __future__ import annotations
 

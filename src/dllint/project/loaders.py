@@ -63,7 +63,7 @@ class Workers:
         """ "4 workers", or where the number comes from."""
         if self.count is not None:
             return "1 worker" if self.count == 1 else f"{self.count} workers"
-        return f"workers (as many as `{self.text}` says)"
+        return f"`{self.text}` workers"
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,7 @@ class Starting:
     def described(self, iteration: Iteration) -> str:
         """What a person reads of it: "this loop over a DataLoader", or the call."""
         if iteration.call < 0:
-            return f"this loop over a {iteration.loader.name} with workers"
+            return f"this loop over a {iteration.loader.name}"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dllint.run_report import RunReport
     from dllint.tracing import Trace
 
-Format = Literal["text", "json", "lsp", "github"]
+Format = Literal["text", "concise", "json", "lsp", "github"]
 """Of `dllint check`: modules of this package."""
 RunFormat = Literal["text", "json"]
 """Of `dllint run`: modules of `runs`."""
@@ -32,16 +32,24 @@ class Style:
         unsafe_fixes: unsafe fixes count as fixable.
         quiet: findings only, without the footer.
         directory: paths are shown relative to this one where they lie inside it; absolute.
+        width: columns of the terminal, at which text is wrapped; 0 for no wrapping.
+        links: codes are links to their pages (OSC 8, which terminals must know).
+        show_all: all related places, and not only the most telling ones.
+        paths: what was asked to be checked, as written.
     """
 
     color: bool = False
     unsafe_fixes: bool = False
     quiet: bool = False
     directory: str = ""
+    width: int = 0
+    links: bool = False
+    show_all: bool = False
+    paths: tuple[str, ...] = ()
 
 
 def fixable(finding: Finding, unsafe: bool) -> bool:
-    """Whether `--fix` would mend the finding, with unsafe fixes or without."""
+    """Whether `--fix` would fix the finding, with unsafe fixes or without."""
     return any(
         fix.edits and (fix.applicability == "safe" or (unsafe and fix.applicability == "unsafe"))
         for fix in finding.fixes

@@ -12,10 +12,10 @@ CONTEXT = 2
 LONGEST = 8
 """Lines of one place that are shown; the middle of a longer one is left out."""
 WIDTH = 140
-"""Screen columns of a source line that are shown."""
+"""Screen columns of a source line that are shown, at most."""
 
 
-def frame(lines: list[str], span: Span, paint: Paint) -> list[str]:
+def frame(lines: list[str], span: Span, paint: Paint, width: int = WIDTH) -> list[str]:
     """The lines around `span`, numbered, with carets under it; nothing where the file has no such line."""
     if not 1 <= span.line <= len(lines):
         return []
@@ -34,38 +34,40 @@ def frame(lines: list[str], span: Span, paint: Paint) -> list[str]:
             if number - span.line == LONGEST // 2:
                 shown.append(f"{paint.dim(f'{chr(0x22EE):>{gutter}} |')} {paint.mark('|')}")
             continue
-        shown += _line(lines[number - 1], number, span, last, gutter, margin, paint)
+        shown += _line(lines[number - 1], number, span, last, gutter, margin, paint, width)
     return [*shown, margin]
 
 
-def _line(line: str, number: int, span: Span, last: int, gutter: int, margin: str, paint: Paint) -> list[str]:
+def _line(
+    line: str, number: int, span: Span, last: int, gutter: int, margin: str, paint: Paint, width: int
+) -> list[str]:
     cells_shown, starts = cells(line)
     edge = len(starts) - 1
     begin = starts[min(span.column - 1, edge)]
     end = starts[min(max(span.end_column - 1, 0), edge)]
     left = 0
-    if last == span.line == number and begin > WIDTH * 2 // 3:
-        left = begin - WIDTH // 3
-    text = _window(cells_shown, starts, left)
+    if last == span.line == number and begin > width * 2 // 3:
+        left = begin - width // 3
+    text = _window(cells_shown, starts, left, width)
     numbered = paint.dim(f"{number:>{gutter}} |")
     if last == span.line:
         shown = [f"{numbered} {text}".rstrip()]
         if number == span.line:
-            carets = "^" * max(1, min(end - begin, WIDTH - (begin - left)))
+            carets = "^" * max(1, min(end - begin, width - (begin - left)))
             shown.append(f"{margin} {' ' * (begin - left)}{paint.mark(carets)}")
         return shown
     if number == span.line:
-        return [f"{numbered}   {text}".rstrip(), f"{margin}  {paint.mark('_' * (min(begin, WIDTH) + 1) + '^')}"]
+        return [f"{numbered}   {text}".rstrip(), f"{margin}  {paint.mark('_' * (min(begin, width) + 1) + '^')}"]
     bar = paint.mark("|") if span.line < number <= last else " "
     shown = [f"{numbered} {bar} {text}".rstrip()]
     if number == last:
-        shown.append(f"{margin} {paint.mark('|' + '_' * max(1, min(end, WIDTH)) + '^')}")
+        shown.append(f"{margin} {paint.mark('|' + '_' * max(1, min(end, width)) + '^')}")
     return shown
 
 
-def _window(shown: list[str], starts: list[int], left: int) -> str:
+def _window(shown: list[str], starts: list[int], left: int, width: int) -> str:
     """The part of the line that is shown, from screen column `left`."""
-    return "".join(shown[bisect_left(starts, left) : bisect_right(starts, left + WIDTH) - 1])
+    return "".join(shown[bisect_left(starts, left) : bisect_right(starts, left + width) - 1])
 
 
 class Paint:
@@ -84,8 +86,15 @@ class Paint:
     def bold(self, text: str) -> str:
         return self._in("1", text)
 
+    def title(self, text: str) -> str:
+        return self._in("1;4", text)
+
+    def link(self, url: str, text: str) -> str:
+        """The text as a link to a page, by OSC 8 (the escape sequence that terminals agreed on)."""
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url else text
+
     def dim(self, text: str) -> str:
-        return self._in("34", text)
+        return self._in("2", text)
 
     def label(self, text: str) -> str:
         return self._in("36", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
+from textwrap import wrap
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -24,6 +25,27 @@ def split_lines(text: str) -> list[str]:
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def wrapped(text: str, begins: int, indent: int, width: int) -> list[str]:
+    """A text as lines of at most `width` columns, of which the first begins at column `begins` and the others at
+    `indent`; one line where the width is 0."""
+    if not width:
+        return [text]
+    free = max(width, indent + 20)
+    lines = wrap(
+        text,
+        free,
+        initial_indent=" " * min(begins, free - 1),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    if not lines:
+        return [""]
+    # What has no room beside the lead stands below it.
+    fits = len(lines[0]) <= free
+    return [lines[0].lstrip(), *lines[1:]] if fits else ["", *(f"{'':{indent}}{lines[0].lstrip()}", *lines[1:])]
 
 
 def shown_path(path: str, directory: str) -> str:

@@ -1,38 +1,57 @@
-"""The report for people: each finding with its source, how control comes there, and what to do."""
+"""The report for people: the findings of each file with their source, how control comes there, and what to do."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dllint.finding import SEVERITIES, Finding, Fix, Place
+from dllint.finding import Finding, Fix, Place
 from dllint.reporters import Style, fixable
 from dllint.reporters.edits import changed_lines
-from dllint.reporters.frame import CONTEXT, Paint, frame
-from dllint.reporters.source import counted, plain, shown_path, split_lines, visible
+from dllint.reporters.frame import CONTEXT, WIDTH, Paint, frame
+from dllint.reporters.ordering import by_file
+from dllint.reporters.source import counted, plain, shown_path, split_lines, visible, wrapped
+from dllint.reporters.summary import footer
 
 if TYPE_CHECKING:
     from dllint.linter import Report
-    from dllint.readiness import Survival
 
-MOST_RELATED = 6
+MOST_RELATED = 3
 """Related places that are shown; a cause may have dozens."""
 MOST_CHANGED = 12
 """Lines of a fix that are shown."""
 
 
 def render(report: Report, style: Style) -> str:
-    blocks = ["\n".join(block(finding, report, style)) for finding in report.findings]
+    blocks: list[str] = []
+    for path, findings in by_file(report.findings):
+        heading = _heading(path, findings, style)
+        for finding in findings:
+            blocks.append("\n".join([*heading, *block(finding, report, style)]))
+            heading = []
     if not style.quiet:
-        blocks.append("\n".join(_footer(report, style)))
+        blocks.append("\n".join(footer(report, style)))
     return "".join(f"{block}\n\n" for block in blocks[:-1]) + "".join(f"{block}\n" for block in blocks[-1:])
 
 
-def headline(finding: Finding, paint: Paint, *, unsafe: bool) -> str:
-    """Code, name, `[*]` where `--fix` would mend it, severity and message."""
-    mark = f" [{paint.label('*')}]" if fixable(finding, unsafe) else ""
-    return f"{paint.mark(finding.code)} {paint.bold(finding.name)}{mark} {finding.severity}: {plain(finding.text)}"
+def _heading(path: str, findings: Sequence[Finding], style: Style) -> list[str]:
+    """The file that the next findings are about."""
+    paint = Paint(style.color)
+    name = plain(shown_path(path, style.directory))
+    number = paint.dim(f": {counted(len(findings), 'finding')}")
+    return [f"{paint.title(name)}{number}", ""]
+
+
+def headline(finding: Finding, style: Style) -> Iterator[str]:
+    """Code, name, `[*]` where `--fix` would fix it, severity and message."""
+    paint = Paint(style.color, finding.severity)
+    mark, star = (" [*]", f" [{paint.label('*')}]") if fixable(finding, style.unsafe_fixes) else ("", "")
+    lead = f"{finding.code} {finding.name}{mark} {finding.severity}: "
+    code = paint.link(finding.url, paint.mark(finding.code)) if style.links else paint.mark(finding.code)
+    shown = f"{code} {paint.bold(finding.name)}{star} "
+    first, *others = wrapped(plain(finding.text), len(lead), 2, style.width)
+    yield f"{shown}{paint.mark(finding.severity or '')}: {first}".rstrip()
+    yield from others
 
 
 def location(path: str, line: int, column: int | None, cell: int | None, directory: str) -> str:
@@ -44,30 +63,50 @@ def location(path: str, line: int, column: int | None, cell: int | None, directo
 
 def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
     paint = Paint(style.color, finding.severity)
-    yield headline(finding, paint, unsafe=style.unsafe_fixes)
+    yield from headline(finding, style)
     source = report.sources.get(finding.path)
     lines = [] if source is None else split_lines(source)
-    shown = frame(lines, finding.span, paint)
     gutter = max(2, len(str(min(finding.span.end_line + CONTEXT, len(lines)))))
+    width = min(WIDTH, max(20, style.width - gutter - 5)) if style.width else WIDTH
+    shown = frame(lines, finding.span, paint, width)
     place = location(finding.path, finding.span.line, finding.span.column, finding.cell, style.directory)
     yield f"{'':{gutter - 1}}{paint.dim('-->')} {place}"
     yield from shown
     indent = " " * gutter
     yield from _places("via", finding.trace, indent, paint, style)
-    yield from _places("note", finding.related[:MOST_RELATED], indent, paint, style)
-    if len(finding.related) > MOST_RELATED:
-        yield f"{indent}= {paint.bold('note')}: and {len(finding.related) - MOST_RELATED} more places"
+    related = finding.related if style.show_all else _most_telling(finding.related)
+    yield from _places("note", related, indent, paint, style)
+    if len(finding.related) > len(related):
+        yield f"{indent}= {paint.bold('note')}: and {len(finding.related) - len(related)} more (--show-all)"
     yield from _verdict(finding, indent, paint)
     if finding.help:
-        yield f"{indent}= {paint.bold('help')}: {finding.help}"
+        yield from _said("help", finding.help, indent, paint, style)
     yield from _fixes(finding, report, indent, paint, style)
+
+
+def _most_telling(places: Sequence[Place]) -> tuple[Place, ...]:
+    """A few of the places, in their order: first those that say something new."""
+    new = list({place.message: place for place in reversed(places)}.values())[::-1]
+    chosen = [*new, *(place for place in places if place not in new)][:MOST_RELATED]
+    return tuple(place for place in places if place in chosen)
+
+
+def _said(label: str, text: str, indent: str, paint: Paint, style: Style) -> Iterator[str]:
+    """A line `= help: …`, wrapped where a terminal is narrow."""
+    lead = f"{indent}= {label}: "
+    first, *others = wrapped(text, len(lead), len(indent) + 4, style.width)
+    yield f"{indent}= {paint.bold(label)}: {first}"
+    yield from others
 
 
 def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, style: Style) -> Iterable[str]:
     names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
     width = min(max(map(len, names), default=0), 40)
     for name, place in zip(names, places, strict=True):
-        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {plain(place.message)}"
+        lead = len(indent) + len(label) + max(width, len(name)) + 5
+        first, *others = wrapped(plain(place.message), lead, len(indent) + 4, style.width)
+        yield f"{indent}= {paint.bold(label)} {name:<{width}}  {first}".rstrip()
+        yield from others
 
 
 def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
@@ -79,7 +118,7 @@ def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
         finding.verdict, paint.label
     )
     first, *others = finding.evidence or ("",)
-    alone = ", seen by the run only" if finding.origin == "runtime" else ""
+    alone = ", found by the run only" if finding.origin == "runtime" else ""
     yield f"{lead}{colour(finding.verdict)}{alone}{': ' if first else ''}{first}"
     yield from (f"{indent}       {line}" for line in others)
 
@@ -88,8 +127,16 @@ def _fixes(finding: Finding, report: Report, indent: str, paint: Paint, style: S
     """The first fix with the lines that it changes, the others by title."""
     word = "fix"
     for fix in finding.fixes:
+        if not fix.edits:
+            # What nobody can apply is no fix; the help says it already.
+            if not finding.help:
+                yield from _said("help", fix.title, indent, paint, style)
+            continue
         kind = "" if fix.applicability == "safe" else f" ({fix.applicability})"
-        yield f"{indent}= {paint.bold(word)}{kind}: {fix.title}"
+        lead = f"{indent}= {word}{kind}: "
+        first, *others = wrapped(fix.title, len(lead), len(indent) + 4, style.width)
+        yield f"{indent}= {paint.bold(word)}{kind}: {first}"
+        yield from others
         if word == "fix":
             yield from _diff(finding, fix, report, indent, paint, style)
         word = "or"
@@ -104,50 +151,3 @@ def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint,
             yield f"{indent}  {colour((line[:2] + visible(line[2:])[0]).rstrip())}"
         if len(lines) > MOST_CHANGED:
             yield f"{indent}  {paint.dim(f'and {len(lines) - MOST_CHANGED} more lines')}"
-
-
-def _survival(survival: Survival | None) -> Iterable[str]:
-    """Will the project get along with the default of Python 3.14?"""
-    if survival is None or not survival.loaders:
-        return
-    loaders = counted(survival.loaders, "DataLoader")
-    verb = "starts its" if survival.following == 1 else "start their"
-    follow = f"{survival.following} {verb} workers by forkserver, the default on Linux from Python 3.14"
-    yield f"Of {loaders} that can have workers, {follow}."
-    if survival.failing:
-        yield f"This project fails there: {_listed(survival.failing)}."
-    else:
-        yield "No finding says that it fails there."
-    if survival.costing:
-        yield f"It costs memory or time there: {_listed(survival.costing)}."
-
-
-def _listed(codes: tuple[tuple[str, int], ...]) -> str:
-    return ", ".join(f"{code} at {counted(number, 'place')}" for code, number in codes)
-
-
-def _footer(report: Report, style: Style) -> Iterable[str]:
-    paint = Paint(style.color)
-    files = counted(report.files_checked, "file")
-    skipped = f", {report.files_skipped} skipped" if report.files_skipped else ""
-    if not report.findings:
-        yield f"No findings in {files}{skipped}."
-        yield from _survival(report.survival)
-        return
-    by_severity = Counter(finding.severity for finding in report.findings)
-    severities = ", ".join(
-        f"{by_severity[severity]} info" if severity == "info" else counted(by_severity[severity], severity)
-        for severity in reversed(SEVERITIES)
-        if by_severity[severity]
-    )
-    elsewhere = sum(bool(report.asked) and one.path not in report.asked for one in report.findings)
-    beside = f" ({elsewhere} of them in other files of the project)" if elsewhere else ""
-    yield f"{counted(len(report.findings), 'finding')}{beside} in {files}{skipped}: {severities}."
-    yield from _survival(report.survival)
-    offered = sum(fixable(finding, style.unsafe_fixes) for finding in report.findings)
-    hidden = sum(fixable(finding, True) for finding in report.findings) - offered
-    if offered:
-        more = f" ({hidden} more with --unsafe-fixes)" if hidden else ""
-        yield f"[{paint.label('*')}] {offered} fixable with --fix{more}."
-    elif hidden:
-        yield f"{hidden} fixable with --fix --unsafe-fixes."

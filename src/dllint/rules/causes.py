@@ -1,4 +1,4 @@
-"""One cause, one finding: what rules found, grouped by what one edit mends."""
+"""One cause, one finding: what rules found, grouped by what one edit fixes."""
 
 from __future__ import annotations
 

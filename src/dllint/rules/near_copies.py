@@ -1,4 +1,4 @@
-"""Near copies of one script: what is found in all of them is said once."""
+"""Near copies of one script: one finding for what is in all of them."""
 
 from __future__ import annotations
 

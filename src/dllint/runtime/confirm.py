@@ -70,7 +70,7 @@ def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement
             return _unseen_line(finding, judge(Case(finding, (), seen, allowed)))
         return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else Case.inconclusive()
     if not runs:
-        return Case.not_reached("no loader that it concerns was built in this run")
+        return Case.not_reached("this run did not build the DataLoader")
     iterated = [run for run in runs if run.iterated or run.loader.error]
     if not iterated:
         return Case.not_reached(f"the loader of {describe(runs[0].loader.site)} was built, and never iterated")
@@ -79,7 +79,7 @@ def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement
         return Case.not_reached(f"the loader of {describe(iterated[0].loader.site)} ran with 0 workers")
     if judge is None:
         return Case.inconclusive(
-            f"the loader of {describe(with_workers[0].loader.site)} ran; nothing measured speaks of this"
+            f"the loader of {describe(with_workers[0].loader.site)} ran, but no measurement covers this"
         )
     return judge(Case(finding, with_workers, seen, allowed))
 
@@ -88,7 +88,7 @@ def _unseen_line(finding: Finding, judgement: Judgement) -> Judgement:
     """A judge that found nothing where nothing is known to have run speaks of nothing."""
     if judgement.verdict in DECIDED:
         return judgement
-    return Case.not_reached("nothing that this run recorded came from there")
+    return Case.not_reached("this run recorded nothing from there")
 
 
 def _told(finding: Finding, judgement: Judgement) -> Finding:

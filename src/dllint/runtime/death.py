@@ -15,8 +15,8 @@ from dllint.rules.pickling.pickling_verdict import KINDS, pickling_code
 from dllint.runtime.discover import found_by_run
 
 ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
-PICKLING = "an object that workers are sent cannot be pickled"
-NO_ITEM = "an item that a worker made cannot be pickled, so that it never arrives and the loader waits for ever"
+PICKLING = "an object that is sent to workers cannot be pickled"
+NO_ITEM = "an item from a worker cannot be pickled: it never arrives, and the loader waits forever"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _failures(seen: Seen) -> Iterator[_Failure]:
     if first and worker_died(f"{first[0].exception}: {first[0].text}"):
         runs = tuple(run for run in seen.runs if run.storages is not None and run.storages.temporary)
         if runs:
-            cause = "a tensor that was made while pickling is gone before the worker gets it"
+            cause = "pickling made a tensor that is gone before the worker receives it"
             yield _Failure(said(first[0].exception, first[0].text), ("DLL206",), cause, first[0], runs)
 
 
@@ -112,7 +112,10 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
         yield _Failure(message, ("DLL107", "DLL402", "DLL205"), cause, None, stuck)
     crowded = tuple(run for run in seen.runs if run.iterated and run.count and not run.forked)
     if crowded:
-        cause = "near the limit of descriptors, sending a storage to a worker fails in a thread that nobody waits for"
+        cause = (
+            "near the limit of file descriptors, sending a tensor to a worker fails in a background thread, "
+            "and the loader waits forever"
+        )
         yield _Failure(message, ("DLL303",), cause, None, crowded)
 
 

@@ -108,9 +108,11 @@ def judge(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _versions(interpreter: Mapping[str, Any]) -> Iterator[Finding]:
-    yield Finding("Python", f"{interpreter['python']} ({interpreter['executable']})", "the interpreter looked at")
+    yield Finding(
+        "Python", f"{interpreter['python']} ({interpreter['executable']})", "the interpreter that was examined"
+    )
     torch = interpreter.get("torch")
-    meaning = "dllint run uses the program's own torch; dllint check needs none"
+    meaning = "dllint run uses the program's torch; dllint check needs none"
     if not torch:
         yield Finding(
             "torch", "not installed", meaning, "this interpreter cannot run loaders: name the program's with --python"
@@ -136,7 +138,7 @@ def _versions(interpreter: Mapping[str, Any]) -> Iterator[Finding]:
     yield Finding(
         "psutil",
         value,
-        "memory of processes is read with it where there is no /proc",
+        "dllint reads the memory of processes with it where there is no /proc",
         "memory of workers cannot be shown here: pip install psutil" if needed and "version" not in psutil else "",
     )
 
@@ -149,19 +151,19 @@ def _start_method(interpreter: Mapping[str, Any]) -> Finding:
     method = interpreter.get("start_method") or ""
     meaning = {
         "fork": "workers share the parent's memory and inherit its open files, locks and CUDA state; nothing is "
-        "pickled, so that what cannot be pickled shows only under another method: from Python 3.14 on, the default "
-        "on Linux is forkserver",
-        "spawn": "datasets are pickled to each worker, which starts anew and imports the main module: it needs a "
-        f"__main__ guard, and takes about {size(_SPAWNED_WORKER)} before the first item",
-        "forkserver": "datasets are pickled to each worker, which is forked from a clean server: a __main__ guard is "
-        "needed, and tensors are passed one descriptor each",
+        "pickled, so pickling errors appear only under another method: from Python 3.14 on, forkserver is the "
+        "default on Linux",
+        "spawn": "datasets are pickled to each worker, which imports the main module again: scripts need a __main__ "
+        f"guard, and a worker takes about {size(_SPAWNED_WORKER)} before its first item",
+        "forkserver": "datasets are pickled to each worker, which is forked from a clean server: scripts need a "
+        "__main__ guard, and each tensor needs one file descriptor",
     }
     strategy = (interpreter.get("torch") or {}).get("sharing_strategy")
     problem = ""
     if method == "forkserver" and strategy == "file_descriptor":
         problem = (
-            f"a dataset that holds more than {forkserver_storages()} separate tensors fails with any workers: stack "
-            "them into one tensor with offsets"
+            f"a dataset with more than {forkserver_storages()} separate tensors starts no worker (ValueError: too many "
+            "fds): keep one flat tensor with offsets"
         )
     return Finding("default start method", method or "unknown", meaning.get(method, ""), problem)
 
@@ -175,9 +177,9 @@ def _counts(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]
         yield Finding(
             "sharing strategy",
             strategy,
-            "each tensor storage that is sent holds a descriptor and a map in both processes"
+            "each tensor that is sent needs a file descriptor and a memory map in both processes"
             if strategy == "file_descriptor"
-            else "each tensor storage that is sent holds a map in both processes",
+            else "each tensor that is sent needs a memory map in both processes",
         )
     soft, hard = limits.nofile_soft, limits.nofile_hard
     if soft is not None:
@@ -185,7 +187,7 @@ def _counts(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]
         problem = ""
         if soft < _ENOUGH_DESCRIPTORS:
             higher = f"ulimit -n {hard}" if hard is None or hard > soft else "a higher hard limit"
-            problem = f"few: a list that keeps batches runs out after about {soft:,} tensors; raise it with {higher}"
+            problem = f"low: a list that keeps batches reaches it after about {soft:,} tensors; raise it with {higher}"
         yield Finding(
             "open files",
             f"{soft:,} (hard limit {'none' if hard is None else f'{hard:,}'})",
@@ -196,12 +198,12 @@ def _counts(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]
         yield Finding(
             "descriptors a message",
             f"{limits.scm_max_fd}",
-            f"a forkserver's worker can be sent {forkserver_storages()} separate tensors, whatever ulimit -n says",
+            f"a worker under forkserver can receive {forkserver_storages()} separate tensors, whatever ulimit -n says",
         )
     if limits.max_map_count is not None:
         about = max(limits.max_map_count - 500, 0)
         yield Finding(
-            "memory maps a process",
+            "memory maps per process",
             f"{limits.max_map_count:,}",
             f"about {about:,} separate tensors can be sent with the file_system strategy",
             f"below the kernel's default of {DEFAULT_MAX_MAP_COUNT:,}: sysctl vm.max_map_count"
@@ -213,7 +215,7 @@ def _counts(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]
             "processes of this user",
             f"{limits.processes:,}",
             "workers, and the threads of each, count",
-            "few: workers may fail to start, or threads in them; ulimit -u raises it",
+            "low: workers or their threads may fail to start; raise it with ulimit -u",
         )
 
 
@@ -227,7 +229,7 @@ def _memory(limits: Limits) -> Iterator[Finding]:
         if limits.shm_total <= _DOCKER_SHM:
             problem = "this is Docker's default: workers die with a bus error; docker run --shm-size=8g, or --ipc=host"
         elif free < _SMALL_SHM:
-            problem = "little is free: large batches fail with `No space left on device (28)`"
+            problem = "nearly full: large batches fail with `No space left on device (28)`"
         yield Finding(
             "/dev/shm",
             f"{size(free)} free of {size(limits.shm_total)}",
@@ -236,14 +238,14 @@ def _memory(limits: Limits) -> Iterator[Finding]:
             problem,
         )
     else:
-        yield Finding("/dev/shm", "not there", "torch shares tensors by other means on this platform")
+        yield Finding("/dev/shm", "not there", "torch shares tensors in another way on this platform")
     if limits.memory_total is not None:
         available = limits.memory_available
         low = available is not None and available < limits.memory_total / 10
         yield Finding(
             "memory",
             size(limits.memory_total) + (f", {size(available)} available" if available is not None else ""),
-            "forked workers share what they only read; spawned ones copy arrays and lists of the dataset each",
+            "forked workers share what they only read; each spawned worker copies the arrays and lists of the dataset",
             "little is available: other processes hold the rest" if low else "",
         )
     group = limits.cgroup
@@ -253,8 +255,8 @@ def _memory(limits: Limits) -> Iterator[Finding]:
         yield Finding(
             f"control group (v{group.version})",
             (f"{size(group.limit)} allowed" if group.limit is not None else "no limit") + used,
-            "what is charged includes page cache, which gives way; anonymous and shared memory do not, and over the "
-            "limit a worker is killed (`killed by signal: Killed`)",
+            "this includes page cache, which can be reclaimed; anonymous and shared memory cannot; over the limit a "
+            "worker is killed (`killed by signal: Killed`)",
             "more than 80 % of it is held by memory that cannot be reclaimed" if near else "",
         )
     job = limits.slurm
@@ -267,7 +269,8 @@ def _memory(limits: Limits) -> Iterator[Finding]:
             f"{size(job.memory) if job.memory is not None else 'no memory limit'}, "
             f"{f'{job.cores} cores' if job.cores is not None else 'cores unknown'}",
             f"accounting: {how}{kills}",
-            "mapped stores such as LMDB count once in every worker: ask for their size times the workers, or for UsePss"
+            "mapped stores such as LMDB count once in every worker: request their size × "
+            "workers, or ask your cluster's admin for UsePss"
             if sums
             else "",
         )
@@ -308,7 +311,7 @@ def _threads(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding
     cv2 = interpreter.get("cv2")
     meaning = "a pool of threads in every worker that uses it: cv2.setNumThreads(0) in the dataset's module prevents it"
     fictional = "OPENCV_OPENMP_NUM_THREADS" in limits.environment
-    wrong = "OPENCV_OPENMP_NUM_THREADS is set and means nothing to OpenCV: OPENCV_FOR_THREADS_NUM does"
+    wrong = "OPENCV_OPENMP_NUM_THREADS is set, but OpenCV does not read it: use OPENCV_FOR_THREADS_NUM"
     if not cv2:
         yield Finding("OpenCV", "not installed", meaning, wrong if fictional else "")
     elif "error" in cv2:
@@ -322,7 +325,7 @@ def _threads(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding
             f"{cv2['version']}, {cv2['threads']} threads, {cv2['backend'] or 'unknown'} backend",
             meaning
             if cv2["threads"] > 1
-            else "it starts no threads here; on a machine with more cores it would, in every worker",
+            else "it starts no threads here, but would in every worker of a machine with more cores",
             problem,
         )
     torch = interpreter.get("torch") or {}
@@ -330,7 +333,7 @@ def _threads(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding
         yield Finding(
             "torch threads",
             str(torch["threads"]),
-            "in the main process; a loader's worker sets its own to 1, which OpenCV and NumPy do not heed",
+            "in the main process; a DataLoader worker sets its own to 1, which OpenCV and NumPy ignore",
         )
     for name, value in limits.environment.items():
         if name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):

@@ -187,9 +187,8 @@ def _bottleneck(epochs: Iterable[Epoch]) -> Iterator[str]:
     if len(waits) < 2 or not steps:
         return
     part = sum(waits) / max(sum(waits) + sum(steps), 1e-9)
-    each = (
-        f"{statistics.median(waits) * 1000:.1f} ms of wait and {statistics.median(steps) * 1000:.1f} ms of work a batch"
-    )
+    wait, step = statistics.median(waits) * 1000, statistics.median(steps) * 1000
+    each = f"{wait:.1f} ms of wait and {step:.1f} ms of work per batch"
     if part >= BOTTLENECK:
         yield f"loading is the bottleneck: {each}"
     else:

@@ -149,9 +149,9 @@ def _stacks(observation: Observation) -> dict[int, str]:
 
 def _notes(run: Run) -> Iterator[str]:
     if run.ended == "time-limit" and not run.stalled:
-        yield "the program was ended at the time limit while it made progress: --time-limit gives it more"
+        yield "the program was still making progress at the time limit: raise it with --time-limit"
     if run.ended == "itself" and run.exit and _missed_the_rest(run):
-        yield "the program does not expect its epochs to end: --max-batches 0 leaves them as long as they are"
+        yield "the program failed because its epochs were cut short: --max-batches 0 runs them in full"
     yield from run.problems
     if run.killed:
         which = "that the program left behind" if run.ended == "itself" else "that still ran"
@@ -159,7 +159,7 @@ def _notes(run: Run) -> Iterator[str]:
     if run.scratch:
         yield f"records and redirected checkpoints are in {run.scratch}"
     elif gather.redirected(run.observation):
-        yield "redirected checkpoints were removed when the run ended: --scratch keeps them"
+        yield "redirected checkpoints were removed after the run: --scratch keeps them"
 
 
 def _sources(findings: Iterable[Finding], have: Mapping[str, str]) -> dict[str, str]:
@@ -182,6 +182,8 @@ def _unsuppressed(findings: Iterable[Finding], settings: Settings, sources: Mapp
             source = sources.get(finding.path, "")
             if finding.code.startswith(ignored(finding.path) or ("-",)):
                 continue
-            if suppressions.could_suppress(source) and not suppressions.apply([finding], suppressions.read(source)):
+            if suppressions.could_suppress(source) and not suppressions.apply(
+                [finding], suppressions.read(source, registry.names())
+            ):
                 continue
         yield finding

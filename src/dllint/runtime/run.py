@@ -1,4 +1,4 @@
-"""Runs a program under instrumentation, and gives back all that was seen of it."""
+"""Runs a program under instrumentation, and returns all that was seen of it."""
 
 from __future__ import annotations
 
@@ -183,11 +183,11 @@ def _why(command: tuple[str, ...]) -> str:
 def _problems(watched: Watched, seen: Observation) -> list[str]:
     said = []
     if watched.main not in {record.pid for record in seen.of(Process)}:
-        said.append("the program itself could not be instrumented: nothing was recorded of it")
+        said.append("the program itself could not be instrumented: nothing was recorded")
     if seen.cut:
-        said.append(f"{seen.cut} records were cut off and are left out")
+        said.append(f"{seen.cut} records are incomplete and were skipped")
     if seen.malformed:
-        said.append(f"{seen.malformed} records make no sense and are left out")
+        said.append(f"{seen.malformed} records are invalid and were skipped")
     if sys.platform != "linux":
-        said.append("memory, descriptors and maps of processes are known on Linux only")
+        said.append("memory, file descriptors and memory maps are measured on Linux only")
     return said

@@ -1,4 +1,4 @@
-"""The reasoning behind findings: how start methods come to a place, and what a loader's arguments come to."""
+"""The reasoning behind findings: where start methods come from, and where a loader's arguments come from."""
 
 from dllint.inference.origins.sources import Source
 from dllint.tracing.arguments import Argument, DatasetTrace, KeptTrace

@@ -1,4 +1,4 @@
-"""What the arguments of a loader come to and from where, and what its datasets keep."""
+"""The provenance of a loader's arguments, and what its datasets keep."""
 
 from __future__ import annotations
 

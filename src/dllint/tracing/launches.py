@@ -41,12 +41,12 @@ def launches(project: Project, file: SourceFile, statement: Span | None) -> Iter
         found[index] = _launch(project, file, index, tuple(methods), tuple(dict.fromkeys(names)))
     for setting in project.methods.set_calls():
         if setting.file is file:
-            note = "" if setting.methods else "which start method it sets is not known"
+            note = "" if setting.methods else "it sets an unknown start method"
             runs = ("the rest of the program",)
             found[setting.call] = _launch(project, file, setting.call, setting.methods, runs, note)
     for where, index in unfollowed(project):
         if where is file and index not in found:
-            found[index] = _launch(project, file, index, (), (), "what it starts could not be followed")
+            found[index] = _launch(project, file, index, (), (), "what it starts is unknown")
     for index, one in sorted(found.items()):
         if statement is None or shares_lines(statement, file.calls[index].span):
             yield one

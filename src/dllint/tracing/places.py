@@ -1,4 +1,4 @@
-"""What `dllint trace` shows: which start methods are in force at a place, and what a loader's arguments come to.
+"""The content of `dllint trace`: start methods in force at a place, and the provenance of a loader's arguments.
 
 Pure functions over a linked project; what they give is plain data, which reports write down.
 """
@@ -279,7 +279,7 @@ def _excluded(
         elif at >= arrival.until:
             reason = "a forced set_start_method has replaced it before"
         elif contradict(arrival.conditions, here):
-            reason = f"it needs a condition that is not met here, under `{_conditions(file, region)}`"
+            reason = f"it needs a condition that is false here: `{_conditions(file, region)}`"
         elif project.world.impossible(Site(file, scope, region, at, arrival.frame)):
             reason = f"along it `{_conditions(file, region)}` is not met"
         else:
@@ -361,12 +361,12 @@ def _verdict(loader: Loader, workers: str, in_force: tuple[InForce, ...]) -> str
     if workers == "none":
         return "the worker count is provably 0: no worker starts, and nothing about workers is reported"
     if workers == "opaque":
-        return "whether there are workers is not known: nothing that needs workers is reported"
+        return "the worker count is unknown: nothing that needs workers is reported"
     if not in_force and loader.context() is not None:
-        return "a context is given that is not known: nothing that depends on the start method is reported"
+        return "its multiprocessing_context is unknown: nothing that depends on the start method is reported"
     if workers == "some":
         return "it starts workers"
-    return "the worker count is not provably 0: it counts as starting workers"
+    return "the worker count may be above 0, so it counts as starting workers"
 
 
 def _doubts(

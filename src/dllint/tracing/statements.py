@@ -1,4 +1,4 @@
-"""Which statement stands at a line."""
+"""Finding the statement at a line."""
 
 from __future__ import annotations
 

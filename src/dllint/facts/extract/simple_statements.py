@@ -1,4 +1,4 @@
-"""Simple statements: assignments, imports and what else stands on a line of its own."""
+"""Simple statements: assignments, imports and other statements of one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where values come from: the one answer for rules, reports and `dllint trace`."""
+"""Provenance of values: the one source for rules, reports and `dllint trace`."""
 
 from dllint.inference.origins.follow import Origins as Origins
 from dllint.inference.origins.sources import Given as Given

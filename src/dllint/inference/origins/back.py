@@ -1,4 +1,4 @@
-"""One step back from an expression: to the expressions and sources that give its value, with their places."""
+"""One step of provenance: from an expression to the expressions and sources of its value, with their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where what a container holds under a key comes from: dicts, keyword arguments, options, configuration files."""
+"""Provenance of container entries: dicts, keyword arguments, options, configuration files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a value comes from: which default, assignment, option or file gives it, and why it is not known."""
+"""Provenance of a value: the default, assignment, option or file that it comes from, or why that is unknown."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ REASONS = {
     "result": "what `{}` gives is known only when the program runs",
     "option": "`{}` depends on a command line option",
     "unwritten": "no value is written there",
-    "uncalled": "`{}` is a parameter of {}, of which no call is known",
+    "uncalled": "`{}` is a parameter of {}, and no call of it was found",
     "launched": "the launcher fills `{}` of {}",
     "unpacked": "`{}` of {} comes out of `*{}`, which is not known",
     "outside": "what `{}` imports is outside of the project",

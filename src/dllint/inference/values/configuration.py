@@ -1,4 +1,4 @@
-"""What command lines and configuration files give."""
+"""Values from command lines and configuration files."""
 
 from __future__ import annotations
 

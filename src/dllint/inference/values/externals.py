@@ -1,4 +1,4 @@
-"""Modules of the project, and whatever comes from outside of it."""
+"""Modules of the project, and values from outside the project."""
 
 from __future__ import annotations
 

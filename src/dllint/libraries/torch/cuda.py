@@ -1,7 +1,7 @@
-"""What initialises CUDA in a process, and what fails in a process that was forked after that.
+"""What initializes CUDA in a process, and what fails in a process that was forked after that.
 
 `torch.cuda._lazy_init` raises "Cannot re-initialize CUDA in forked subprocess" where the parent had the CUDA driver
-initialised when it forked. Some calls initialise the driver and can do without it in the child (`is_available`); most
+initialized when it forked. Some calls initialize the driver and can do without it in the child (`is_available`); most
 do both. Where not said otherwise, a row was read in torch 2.13.0.
 
 Not judged, since nothing settles it without a GPU: `torch.cuda.Stream()`, `torch.cuda.Event()`, `empty_cache()`,

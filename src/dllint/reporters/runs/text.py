@@ -41,7 +41,7 @@ def render(report: RunReport, style: Style) -> str:
 
 
 def by_verdict(findings: Iterable[Finding]) -> list[Finding]:
-    """What needs mending first."""
+    """What needs fixing first."""
     return sorted(
         findings, key=lambda one: (VERDICTS.index(one.verdict or "not reached"), one.path, one.span, one.code)
     )
@@ -51,11 +51,12 @@ def ending_line(end: Exit) -> str:
     """How the program ended, in a sentence."""
     took = f" after {end.duration_s:.1f} s"
     if end.ending == "shortened":
-        return f"The program was ended{took}: {'its time was up' if end.out_of_time else 'enough was seen'}."
+        why = "the time limit was reached" if end.out_of_time else "it had seen enough"
+        return f"dllint ended the program{took}: {why}."
     if end.ending == "interrupted":
         return f"The program was interrupted{took}."
     if end.ending == "hung":
-        return f"The program hung and was ended{took}."
+        return f"The program hung, and dllint ended it{took}."
     if end.ending == "killed" and end.code is not None:
         return f"The program was killed by signal {abs(end.code)}{took}."
     return f"The program ended with exit code {end.code}{took}."
@@ -88,7 +89,7 @@ def _others(report: RunReport, paint: Paint) -> Iterable[str]:
         yield f"{paint.bold('Not watched')}"
         yield from (f"  {line}" for line in report.uninstrumented)
     if report.redirected:
-        yield f"{paint.bold('Written elsewhere')}, so that nothing good is overwritten (--allow-saves writes in place)"
+        yield f"{paint.bold('Written elsewhere')}, to keep your own files (--allow-saves writes in place)"
         yield from (f"  {meant} → {written}" for meant, written in report.redirected.items())
     yield from (f"{paint.bold('note')}: {line}" for line in report.notes)
 

@@ -54,7 +54,7 @@ class _Text:
             yield f"No loaders and no launches in {self._path(trace.path)}."
         if trace.doubts:
             yield ""
-            yield self.paint.bold("Not followed, and it may lead here")
+            yield self.paint.bold("Calls that could not be followed and may lead here")
             yield from self._hops(trace.doubts[:MOST_DOUBTS], "  ")
             if len(trace.doubts) > MOST_DOUBTS:
                 yield f"  and {len(trace.doubts) - MOST_DOUBTS} more"
@@ -146,16 +146,16 @@ class _Text:
             yield f"    not {self.paint.label(other.method)}: {other.reason}"
             yield from self._hops(other.chain, "      ")
         if way_in is not None:
-            none = "Otherwise" if others else "No launcher and no set_start_method that is known leads here:"
+            none = "Otherwise" if others else "No known launcher or set_start_method leads here:"
             yield f"    {none} it is reached from {self._start(way_in)}"
             yield from self._hops(way_in.hops, "      ")
 
     def _start(self, way_in: WayIn) -> str:
         if not way_in.path:
-            return "nowhere that is known"
+            return "an unknown place"
         if way_in.function == "<module>":
             return f"the top level of {self._path(way_in.path)}"
-        return f"{way_in.function} in {self._path(way_in.path)}, of which no call is known"
+        return f"{way_in.function} in {self._path(way_in.path)}, and no call of it was found"
 
     def _hops(self, hops: Iterable[Place], indent: str) -> Iterator[str]:
         listed = list(hops)
@@ -177,7 +177,7 @@ class _Text:
         yield f"    {argument.name}{written}: {'one of' if known else 'not known'}"
         yield from self._some([self._source(one) for one in known])
         if known and reasons:
-            yield "      or a value that is not known:"
+            yield "      or an unknown value:"
         yield from self._some([self._source(one) for one in reasons])
 
     @staticmethod
@@ -194,12 +194,12 @@ class _Text:
 
     def _dataset(self, dataset: DatasetTrace) -> Iterator[str]:
         made = f" made at {self.paint.dim(self._at(dataset.place.path, dataset.place.span))}" if dataset.place else ""
-        outside = "" if dataset.project else ", from outside of the project"
+        outside = "" if dataset.project else ", from outside the project"
         yield f"  {self.paint.bold('Dataset')} {dataset.name}{made}{outside}"
         plain = [one for one in dataset.kept if one.constant and not one.dropped]
         kept = [one for one in dataset.kept if one not in plain]
         for one in kept[:MOST_KEPT]:
-            note = ", left out of the pickle" if one.dropped else f": {one.note}" if one.note else ""
+            note = ", dropped when pickled" if one.dropped else f": {one.note}" if one.note else ""
             where = self.paint.dim(self._at(one.place.path, one.place.span))
             yield f"    keeps {one.name} = {one.text} ({where}){note}"
         if len(kept) > MOST_KEPT:

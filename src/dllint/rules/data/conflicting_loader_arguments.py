@@ -1,4 +1,4 @@
-"""DLL609: a DataLoader gets arguments that exclude one another, so that its constructor raises ValueError."""
+"""DLL609: a DataLoader gets arguments that exclude each other, so its constructor raises ValueError."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _finding(loader: Loader, conflict: Conflict, caller: Place | None) -> Findin
         edits: tuple[Edit, ...] = tuple(
             RemoveArgument(loader.file.path, loader.span, name) for name in conflict.excluded
         )
-        fixes = (Fix(f"Leave out `{names}`", "unsafe", edits),)
+        fixes = (Fix(f"Remove `{names}`", "unsafe", edits),)
     return Finding(
         CODE,
         loader.file.path,
@@ -165,4 +165,4 @@ def judge(case: Case) -> Judgement:
         return case.confirmed(said(case.died[0].exception, case.died[0].text))
     if not case.runs:
         return case.not_reached("this loader was never built")
-    return case.refuted("it was built, and nothing was refused")
+    return case.refuted("it was built without an error")

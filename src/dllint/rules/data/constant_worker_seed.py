@@ -1,4 +1,4 @@
-"""DLL603: a worker_init_fn that seeds all workers alike, or every epoch alike."""
+"""DLL603: a worker_init_fn that seeds all workers, or all epochs, with the same numbers."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
             span, code = variable, "torch.initial_seed()" if alike else FROM_TORCH
         edits[ReplaceExpression(one.file.path, span, code)] = None
     edits[AddImport(root.file.path, "torch")] = None
-    return (Fix(f"Seed from torch's own seed: `{FROM_TORCH}`", "unsafe", tuple(edits)),)
+    return (Fix(f"Seed from `{FROM_TORCH}`, which differs per worker and epoch", "unsafe", tuple(edits)),)
 
 
 def _assignment(seeding: Seeding) -> Event | None:

@@ -1,4 +1,4 @@
-"""DLL606: a dataset that is changed between epochs, while its workers live on with the copy they began with."""
+"""DLL606: a dataset is changed between epochs, and persistent workers keep the copy that they started with."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ def judge(case: Case) -> Judgement:
     """Do workers live on while the dataset changes?"""
     lasting = [run for run in case.runs if any(one.persistent for one in run.iterations)]
     if not lasting:
-        return case.refuted("its workers start anew in each epoch, with the dataset as it is then")
+        return case.refuted("its workers start again in each epoch, with a new copy of the dataset")
     again = [run for run in lasting if any(not one.fresh for one in run.iterations)]
     if again:
-        return case.inconclusive("its workers lived through several epochs; whether they missed a change was not seen")
-    return case.inconclusive("one epoch was run")
+        return case.inconclusive(
+            "its workers lived through several epochs; the run did not record whether they missed a change"
+        )
+    return case.inconclusive("the run had one epoch only")

@@ -1,4 +1,4 @@
-"""Changes to datasets between epochs that workers which live on never see."""
+"""Changes to datasets between epochs, which persistent workers never see."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DatasetChanges:
         return bool(words) and words == leaves(count, loader.file)
 
     def of_loader(self, loader: Loader) -> Iterator[Change]:
-        """The changes to a loader's datasets in loops that read from the loader in each turn."""
+        """The changes to a loader's datasets in loops that read from the loader in every iteration."""
         for value in self.project.dataset_objects(loader):
             cls = value.of
             if not isinstance(cls, Class):
@@ -126,7 +126,7 @@ class DatasetChanges:
         return any(_same(one, loader.file, loader.call) for one in self.world.values.evaluate(expr, site))
 
     def _each_epoch(self, loader: Loader, site: Site) -> bool:
-        """Whether a place stands in a loop that does not make the loader, and that reads from it in each turn."""
+        """Whether a place stands in a loop that does not make the loader, and that reads from it in every iteration."""
         file = site.file
         made = loader.file.calls[loader.call]
         for loop in file.regions(site.region):

@@ -30,20 +30,20 @@ def judge(case: Case) -> Judgement:
             count, distinct, shared = _repeats(first)
             seen = max(seen, len({draw.worker for draw in first}))
             alone = alone or shared == 1 < count
-            # The state that workers were given is the same also where each seeds it anew before it draws.
+            # The state that workers were given is the same also where each seeds it again before it draws.
             if shared > 1:
                 return case.confirmed(
                     f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
                 )
             if _over_epochs(draws):
-                return case.confirmed(f"{source} gave the same {counted(distinct, 'draw')} in every epoch")
+                return case.confirmed(f"{source} made the same {counted(distinct, 'draw')} in every epoch")
     if alone:
-        return case.inconclusive("workers began with the same state, and went on from different ones")
+        return case.inconclusive("workers started with the same state, and later drew different numbers")
     if seen > 1:
-        return case.refuted(f"{seen} workers drew, and no draw came twice")
+        return case.refuted(f"{seen} workers drew numbers, and none twice")
     if case.runs and all(run.count < 2 for run in case.runs):
         return case.inconclusive("its loader ran with one worker")
-    return case.inconclusive("no draws of more than one worker were seen")
+    return case.inconclusive("the run recorded no draws of more than one worker")
 
 
 def _repeats(draws: Iterable[Draw]) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""Iterators that code of a map-style dataset keeps and asks for the next item without minding their end."""
+"""Iterators that a map-style dataset keeps and calls `next` on without handling their end."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Exhaustion:
         return self._generator_ends(method)
 
     def _generator_ends(self, function: Function) -> bool:
-        """Whether a generator function has no `while` loop around a `yield` and hands on none that may not end."""
+        """Whether a generator function has no `while` loop around a `yield` and passes on none that may not end."""
         file, scope = function.file, function.file.scopes[function.scope]
         if not scope.is_generator:
             return False

@@ -1,4 +1,4 @@
-"""DLL604: a loader that begins anew in each turn of a loop."""
+"""DLL604: a loader that starts again in every iteration of a loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             message = "persistent"
         elif restart.kind == "next" and not loader.workers().possible:
             message = "same"
-        related = [Place(restart.file.path, restart.loop.span, "in each turn of this loop")]
+        related = [Place(restart.file.path, restart.loop.span, "in every iteration of this loop")]
         if restart.kind == "next":
             related.append(Place(loader.file.path, loader.span, "the loader"))
         yield Finding(
@@ -55,11 +55,13 @@ def judge(case: Case) -> Judgement:
     if short >= REBUILT:
         starts = [one.first or 0.0 for run in case.runs for one in run.epochs if one.batches]
         each = f", {sum(starts) / len(starts) * 1000:.0f} ms each" if starts and sum(starts) else ""
-        return case.confirmed(f"{short} iterators gave one batch at most{each}")
+        return case.confirmed(f"{short} iterators delivered at most one batch{each}")
     if len(case.runs) >= REBUILT:
         return case.confirmed(f"the loader was built {len(case.runs)} times")
     if iterations > 1:
-        return case.refuted(f"{counted(iterations, 'iterator')} gave {sum(run.batches for run in case.runs)} batches")
+        return case.refuted(
+            f"{counted(iterations, 'iterator')} delivered {sum(run.batches for run in case.runs)} batches"
+        )
     return case.inconclusive(f"{counted(iterations, 'iteration')} of this loader")
 
 

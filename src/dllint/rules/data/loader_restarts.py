@@ -1,4 +1,4 @@
-"""Loaders that begin anew in each turn of a loop."""
+"""Loaders that start again in every iteration of a loop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RARELY = ("handler", "case", "loopelse", "finally")
 
 @dataclass(frozen=True)
 class Restart:
-    """A place in a loop where a loader begins anew.
+    """A place in a loop where a loader starts again.
 
     Attributes:
         kind: "next" (`next(iter(loader))`), "step" or "epoch" (built in a loop over steps or epochs).
@@ -75,7 +75,7 @@ class Restarts:
         self.world = project.world
 
     def restarts(self) -> Iterator[Restart]:
-        """Every loader that begins anew in each turn of a loop, for nothing that the loop changes."""
+        """Every loader that starts again in every iteration of a loop, for nothing that the loop changes."""
         by_call = {(loader.file.path, loader.call): loader for loader in self.project.loaders}
         for file, index in self.world.called("next"):
             found = self._first_batch(file, index, by_call)
@@ -190,7 +190,7 @@ class Restarts:
                 for part in walk(event.target, file):
                     if (isinstance(part, Name) and part.id in names) or render(part, file, 200) in texts:
                         return True
-        # A method of the project's own object may set its attributes in each turn.
+        # A method of the project's own object may set its attributes in every iteration.
         return any(text.startswith("self.") for text in texts) and any(
             isinstance(func := file.calls[index].func, Attribute)
             and func.value == Name("self")

@@ -37,7 +37,7 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
     if misuse.kind == "array":
         code = f"[0] * {render(misuse.what, file)}"
         edit = ReplaceExpression(file.path, misuse.span, code)
-        return (Fix("Give a sequence of that length", "unsafe", (edit,)),) if isinstance(misuse.what, Constant) else ()
+        return (Fix("Pass a sequence of that length", "unsafe", (edit,)),) if isinstance(misuse.what, Constant) else ()
     if misuse.kind != "exception" or not misuse.exact:
         return ()
     # Programs with queues like to call one `queue`, which would hide the module.
@@ -49,7 +49,7 @@ def _fixes(misuse: Misuse) -> tuple[Fix, ...]:
     code = misuse.name if hidden else f"queue.{misuse.name}"
     added = AddImport(file.path, "queue", misuse.name if hidden else None)
     edit = ReplaceExpression(file.path, misuse.span, code)
-    return (Fix(f"Name the exception where it is: `queue.{misuse.name}`", "safe", (edit, added)),)
+    return (Fix(f"Use the exception that exists: `queue.{misuse.name}`", "safe", (edit, added)),)
 
 
 def _bound(file: SourceFile, scope: int, name: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""DLL610: a DistributedSampler that gives the same order in every epoch, because nothing calls its `set_epoch`."""
+"""DLL610: a DistributedSampler that yields the same order in every epoch, because nothing calls its `set_epoch`."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             },
             related=(
                 Place(sampler.file.path, made.span, "this sampler shuffles by its seed and its epoch"),
-                Place(loop.batches.file.path, loop.batches.event.span, "each epoch goes through its loader here"),
-                *(Place(file.path, span, "these epochs have the same order, too") for file, span in loops),
+                Place(loop.batches.file.path, loop.batches.event.span, "every epoch reads its DataLoader here"),
+                *(Place(file.path, span, "these epochs have the same order too") for file, span in loops),
             ),
             statement=loop.loop.span,
         )
@@ -111,4 +111,4 @@ def _receiver(sampler: Instance, loader: Loader, loop: EpochLoop) -> str:
 
 def judge(case: Case) -> Judgement:
     """A run does not see the order in which a sampler gives indices."""
-    return case.inconclusive("its sampler ran; in which order was not recorded")
+    return case.inconclusive("its sampler ran; the run does not record the order")

@@ -1,4 +1,4 @@
-"""Whether an iterable dataset gives each worker its part of the data, or all of it to every worker."""
+"""Whether an iterable dataset yields each worker its part of the data, or all of it in every worker."""
 
 from __future__ import annotations
 
@@ -174,7 +174,9 @@ class Sharding:
             for index in file.calls_of(scope):
                 if last_name(file.calls[index].func) in WORKER_INFO:
                     return Place(
-                        path, file.calls[index].span, "no worker is known here: `__init__` runs in the main process"
+                        path,
+                        file.calls[index].span,
+                        "`get_worker_info()` returns None here: `__init__` runs in the main process",
                     )
         return None
 

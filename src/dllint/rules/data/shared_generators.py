@@ -54,7 +54,7 @@ class Generators:
         self._pins: list[tuple[tuple[int, int], str]] | None = None
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
-        """The generators that the workers of a loader draw from, and that nothing seeds anew for each."""
+        """The generators that the workers of a loader draw from, and that nothing seeds again for each."""
         pieces = [(name, piece, api) for name, piece in self._pieces(loader) if (api := self._api(piece.value))]
         if not pieces:
             return

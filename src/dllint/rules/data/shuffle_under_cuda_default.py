@@ -56,7 +56,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 "where": project.where(setting.file, call.span),
             },
             severity="error" if _unconditional(setting) else "warning",
-            related=(Place(setting.file.path, call.span, "from here on new tensors are made on CUDA"),),
+            related=(Place(setting.file.path, call.span, "from here on, new tensors are on CUDA"),),
             statement=loader.file.calls[loader.call].statement,
         )
 

@@ -1,4 +1,4 @@
-"""DLL607: a bare `next` in a map-style `__getitem__`, whose StopIteration ends the epoch without a word."""
+"""DLL607: a bare `next` in a map-style `__getitem__`, whose StopIteration ends the epoch without an error."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             {"call": render(CallRef(bare.call), bare.run.file), "where": project.where(file, span)},
             trace=project.trace(bare.run.hops),
             related=(
-                Place(file.path, span, "this iterator comes to an end"),
-                *dict.fromkeys(Place(one.file.path, one.span, "reads the dataset") for _, one in found),
+                Place(file.path, span, "this iterator runs out"),
+                *dict.fromkeys(Place(one.file.path, one.span, "this reads the dataset") for _, one in found),
             ),
             statement=call.statement,
         )
@@ -51,13 +51,15 @@ def judge(case: Case) -> Judgement:
     ended = [(run, epoch) for run in case.runs for epoch in run.epochs if not epoch.cut]
     for _, epoch in ended:
         if epoch.natural and epoch.total is not None and epoch.batches < epoch.total:
-            return case.confirmed(f"epoch {epoch.number} ended silently after {epoch.batches} of {epoch.total} batches")
+            return case.confirmed(
+                f"epoch {epoch.number} ended without an error after {epoch.batches} of {epoch.total} batches"
+            )
     whole = [epoch for _, epoch in ended if epoch.natural and epoch.total is not None]
     if whole:
-        return case.refuted(f"{counted(len(whole), 'epoch')} came to the end of the data")
+        return case.refuted(f"{counted(len(whole), 'epoch')} read all of the data")
     if not case.runs:
         return case.not_reached("this loader was never built")
-    return case.inconclusive("no epoch was run to the end of its data")
+    return case.inconclusive("no epoch read all of its data")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -39,7 +39,7 @@ class BatchLoop:
 
 @dataclass(frozen=True)
 class EpochLoop:
-    """A loop in each turn of which a loader is gone through, to train.
+    """A loop in every iteration of which a loader is gone through, to train.
 
     Attributes:
         scope: of the function that the loop stands in.
@@ -154,7 +154,7 @@ class TrainingLoops:
 
     def _epochs(self, loader: Loader, file: SourceFile, scope: int, region: int) -> tuple[int | None, bool]:
         """The innermost loop over epochs around a region, and whether to look no further: it was found, or a loop
-        makes the loader anew."""
+        makes the loader again."""
         made = loader.file.calls[loader.call]
         for index in file.regions(region):
             loop = file.facts.regions[index]

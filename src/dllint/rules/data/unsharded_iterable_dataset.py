@@ -1,4 +1,4 @@
-"""DLL601: an iterable dataset that gives all of its data to every worker."""
+"""DLL601: an iterable dataset that yields all of its data in every worker."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def judge(case: Case) -> Judgement:
                     f"{counted(run.count, 'worker')} in epoch {epoch}: {items} for {distinct}"
                 )
     if all(run.count < 2 for run in case.runs):
-        return case.not_reached("its loader ran with one worker, which has no one to share with")
+        return case.not_reached("its loader ran with one worker")
     if alike:
-        return case.inconclusive("the items of a worker are too much alike to tell those of another from them")
+        return case.inconclusive("the items are too similar to see which of them repeat")
     delivering = max((len({item.worker for item in run.items}) for run in case.runs), default=0)
     if delivering > 1:
-        return case.refuted(f"{delivering} workers delivered items, and not the same ones")
-    return case.inconclusive("items of more than one worker were not seen")
+        return case.refuted(f"{delivering} workers delivered items, and none twice")
+    return case.inconclusive("the run recorded no items of more than one worker")
 
 
 def _common(workers: list[set[str]]) -> int:

@@ -1,4 +1,4 @@
-"""DLL605: a DataLoader gets an option that is about workers and has, or can have, none."""
+"""DLL605: a DataLoader gets an option that needs workers and has, or may have, none."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ def _finding(loader: Loader, clash: Clash) -> Finding:
         "count": loader.api.names.get("num_workers", "num_workers"),
         "error": WORKER_OPTIONS[clash.options[0]],
         "origin": clash.origin,
+        "example": _example(names[0], clash.options[0]),
     }
     return Finding(
         CODE,
@@ -53,6 +54,13 @@ def _finding(loader: Loader, clash: Clash) -> Finding:
         fixes=_removed(loader, clash, names) if clash.sure else _conditional(loader, clash, names),
         statement=loader.file.calls[loader.call].statement,
     )
+
+
+def _example(name: str, option: str) -> str:
+    """How an option depends on the number of workers: "prefetch_factor=… if workers > 0 else None"."""
+    if option == "persistent_workers":
+        return f"{name}=workers > 0"
+    return f"{name}=… if workers > 0 else {_OFF.get(option, 'None')}"
 
 
 def _ignored(loader: Loader) -> Finding:
@@ -77,7 +85,9 @@ def _removed(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
         return ()
     names = [*names, *_others(loader, names)]
     edits: tuple[Edit, ...] = tuple(RemoveArgument(loader.file.path, loader.span, name) for name in names)
-    return (Fix(f"Leave out `{'` and `'.join(names)}`, which need workers", "safe", edits),)
+    return (
+        Fix(f"Remove `{'` and `'.join(names)}`, which {'needs' if len(names) == 1 else 'need'} workers", "safe", edits),
+    )
 
 
 def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, ...]:
@@ -106,7 +116,7 @@ def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, .
                 f"{workers} > 0" if on else f"{code} if {workers} > 0 else {_OFF.get(option, 'None')}",
             )
         )
-    return (Fix("Make it depend on the number of workers", "unsafe", tuple(edits)),)
+    return (Fix("Pass the option only where there are workers", "unsafe", tuple(edits)),)
 
 
 def _others(loader: Loader, names: list[str]) -> list[str]:
@@ -144,4 +154,4 @@ def judge(case: Case) -> Judgement:
         return case.not_reached("this loader was never built")
     if any(run.count for run in case.runs):
         return case.not_reached(f"its loader ran with {counted(case.count, 'worker')} here")
-    return case.refuted("it was built with no workers, and nothing was refused")
+    return case.refuted("it was built without workers and without an error")

@@ -1,4 +1,4 @@
-"""Options of loaders that are about workers, beside worker counts that are, or can be, 0."""
+"""Loader options that need workers, with worker counts that are, or can be, 0."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ class WorkerOptions:
         if default is not None:
             return self._by_default(default, options, caller)
         if count is None:
-            return Clash(options, workers.kind == "none", "`num_workers` on some ways", None, caller)
+            return Clash(options, workers.kind == "none", "on some paths", None, caller)
         if workers.kind != "none":
             # Some way leads to 0 that is not a default: it is named by the expression alone.
-            return Clash(options, False, f"`{render(count, loader.file)}` on some ways", None, caller)
+            return Clash(options, False, f"`{render(count, loader.file)}` on some paths", None, caller)
         return Clash(options, True, "", None, caller)
 
     def _given(self, loader: Loader, option: str, frame: Frame | None) -> bool:

@@ -1,4 +1,4 @@
-"""DLL612: workers that start anew in every epoch by spawn or forkserver, because nothing keeps them."""
+"""DLL612: workers that start again in every epoch by spawn or forkserver."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ def _kept(loader: Loader) -> tuple[Fix, ...]:
     if not loader.has_workers or not loader.accepts("persistent_workers"):
         return ()
     edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "True")
-    return (Fix("Keep the workers through all epochs: `persistent_workers=True`", "unsafe", (edit,)),)
+    return (Fix("Start the workers only once: `persistent_workers=True`", "unsafe", (edit,)),)
 
 
 def judge(case: Case) -> Judgement:
-    """Did the workers start anew in later epochs?"""
+    """Did the workers start again in later epochs?"""
     again = [one for run in case.runs for one in run.iterations[1:] if one.fresh]
     if again:
-        return case.confirmed(f"the workers were started anew {counted(len(again), 'time')}")
+        return case.confirmed(f"the workers were started again {counted(len(again), 'time')}")
     if any(len(run.iterations) > 1 for run in case.runs):
         return case.refuted("the workers lived through several epochs")
     if not case.runs:
         return case.not_reached("this loader was never built")
-    return case.inconclusive("one epoch was run")
+    return case.inconclusive("the run had one epoch only")

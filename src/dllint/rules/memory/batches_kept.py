@@ -59,7 +59,7 @@ def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
     message = {"list": "collected", "tuple": "collected", "cycle": "cycle", "comprehension": "collected"}.get(kept.how)
     values = {"what": render(kept.expr, kept.file) if kept.expr is not None else "", "how": kept.how}
     shown = waiting is not None and waiting >= _SHOWN
-    values["ahead"] = f" (beside about {mib(waiting)} that the workers make in advance)" if waiting and shown else ""
+    values["ahead"] = f" (plus about {mib(waiting)} of prefetched batches)" if waiting and shown else ""
     if message is None:
         message = "batch" if kept.expr is None else "part"
     return Finding(
@@ -80,7 +80,7 @@ def _fixes(kept: KeptBatch) -> tuple[Fix, ...]:
     method = "copy" if _is_array(kept.expr, kept.file) else "clone"
     code = f"{render(kept.expr, kept.file, 200)}.{method}()"
     edit = ReplaceExpression(kept.file.path, kept.value_span, code)
-    return (Fix(f"Keep a copy: `{code}`", "safe", (edit,)),)
+    return (Fix(f"Keep a copy instead of the batch: `{code}`", "safe", (edit,)),)
 
 
 def _plain(expr: Expr, file: SourceFile) -> bool:
@@ -103,26 +103,26 @@ def judge(case: Case) -> Judgement:
     """Does the loop gain tensors in shared memory with every batch, and their descriptors?"""
     kept = [(run, one) for run in case.runs for one in run.kept if one.batches > 2]
     if not kept:
-        return case.inconclusive("too few batches came to see a slope")
+        return case.inconclusive("too few batches arrived to see growth")
     kept = [(run, one) for run, one in kept if _more_than_prefetched(run, one)] or kept
     run, most = max(kept, key=lambda pair: pair[1].maps_a_batch)
     if most.maps_a_batch < PER_BATCH:
         return case.refuted(
-            f"{most.maps_a_batch:.1f} tensors in shared memory more a batch, over {most.batches} batches"
+            f"{most.maps_a_batch:.1f} more tensors in shared memory per batch, over {most.batches} batches"
         )
     if not _more_than_prefetched(run, most):
-        return case.inconclusive(f"over {most.batches} batches, those made ahead may be all that the loop gained")
+        return case.inconclusive(f"over {most.batches} batches, prefetched batches may explain the growth")
     if most.fds_a_batch >= PER_BATCH:
         nofile = run.limits.values.get("nofile") if run.limits is not None else None
         end = (
-            f": {nofile:,} are allowed, so that it fails after about {int(nofile / most.fds_a_batch):,} batches"
+            f": the limit is {nofile:,}, reached after about {int(nofile / most.fds_a_batch):,} batches"
             if isinstance(nofile, int)
             else ""
         )
         return case.confirmed(
-            f"{most.fds_a_batch:.1f} descriptors more with every batch, over {most.batches} batches{end}"
+            f"{most.fds_a_batch:.1f} more file descriptors per batch, over {most.batches} batches{end}"
         )
-    return case.confirmed(f"{most.maps_a_batch:.1f} memory maps more with every batch, over {most.batches} batches")
+    return case.confirmed(f"{most.maps_a_batch:.1f} more memory maps per batch, over {most.batches} batches")
 
 
 def _more_than_prefetched(run: LoaderRun, kept: Kept) -> bool:

@@ -45,7 +45,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
-                    # One array that several statements keep is one thing to mend, and so is one statement for several.
+                    # One array that several statements keep is one thing to fix, and so is one statement for several.
                     attribute = (kept.file.path, kept.owner, kept.attr)
                     causes.add(use, (attribute, kept.span), (attribute, array.file.path, array.call))
     yield from map(worst, causes)
@@ -101,7 +101,7 @@ def _judge(
 def _under(
     options: Mapping[str, Any], regime: Regime, array: Array, dropped: bool
 ) -> tuple[int, str, Severity, Regime] | None:
-    """What an array costs under one start method: rank, message, severity; None where it is not worth a word."""
+    """What an array costs under one start method: rank, message, severity; None where it is not worth reporting."""
     if dropped:
         return None
     size = array.size
@@ -133,14 +133,14 @@ def _fixes(array: Array, message: str, kept: Kept) -> tuple[Fix, ...]:
     ):
         return ()
     edit = SetArgument(array.file.path, array.span, "mmap_mode", '"r"')
-    return (Fix('Map the file: `mmap_mode="r"`', "unsafe", (edit,)),)
+    return (Fix('Map the file instead of reading it: `mmap_mode="r"`', "unsafe", (edit,)),)
 
 
 def judge(case: Case) -> Judgement:
     """Is the array copied into each worker?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
-        return case.inconclusive("what the workers are given was not counted")
+        return case.inconclusive("the run did not measure what workers receive")
     run = max(with_arrays, key=lambda one: one.array_bytes * one.count)
     size, total = run.array_bytes, run.array_bytes * run.count
     if size < NOTICEABLE:
@@ -150,19 +150,20 @@ def judge(case: Case) -> Judgement:
         return case.refuted(f"pickling for a worker copies {mebibytes(size)} of arrays")
     if not run.forked:
         each = f"each of {counted(run.count, 'worker')} started by {run.method}"
-        return case.confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in all")
+        return case.confirmed(f"{each} got a copy of {mebibytes(size)}, {mebibytes(total)} in total")
     others = [method for method in run.others if method != "fork"]
     if others and total >= NEAR * COPIES:
         where = case.where(others[0])
         return case.latent(
             f"under {where}, each of {counted(run.count, 'worker')} gets a copy of {mebibytes(size)}, "
-            f"{mebibytes(total)} in all",
+            f"{mebibytes(total)} in total",
             "shared by the forked workers of this run",
         )
     if not others or total < FAR * COPIES:
-        return case.refuted(f"the forked workers share it; copies for all would be {mebibytes(total)}")
+        return case.refuted(f"the forked workers share it; without fork the copies would need {mebibytes(total)}")
     return case.inconclusive(
-        f"the forked workers share it; copies for all would be {mebibytes(total)} of {mebibytes(COPIES)}"
+        f"the forked workers share it; without fork the copies would need {mebibytes(total)}, "
+        f"and {mebibytes(COPIES)} count as large"
     )
 
 

@@ -16,7 +16,7 @@ def judge(case: Case) -> Judgement:
     """Do forked workers copy pages (DLL302), or do workers allocate more and more (DLL304)?"""
     grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.most_own, default=None)
     if grown is None:
-        return case.inconclusive("no worker lived long enough to be measured twice")
+        return case.inconclusive("no worker lived long enough for two measurements")
     of = f"a worker's own memory grew by {mebibytes(max(grown.most_own, 0))} in {case.lasted}"
     if grown.most_own >= NOTICEABLE and grown.kind == ("allocated" if case.finding.code == "DLL302" else "copied"):
         what = "newly allocated, not copied on write" if grown.kind == "allocated" else "copied on write, not allocated"
@@ -28,5 +28,5 @@ def judge(case: Case) -> Judgement:
         (run.storages.pickled for run in case.runs if run.storages and not run.storages.exception), default=None
     )
     if case.finding.code == "DLL302" and small is not None and small < NOTICEABLE:
-        return case.refuted(f"{of}; all that the dataset holds is {mebibytes(small)}")
-    return case.inconclusive(f"{of}; below 10 MiB a short run proves nothing")
+        return case.refuted(f"{of}; the whole dataset holds only {mebibytes(small)}")
+    return case.inconclusive(f"{of}; less than 10 MiB proves nothing in a short run")

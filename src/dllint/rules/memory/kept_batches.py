@@ -1,4 +1,4 @@
-"""Batches of a loader that a program keeps beyond the turn of the loop that they came in."""
+"""Batches of a loader that a program keeps beyond the iteration in which they arrive."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if argument.size is not None:
                 values["size"] = mib(argument.size)
             launching = launch.file.calls[launch.call].span
-            related = [Place(launch.file.path, launching, f"starts the process by {methods[0].name}")]
+            related = [Place(launch.file.path, launching, f"this starts the process by {methods[0].name}")]
             if argument.made is not None and argument.made.span != argument.span:
                 related.append(Place(argument.made.file.path, argument.made.span, "made here"))
             finding = Finding(
@@ -66,9 +66,9 @@ def judge(case: Case) -> Judgement:
     """How was the process started, and how long did that take?"""
     launched = case.seen.launched_at(case.finding)
     if not launched:
-        return case.inconclusive("no process was started from there")
+        return case.inconclusive("the run started no process from there")
     if all(one.method == "fork" for one in launched):
-        return case.refuted("the process was forked, and is sent nothing")
+        return case.refuted("the process was forked, so nothing is sent")
     slowest = max(launched, key=lambda one: one.seconds or 0.0)
     took = f"; sending it all took {slowest.seconds:.2f} s" if slowest.seconds else ""
-    return case.inconclusive(f"the process started by {slowest.method}{took}; what it was sent was not measured")
+    return case.inconclusive(f"the process started by {slowest.method}{took}; the run did not measure what it received")

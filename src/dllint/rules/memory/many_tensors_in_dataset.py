@@ -1,5 +1,5 @@
-"""DLL303: a dataset keeps many separate tensors, each of which takes a descriptor and a map in every worker that is not
-forked."""
+"""DLL303: a dataset keeps many separate tensors; without fork, each needs a file descriptor and a memory map in
+every worker."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CODE = "DLL303"
 BOUNDING = ("nofile", "fds", "max_map_count", "maps")
 """What bounds storages, by its name in the records."""
+_REFUSED = 248
+"""From how many descriptors on Python itself refuses a message to the forkserver (multiprocessing/reduction.py)."""
 _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 """Messages from the mildest to the worst."""
 
@@ -48,7 +50,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
-    """What becomes of the tensors under one start method; None where they are few."""
+    """What happens to the tensors under one start method; None where they are few."""
     if many.count is None:
         return "many"
     if many.count <= options["few"]:
@@ -69,6 +71,7 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         "kept": f"{name}.{kept.attr}",
         "method": regime.described,
     }
+    values |= _end(regime.method, many.count)
     if many.count is not None:
         values["count"] = many.count
     return Finding(
@@ -84,6 +87,15 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
     )
 
 
+def _end(method: str, count: int | None) -> dict[str, str]:
+    """Above how many tensors no worker starts, and what the program then says."""
+    if method != "forkserver":
+        return {"limit": f"about {OPEN_FILES - 24} tensors (`ulimit -n` {OPEN_FILES})", "error": "Too many open files"}
+    few = count is not None and DESCRIPTORS_IN_A_MESSAGE < count < _REFUSED
+    error = "OSError: [Errno 22] Invalid argument" if few else "ValueError: too many fds"
+    return {"limit": f"{DESCRIPTORS_IN_A_MESSAGE} tensors", "error": error}
+
+
 def judge(case: Case) -> Judgement:
     """How near is the count of storages to the tightest limit of the targets?"""
     failed = case.raised
@@ -93,8 +105,8 @@ def judge(case: Case) -> Judgement:
         return case.confirmed(failed[0])
     if not bounds:
         if not counted_runs:
-            return case.inconclusive("the storages were not counted")
-        return case.refuted("forked workers are sent no storages, and no target starts workers in another way")
+            return case.inconclusive("the run did not count the tensors")
+        return case.refuted("forked workers receive no tensors, and every target forks")
     have, most, why, run = max(bounds, key=lambda one: one[0] / max(one[1], 1))
     both = f"{counted(have, 'storage')} of at most {most:,} ({why})"
     if failed:

@@ -1,4 +1,4 @@
-"""What processes that are not forked are given as arguments, as far as it is large."""
+"""Large arguments of processes that are not forked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL302: a dataset keeps many Python objects, of which each worker ends up with a copy."""
+"""DLL302: a dataset keeps many Python objects, and each worker ends up with a copy of them."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
     kept = keeping.kept
     method = regime.described
     values = {"kept": f"{value.of.name}.{keeping.path}", "method": method}
+    values["remedy"] = "main" if regime.method == "fork" else "sent"
     severity: Severity = "info"
     related: tuple[Place, ...] = ()
     forked = regime.method == "fork"

@@ -1,4 +1,4 @@
-"""Items that workers send as they are, and which of them are views of a larger tensor."""
+"""Items that workers send unchanged, and which of them are views of a larger tensor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class View:
 
     Attributes:
         size: bytes of the tensor, where they are known.
-        expr: the view; `alone` says that it is all that the statement gives back, at `span`.
+        expr: the view; `alone` says that it is all that the statement returns, at `span`.
     """
 
     attr: str
@@ -59,7 +59,9 @@ class Shipping:
         collates = self.project.callables(loader, "collate_fn")
         given = [value for value in collates if value != NONE]
         if given:
-            return "`collate_fn` passes on" if all(self._is_identity(value) for value in given) else None
+            return (
+                "`collate_fn` returns the items unchanged" if all(self._is_identity(value) for value in given) else None
+            )
         batch_size = loader.argument("batch_size")
         if batch_size.absent or batch_size.values != (NONE,):
             return None
@@ -69,10 +71,10 @@ class Shipping:
                 known = isinstance(of, External) and not canonical(of.name).endswith("BatchSampler")
                 if value != NONE and not known:
                     return None
-        return "a loader that makes no batches sends"
+        return "`batch_size=None` turns batching off"
 
     def _is_identity(self, value: Value) -> bool:
-        """Whether a function gives back its argument, or the first item of it."""
+        """Whether a function returns its argument, or the first item of it."""
         while isinstance(value, Partial):
             value = value.function
         if not isinstance(value, Function):

@@ -1,4 +1,4 @@
-"""DLL307: workers send views of a tensor, and with each the whole storage behind it."""
+"""DLL307: workers send views of a tensor, and with each view the whole storage."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def _fixes(view: View) -> tuple[Fix, ...]:
     if not view.alone or not isinstance(view.expr, (Subscript, Name)):
         return ()
     code = f"{render(view.expr, view.file, 200)}.clone()"
-    return (Fix(f"Send a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),)
+    return (
+        Fix(f"Send only the part, as a copy: `{code}`", "safe", (ReplaceExpression(view.file.path, view.span, code),)),
+    )
 
 
 def judge(case: Case) -> Judgement:
@@ -68,7 +70,7 @@ def judge(case: Case) -> Judgement:
         (batch.bytes, storages.storage_bytes) for batch, storages in pairs if batch and storages.storage_bytes >= MIB
     ]
     if not known:
-        return case.inconclusive("the dataset's tensors, or its batches, were not measured")
+        return case.inconclusive("the run did not measure the dataset's tensors or its batches")
     shipped, whole = max(known, key=lambda one: one[0] / one[1])
     both = (
         f"the first batch took {mebibytes(shipped)} of shared memory; the tensors of the dataset are {mebibytes(whole)}"

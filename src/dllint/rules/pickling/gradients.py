@@ -156,7 +156,7 @@ class Gradients:
         )
 
     def _same_module(self, value: Instance) -> Values:
-        """The module that `module.eval()` or `module.to(device)` gives back."""
+        """The module that `module.eval()` or `module.to(device)` returns."""
         assert isinstance(value.of, External)
         if value.file is None or value.call < 0 or not value.of.name.endswith(_GIVING_BACK):
             return ()

@@ -24,14 +24,14 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
             edits: tuple[Edit, ...] = (ReplaceExpression(file.path, one.span, replacement),)
             if replacement.startswith("partial("):
                 edits = (AddImport(file.path, "functools", "partial"), *edits)
-            return Fix(f"Replace the lambda by `{replacement}`", "safe", edits)
+            return Fix(f"Replace the lambda by `{replacement}`, which can be pickled", "safe", edits)
     if file.scopes[scope].kind == "class" or is_guarded(file, scope) or captured(file, scope):
         return None
     name = _free_name(project, one)
     if name is None:
         return None
     return Fix(
-        f"Move it to the top of the module as `{name}`",
+        f"Move it to the top of the module as `{name}`, where workers can import it",
         "safe",
         (HoistFunction(file.path, file.scopes[scope].header, name),),
     )

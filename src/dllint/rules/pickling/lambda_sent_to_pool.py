@@ -40,6 +40,7 @@ def _finding(project: Project, uses: list[SentFunction]) -> Finding:
     message = "main"
     values = {
         "what": one.words,
+        "error": one.error(project.targets.pythons),
         "launcher": render(call.func, sent.launch.file),
         "place": project.where(sent.launch.file, call.span),
     }
@@ -75,4 +76,4 @@ def judge(case: Case) -> Judgement:
     for launch in case.seen.launched_at(case.finding):
         if launch.error and is_pickling(launch.error):
             return case.confirmed(launch.error)
-    return case.inconclusive("the run did not see this function being sent")
+    return case.inconclusive("the run did not record this function being sent")

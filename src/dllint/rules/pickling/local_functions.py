@@ -1,4 +1,4 @@
-"""Which functions pickling a callable pickles, and which of those have no name of their own in a module."""
+"""Local functions and lambdas: which functions pickling a callable pickles, and which have no importable name."""
 
 from __future__ import annotations
 
@@ -24,6 +24,21 @@ def functions_in(world: World, value: Value, depth: int = 0) -> Iterator[Functio
 
 def is_lambda(function: Function) -> bool:
     return function.file.scopes[function.scope].kind == "lambda"
+
+
+def pickle_error(one: Function | Class, python: tuple[int, int]) -> str:
+    """What Python says when it pickles a function or class that no module names (Lib/pickle.py; PicklingError for local
+    ones from 3.14)."""
+    file, scope, path = one.file, one.file.scopes[one.scope].parent, one.file.scopes[one.scope].name
+    while scope > 0:
+        local = ".<locals>" if file.scopes[scope].kind in ("function", "lambda") else ""
+        path = f"{file.scopes[scope].name}{local}.{path}"
+        scope = file.scopes[scope].parent
+    if not is_local(one):
+        return f"PicklingError: Can't pickle <function {path} at …>: attribute lookup {path} on … failed"
+    if python >= (3, 14):
+        return f"PicklingError: Can't pickle local object '{path}'"
+    return f"AttributeError: Can't {'get' if python >= (3, 13) else 'pickle'} local object '{path}'"
 
 
 def is_local(function: Function | Class) -> bool:

@@ -1,8 +1,8 @@
-"""Functions and classes that workers do not find by name: those defined in a function or under the main guard."""
+"""Functions and classes that workers cannot import: defined in a function or under the main guard."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from dllint.linking.source import SourceFile, declared_names, decorated, last_na
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local, pickle_error
 from dllint.rules.pickling.sent_to_workers import Sent
 
 if TYPE_CHECKING:
@@ -40,13 +40,19 @@ class UnpicklableFunction(Sent):
     def place(self) -> Place:
         kind = self.file.scopes[self.scope].kind
         what = "the lambda" if self.is_lambda else f"the {kind}"
-        return Place(self.file.path, self.span, f"{what} that cannot be pickled")
+        return Place(self.file.path, self.span, f"{what} cannot be pickled")
 
     @property
     def words(self) -> str:
-        """ "This lambda", "The local class `Squares`"."""
+        """ "a lambda", "the local class `Squares`"."""
         entry = self.file.scopes[self.scope]
-        return "This lambda" if self.is_lambda else f"The local {entry.kind} `{entry.name}`"
+        return "a lambda" if self.is_lambda else f"the local {entry.kind} `{entry.name}`"
+
+    def error(self, pythons: Iterable[tuple[int, int]]) -> str:
+        """What the given Pythons say when they pickle it; without the exception's class where they raise several."""
+        kind = Class if self.file.scopes[self.scope].kind == "class" else Function
+        texts = [pickle_error(kind(self.file, self.scope), python) for python in sorted(pythons)]
+        return texts[-1] if texts[0] == texts[-1] else texts[-1].partition(": ")[2]
 
 
 def unpicklable_function(

@@ -74,7 +74,7 @@ def made_while_pickling(project: Project, loader: Loader) -> Iterator[MadeTensor
 
 
 def _made_in(project: Project, cls: Class, method: Function) -> Iterator[tuple[Span, Span]]:
-    """The calls in a pickling method whose tensors become part of what it gives back."""
+    """The calls in a pickling method whose tensors become part of what it returns."""
     file, scope = method.file, method.scope
     seen: set[Span] = set()
     for event in file.scopes[scope].events:

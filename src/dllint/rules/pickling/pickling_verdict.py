@@ -77,7 +77,7 @@ def judge(case: Case) -> Judgement:
         return case.latent(f"fails under {case.where(first[0])}: {first[1]}", *harmless(case))
     if found:
         stopped = found[0]
-        return case.inconclusive(f"pickling stops at something else first: {said(stopped.exception, stopped.text)}")
+        return case.inconclusive(f"pickling fails earlier, at something else: {said(stopped.exception, stopped.text)}")
     return went_well(case)
 
 
@@ -116,12 +116,14 @@ def went_well(case: Case) -> Judgement:
         return case.refuted(f"the workers started by {listed(str(one) for one in worked)} and sent batches")
     for trial in case.failed_trials:
         return case.inconclusive(
-            f"a trial under {trial.method} failed in another way: {said(trial.exception, trial.text)}"
+            f"a trial under {trial.method} failed for another reason: {said(trial.exception, trial.text)}"
         )
     counted_all = [run for run in case.runs if run.storages is not None and run.storages.complete]
     if counted_all and not any(run.storages and run.storages.exception for run in counted_all):
-        return case.refuted("what the workers are given was pickled without an error")
-    return case.inconclusive(f"it ran by {listed(case.methods)}, which pickles nothing, and nothing else was tried")
+        return case.refuted("the dataset was pickled without an error")
+    return case.inconclusive(
+        f"it ran by {listed(case.methods)}, which pickles nothing, and no other start method was tried"
+    )
 
 
 def stopped(run: LoaderRun, code: str) -> bool:

@@ -1,4 +1,4 @@
-"""What cannot be pickled and is sent to workers: which loaders pickle it, how bad that is, and the finding about it."""
+"""Objects that are sent to workers and cannot be pickled: which loaders pickle them, how bad it is, and the finding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Sent:
         code: the rule that reports it.
         holder: where it is kept: "Rows.file"; the class of the dataset itself; or the loader's argument.
         kept: the attribute that keeps it, if one does.
-        sure: False where it may be that it only comes to a loader without workers.
+        sure: False where it may come only to a loader without workers.
     """
 
     code: str
@@ -83,7 +83,7 @@ def unpicklable(
         sure = one.sure and not project.rests_on_guess(loader, regime, one.holder)
         told = tell(one, message)
         others = {(other.file.path, other.span) for other, _, _ in uses} - {(one.file.path, one.span)}
-        related = [Place(path, span, "the same holds for this one") for path, span in sorted(others)]
+        related = [Place(path, span, "this one cannot be pickled either") for path, span in sorted(others)]
         related += [project.loader_place(other) for _, other, _ in uses]
         kept = one.kept
         if kept is not None and (kept.file is not one.file or kept.span.line != one.span.line):

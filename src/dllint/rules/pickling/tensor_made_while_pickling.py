@@ -1,4 +1,4 @@
-"""DLL206: a dataset whose pickling makes tensors, which are gone before the worker has them."""
+"""DLL206: pickling a dataset makes tensors, which are gone before the worker receives them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def judge(case: Case) -> Judgement:
     temporary = max((run.storages.temporary for run in sent if run.storages), default=0)
     if temporary:
         noun = counted(temporary, "storage")
-        return case.latent(f"pickling makes {noun} that are gone before a worker gets them", *harmless(case))
+        return case.latent(f"pickling makes {noun} that are gone before a worker receives them", *harmless(case))
     return went_well(case)
 
 

@@ -1,4 +1,4 @@
-"""What the rules about lambdas and about local functions and classes share: what loaders send, and the words for it."""
+"""Shared by the rules about lambdas and about local functions and classes: what loaders send, and its words."""
 
 from __future__ import annotations
 
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
     """The findings of one of these rules, by its code."""
 
+    pythons = project.targets.pythons
+
     def tell(one: UnpicklableFunction, message: str) -> Told:
-        values = {"argument": one.holder, "what": one.words, "name": one.file.scopes[one.scope].name}
+        name = one.file.scopes[one.scope].name
+        # What a target's default starts, the newest Python starts.
+        asked = (max(pythons),) if message == "latent" else pythons
+        values = {"argument": one.holder, "what": one.words, "name": name, "error": one.error(asked)}
+        if is_guarded(one.file, one.scope):
+            values["error"] = f"AttributeError: Can't get attribute '{name}'"
         fix = hoisting(project, one)
         if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
             values |= {"factory": fix.edits[-1].code, "remedy": "default"}

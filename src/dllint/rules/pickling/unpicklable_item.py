@@ -1,4 +1,4 @@
-"""DLL205: a worker gives back, or raises, what cannot be pickled, and the loader waits for it for ever."""
+"""DLL205: a worker returns, or raises, what cannot be pickled, and the loader waits for it forever."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def judge(case: Case) -> Judgement:
             )
     batches = sum(run.batches for run in case.runs)
     if not batches:
-        return case.inconclusive("no batch came")
+        return case.inconclusive("no batch arrived")
     if "rais" in case.finding.text:
-        return case.inconclusive(f"{counted(batches, 'batch')} came, and nothing was raised")
+        return case.inconclusive(f"{counted(batches, 'batch')} arrived without an error")
     return case.refuted(f"the workers sent {counted(batches, 'batch')}")
 
 

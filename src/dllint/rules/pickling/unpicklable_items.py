@@ -1,4 +1,4 @@
-"""What workers give back that pickle refuses: the batch never reaches the parent, which waits for it."""
+"""Items that pickle refuses: the batch never reaches the parent, which waits for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dllint.libraries.pickling import Refusal
 from dllint.libraries.torch import NON_LEAF
 from dllint.linking.source import SourceFile
 from dllint.project.loaders import Loader
-from dllint.rules.pickling.local_functions import is_lambda, is_local
+from dllint.rules.pickling.local_functions import is_lambda, is_local, pickle_error
 from dllint.rules.pickling.unpicklable_values import needs_gradient, refusal_of
 from dllint.span import Span
 
@@ -38,7 +38,7 @@ class UnpicklableItem:
 
 
 def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableItem]:
-    """What the datasets and the collate function of a loader give back, or raise, that cannot be pickled."""
+    """What the datasets and the collate function of a loader return, or raise, that cannot be pickled."""
     python = max(project.targets.pythons)
     for value in project.dataset_objects(loader) if _passes_items_on(project, loader) else ():
         for name in _ENTRIES:
@@ -57,7 +57,7 @@ def unpicklable_items(project: Project, loader: Loader) -> Iterator[UnpicklableI
                     if isinstance(cls, Class) and is_local(cls) and not _caught(run.file, event):
                         what = f"an exception of the local class `{cls.name}`"
                         yield UnpicklableItem(
-                            run.file, event.span, event.span, what, _local_error(cls, python), run.entry, True
+                            run.file, event.span, event.span, what, pickle_error(cls, python), run.entry, True
                         )
 
 
@@ -117,7 +117,7 @@ def _given_back(
     frame: Frame | None,
     kinds: tuple[str, ...],
 ) -> Iterator[UnpicklableItem]:
-    """What a function gives back of what it makes itself. Of anything else that a parameter or attribute may hold,
+    """What a function returns of what it makes itself. Of anything else that a parameter or attribute may hold,
     nobody knows whether it comes here."""
     file, scope = function.file, function.scope
     python = max(project.targets.pythons)
@@ -137,7 +137,9 @@ def _given_back(
                     what, error = found.what, found.error(python)
                 elif _is_lost(value):
                     assert isinstance(value, (Function, Instance))
-                    what, error = _words(value), _local_error(value, python)
+                    one = value.of if isinstance(value, Instance) else value
+                    assert isinstance(one, (Function, Class))
+                    what, error = _words(value), pickle_error(one, python)
                 if what:
                     break
             if what:
@@ -179,20 +181,6 @@ def _words(value: Function | Instance) -> str:
         return "a lambda" if is_lambda(value) else f"the local function `{value.name}`"
     assert isinstance(value.of, Class)
     return f"an object of the local class `{value.of.name}`"
-
-
-def _local_error(value: Function | Class | Instance, python: tuple[int, int]) -> str:
-    """What Python says of something that is defined in a function (PicklingError from 3.14, Lib/pickle.py)."""
-    one = value.of if isinstance(value, Instance) else value
-    assert isinstance(one, (Function, Class))
-    file, scope, path = one.file, one.file.scopes[one.scope].parent, one.file.scopes[one.scope].name
-    while scope > 0:
-        local = ".<locals>" if file.scopes[scope].kind in ("function", "lambda") else ""
-        path = f"{file.scopes[scope].name}{local}.{path}"
-        scope = file.scopes[scope].parent
-    if python >= (3, 14):
-        return f"PicklingError: Can't pickle local object '{path}'"
-    return f"AttributeError: Can't {'get' if python >= (3, 13) else 'pickle'} local object '{path}'"
 
 
 def _leaves(expr: Expr) -> Iterator[Expr]:

@@ -1,4 +1,4 @@
-"""What objects hold that pickle refuses: handles, locks, generators, classes made at run time."""
+"""Objects that pickle refuses: handles, locks, generators, classes made at run time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Refused(Sent):
 
     @property
     def place(self) -> Place:
-        return Place(self.file.path, self.span, f"{self.refusal.what} that cannot be pickled")
+        return Place(self.file.path, self.span, f"{self.refusal.what} cannot be pickled")
 
 
 def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
@@ -265,7 +265,7 @@ def _of_a_chosen_context(values: Iterable[Value]) -> set[Value]:
 
 
 def _made_at_run_time(project: Project, value: Instance) -> Refusal | None:
-    """`namedtuple(…)` and its like, unless pickle finds the class by its name in the module."""
+    """`namedtuple(…)` and similar, unless pickle finds the class by its name in the module."""
     assert value.file is not None
     file, call = value.file, value.file.calls[value.call]
     if call.scope == 0:
@@ -287,7 +287,7 @@ def _registers(file: SourceFile, index: int) -> bool:
 
 
 def _bound_as(value: Instance, names: Collection[object]) -> bool | None:
-    """Whether a name of the module is bound to what the call gives, and it is one of these; None where none is."""
+    """Whether a name of the module is bound to what the call returns, and it is one of these; None where none is."""
     assert value.file is not None
     bound = {
         name
@@ -351,7 +351,7 @@ def needs_gradient(project: Project, expr: Expr, site: Site) -> bool:
 
 
 def _without_gradients(site: Site) -> bool:
-    """Whether the place stands in a `with torch.no_grad()` or its like."""
+    """Whether the place stands in a `with torch.no_grad()` or similar."""
     entries = (site.file.facts.regions[index] for index in site.file.regions(site.region))
     contexts = (entry.expr for entry in entries if entry.kind == "with" and entry.expr is not None)
     return any(

@@ -63,7 +63,7 @@ class Cuda:
                 yield index, api
 
     def uses(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[int]:
-        """The calls of a scope that fail in a process whose parent has CUDA initialised."""
+        """The calls of a scope that fail in a process whose parent has CUDA initialized."""
         return (
             index
             for index, api in self.calls(file, scope, frame)
@@ -206,8 +206,8 @@ class Cuda:
         return value.file is None or value.call < 0 or self.wanted(value.file, value.call, value.frame)
 
     def _can_be(self, values: Values, holds: bool, site: Site) -> bool:
-        """Whether a test can come out so. Of an activation that is one of many not told apart, arguments of any other
-        say nothing."""
+        """Whether a test can have this result. Where one activation stands for many, the arguments of a single call
+        prove nothing."""
         quantifier = all if site.frame is not None and self.world.forgets(site.frame) else any
         return quantifier(self.world.values.truth((value,)) is holds for value in values)
 
@@ -217,7 +217,7 @@ def _of_cuda(value: Instance) -> bool:
 
 
 def _forgiven(file: SourceFile, region: int, index: int) -> bool:
-    """Whether nothing needs what a call gives, and a `try` right around it catches its failure and goes on."""
+    """Whether nothing needs what a call returns, and a `try` right around it catches its failure and goes on."""
     entry = file.facts.regions[region]
     events = file.scopes[file.calls[index].scope].events
     if entry.kind != "try" or not any(event.kind == "expr" and event.value == CallRef(index) for event in events):

@@ -1,4 +1,4 @@
-"""CUDA across a fork: what workers and forked processes use of it, and what initialised it in their parent."""
+"""CUDA across a fork: what workers and forked processes use of it, and what initialized it in their parent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CudaUse:
 
 
 class Poison(NamedTuple):
-    """What initialises CUDA in a process before it forks."""
+    """What initializes CUDA in a process before it forks."""
 
     file: SourceFile
     span: Span
@@ -176,7 +176,7 @@ class CudaForks:
         return len({method for one in same for method in one.methods}) < 2
 
     def poison_of_loader(self, loader: Loader) -> Poison | None:
-        """What has initialised CUDA in the process that starts the loader's workers, when it does."""
+        """What has initialized CUDA in the process that starts the loader's workers, when it does."""
         key = (loader.file.path, loader.call)
         if key not in self._poisons:
             self._poisons[key] = self._of_loader(loader)
@@ -187,11 +187,11 @@ class CudaForks:
         found = self._poison(list(self._ancestors(loader.file, call.scope, loader.call, loader)))
         if found is None and loader.flag("pin_memory"):
             # torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__init__`, before it starts the workers
-            return Poison(loader.file, loader.span, "iterating it asks for CUDA, because of `pin_memory=True`")
+            return Poison(loader.file, loader.span, "iterating it initializes CUDA, because of `pin_memory=True`")
         return found
 
     def poison_of_launch(self, launch: Launch) -> Poison | None:
-        """What has initialised CUDA in the process that makes a launch, before it does."""
+        """What has initialized CUDA in the process that makes a launch, before it does."""
         index = self._forking_call(launch)
         scope = launch.file.calls[index].scope
         made = tuple(self.world.symbols.atoms(launch.file, scope, launch.file.calls[launch.call].region))
@@ -307,7 +307,7 @@ class CudaForks:
 
     def _described(self, file: SourceFile, index: int) -> Poison:
         call = file.calls[index]
-        return Poison(file, call.span, f"`{render(call.func, file)}` initialises CUDA here")
+        return Poison(file, call.span, f"`{render(call.func, file)}` initializes CUDA here")
 
 
 _TORCH_CUDA = Attribute(Name("torch"), "cuda")

@@ -1,4 +1,4 @@
-"""DLL103: worker code uses CUDA in a process forked from one that has already initialised it."""
+"""DLL103: worker code uses CUDA in a process forked from one that has already initialized it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             poison = project.ask(CudaForks).poison_of_launch(launch) if uses else None
             if poison is not None:
                 for use in uses:
-                    finding = _use(project, use, process, poison, ())
+                    finding = _use(project, use, process, poison, (), "process")
                     causes.add(Use(finding, place), (finding.path, finding.span))
     for finding in map(worst, causes):
         yield replace(finding, related=finding.related[:MOST_PLACES])
@@ -57,7 +57,7 @@ def _of_loader(
         for use in uses:
             yield _use(project, use, process, poison, tuple(held))
     if not uses:
-        # What stands on the GPU was put there by the parent, which so has CUDA initialised.
+        # What stands on the GPU was put there by the parent, which so has CUDA initialized.
         for one in kept:
             yield Finding(
                 CODE,
@@ -70,7 +70,9 @@ def _of_loader(
             )
 
 
-def _use(project: Project, use: CudaUse, process: str, poison: Poison, held: tuple[Place, ...]) -> Finding:
+def _use(
+    project: Project, use: CudaUse, process: str, poison: Poison, held: tuple[Place, ...], remedy: str = "main"
+) -> Finding:
     file = use.reached.file
     call = file.calls[use.call]
     return Finding(
@@ -82,6 +84,7 @@ def _use(project: Project, use: CudaUse, process: str, poison: Poison, held: tup
             "call": render(call.func, file),
             "process": process,
             "poison": project.where(poison.file, poison.span),
+            "remedy": remedy,
         },
         start_methods=("fork",),
         trace=project.trace(use.reached.hops()),

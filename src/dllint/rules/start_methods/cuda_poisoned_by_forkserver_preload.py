@@ -1,4 +1,4 @@
-"""DLL106: importing the main module initialises CUDA, which the forkserver of Python 3.14 does before it forks."""
+"""DLL106: importing the main module initializes CUDA in the forkserver of Python 3.14."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _only_default(project: Project) -> bool:
 
 
 def _poisons(project: Project, file: SourceFile, index: int) -> Iterator[tuple[SourceFile, int]]:
-    """The first call of each program's main module, or of what it imports, that initialises CUDA on import."""
+    """The first call of each program's main module, or of what it imports, that initializes CUDA on import."""
     for top in project.programs.above(file, file.calls[index].scope):
         others = sorted(project.import_graph.import_closure([top]) - {top})
         for path in (top, *others):

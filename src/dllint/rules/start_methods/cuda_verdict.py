@@ -21,7 +21,7 @@ def judge(case: Case) -> Judgement:
                 f"worker {one.worker} called {one.call or 'CUDA'}, which its parent had used before the fork"
             )
     if not any(one.available for one in case.seen.cuda):
-        return case.inconclusive("this machine has no CUDA device, so that nothing can be seen of it")
+        return case.inconclusive("this machine has no CUDA device, so the run cannot show it")
     if any(run.forked for run in case.runs) and not any(one.used for one in records):
         return case.refuted("no worker used CUDA")
     return case.inconclusive(f"the workers started by {listed(case.methods)}")

@@ -1,4 +1,4 @@
-"""What a start method that a loader takes over does to the dataset behind it, by the rules that say more about it."""
+"""The consequences of an inherited start method for a dataset, and the rules that report them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Consequence(NamedTuple):
 
 
 def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[Consequence]:
-    """What becomes of the dataset where the workers are not forked, the worst first; of what the programs hold in which
+    """What happens to the dataset where the workers are not forked, the worst first; of what the programs hold in which
     the start method is in force."""
     for one in project.ask(LocalObjects).of(loader):
         if regime in project.regimes(loader, one.files, one.holder):
@@ -53,13 +53,13 @@ def consequences(project: Project, loader: Loader, regime: Regime) -> Iterator[C
             continue
         for many in project.tensors.many(value):
             if many.count is not None and many.count > most:
-                words = f"{many.count} tensors, each with a storage of its own"
+                words = f"{many.count} separate tensors"
                 place = Place(many.kept.file.path, many.kept.span, words)
                 yield Consequence("DLL303", place, True)
     for copied in project.ask(Handles).copied(loader):
         beside = {copied.kept.file.path} if copied.kept is not None else set()
         if copied.value.file is not None and regime in project.regimes(loader, beside, copied.label):
-            place = Place(copied.value.file.path, copied.call.span, f"{copied.opener.what} that pickling copies whole")
+            place = Place(copied.value.file.path, copied.call.span, f"pickling copies {copied.opener.what} in full")
             yield Consequence("DLL404", place, False)
 
 

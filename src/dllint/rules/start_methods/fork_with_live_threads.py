@@ -1,4 +1,4 @@
-"""DLL107: forked workers wait for threads that only their parent has."""
+"""DLL107: forked workers wait for threads, pools or locks of their parent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL107"
-_ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while workers start"}
+_ROLES = {"executor": "this starts its threads in the parent", "lock": "the lock is held here while the workers start"}
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -60,12 +60,14 @@ def _of_loader(project: Project, loader: Loader) -> Iterator[Finding]:
 
 
 def judge(case: Case) -> Judgement:
-    """Did forked workers wait for ever?"""
+    """Did forked workers wait forever?"""
     forked = [run for run in case.runs if run.forked]
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:
         where = describe(stuck[0].loader.site)
         return case.confirmed(f"the program hung: {counted(stuck[0].count, 'forked worker')} of {where} sent no batch")
     if not forked:
-        return case.refuted(f"its workers started by {listed(case.methods)}, which carries no threads or locks over")
-    return case.inconclusive("no worker hung, which proves nothing: it depends on what a thread holds at the fork")
+        return case.refuted(f"its workers started by {listed(case.methods)}, which copies no threads or locks")
+    return case.inconclusive(
+        "no worker hung, which proves nothing: it depends on what each thread does at the moment of the fork"
+    )

@@ -1,4 +1,4 @@
-"""DLL105: a call of set_start_method that raises, or does not reach the processes it is meant for."""
+"""DLL105: a call of set_start_method that raises, or that has no effect where it should."""
 
 from __future__ import annotations
 
@@ -77,4 +77,4 @@ def judge(case: Case) -> Judgement:
     for end in case.seen.died_at(case.finding):
         if "context has already been set" in end.text:
             return case.confirmed(said(end.exception, end.text))
-    return case.inconclusive("a call that changes nothing leaves no trace in a run")
+    return case.inconclusive("a run cannot show a call that has no effect")

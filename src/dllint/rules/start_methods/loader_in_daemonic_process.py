@@ -1,4 +1,4 @@
-"""DLL104: a DataLoader with workers in a process that may not have children."""
+"""DLL104: a DataLoader with workers in a process that cannot have children."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _stands_in(loader: Loader, reached: Reached) -> bool:
 
 def _finding(project: Project, launch: Launch, reached: Reached, loader: Loader, workers: Workers) -> Finding:
     call = launch.file.calls[launch.call]
-    origin = Place(launch.file.path, call.span, f"`{render(call.func, launch.file)}` runs it in a daemonic process")
+    origin = Place(launch.file.path, call.span, f"`{render(call.func, launch.file)}` runs this in a daemonic process")
     return Finding(
         CODE,
         loader.file.path,

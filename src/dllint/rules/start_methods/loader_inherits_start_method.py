@@ -1,4 +1,4 @@
-"""DLL101: a DataLoader takes over the spawn or forkserver start method of the process it runs in."""
+"""DLL101: a DataLoader inherits the spawn or forkserver start method of the process in which it runs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,11 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
     if copied is not None and not any(one.breaks for one in worst):
         message = "copies"
         values["cause"] = f"{copied.code} at {project.shown(copied.place.path)}:{copied.place.span.line}"
-    meant = message == "program" or (not worst and all(sends_little(project, one.loader) for one in group))
+    small = not worst and all(sends_little(project, one.loader) for one in group)
+    meant = message == "program" or small
+    if small and remedy not in ("cuda", "handles"):
+        lasting = all(one.loader.flag("persistent_workers") is True for one in group)
+        values["remedy"] = "fine" if lasting else "small"
     launchers = {(one.arrival.origin.file.path, one.arrival.origin.span) for one in regimes if one.arrival is not None}
     trace = project.chain(regime.arrival)
     if len(launchers) > 1:
@@ -105,8 +109,8 @@ def _of_all(fixes: list[tuple[Fix, ...]]) -> tuple[Fix, ...]:
 
 
 def _more(place: Any, others: int) -> Any:
-    ways = "one other launcher leads" if others == 1 else f"{others} other launchers lead"
-    return place.__class__(place.path, place.span, f"{place.message} ({ways} here too)")
+    ways = "one other launcher does" if others == 1 else f"{others} other launchers do"
+    return place.__class__(place.path, place.span, f"{place.message} ({ways} so too)")
 
 
 def _call_at(calls: list[Any], span: Any) -> int:
@@ -144,15 +148,15 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
             return ()
         count = f"({count})" if isinstance(expr, IfExp) else count
 
-    def context(name: str, why: str) -> Fix:
+    def context(name: str, title: str) -> Fix:
         value = f'"{name}"' if count is None else f'"{name}" if {count} > 0 else None'
         edit = SetArgument(loader.file.path, loader.span, "multiprocessing_context", value)
-        return Fix(f"Add `multiprocessing_context={value}`: {why}", "unsafe", (edit,))
+        return Fix(title.format(f"`multiprocessing_context={value}`"), "unsafe", (edit,))
 
-    meant = context(method, "says that it is meant")
+    explicit = context(method, "Make the inherited start method explicit: {} (silences this, changes nothing)")
     if remedy != "main":
-        return (meant,)
-    return (context("fork", "workers share the dataset as it is"), meant)
+        return (explicit,)
+    return (context("fork", "Fork the workers, which then share the dataset without copies: {}"), explicit)
 
 
 def judge(case: Case) -> Judgement:
@@ -168,8 +172,8 @@ def judge(case: Case) -> Judgement:
     launched = [run for run in case.runs if run.process is not None and run.process.role in ("child", "worker")]
     under = listed(case.methods)
     if case.finding.trace and not launched:
-        return case.not_reached(f"the loader ran in the main process, by {under}, and not by way of the launcher")
-    return case.refuted(f"its workers started by {under or 'no one'}")
+        return case.not_reached(f"the loader ran in the main process, by {under}, and not through the launcher")
+    return case.refuted(f"its workers started by {under or 'no start method'}")
 
 
 def concerns(run: LoaderRun) -> bool:

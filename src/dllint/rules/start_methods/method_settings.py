@@ -1,4 +1,4 @@
-"""Calls of `set_start_method` that raise, or that do not reach the processes they are meant for."""
+"""Calls of `set_start_method` that raise, or that have no effect where they should."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLL109: a package with threads of its own is used before the workers fork, and by the workers."""
+"""DLL109: the parent uses a package with its own threads before workers that use it too are forked."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _runs(name: str, pool: NativePool) -> bool:
 
 
 def judge(case: Case) -> Judgement:
-    """Did forked workers wait for ever?"""
+    """Did forked workers wait forever?"""
     forked = [run for run in case.runs if run.forked]
     stuck = [run for run in forked if not run.batches and (case.seen.hung or run.gave_up)]
     if stuck:

@@ -116,5 +116,5 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
 def judge(case: Case) -> Judgement:
     """Would the workers have taken over the strategy?"""
     if case.methods == ["fork"]:
-        return case.refuted("its workers were forked and have the strategy of their parent")
-    return case.inconclusive(f"its workers started by {listed(case.methods)}; their strategy was not seen")
+        return case.refuted("its workers were forked and inherit the strategy")
+    return case.inconclusive(f"its workers started by {listed(case.methods)}; the run does not record their strategy")

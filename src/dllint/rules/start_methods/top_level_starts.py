@@ -1,4 +1,4 @@
-"""Processes that start whenever a file is imported, and so again in each process that imports it."""
+"""Process starts that run when a file is imported, and so again in each child that imports it."""
 
 from __future__ import annotations
 

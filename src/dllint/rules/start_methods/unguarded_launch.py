@@ -81,7 +81,11 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
     makers = _makers(file, first, imported)
     if makers is None:
         return (narrow,)
-    wide = Fix(f"{title}, with what it uses", "unsafe", (GuardStatements(file.path, makers, last),))
+    wide = Fix(
+        'Move it, and the statements that it needs, under `if __name__ == "__main__":`',
+        "unsafe",
+        (GuardStatements(file.path, makers, last),),
+    )
     return (wide, narrow) if kind == "safe" else (wide,)
 
 
@@ -135,8 +139,8 @@ def judge(case: Case) -> Judgement:
     launched = case.seen.launched_at(case.finding)
     under = list(dict.fromkeys([*case.methods, *(one.method for one in launched if one.method)]))
     if not under:
-        return case.not_reached("nothing was started from there")
+        return case.not_reached("nothing started from there")
     if set(under) == {"fork"}:
         late = [f"a trial under {one.method} gave no answer" for one in case.failed_trials if one.stage == "timeout"]
-        return case.inconclusive("it ran by fork here, which needs no main guard", *dict.fromkeys(late))
-    return case.refuted(f"it started by {listed(under)} and no process died of it")
+        return case.inconclusive("it ran by fork, which needs no `__main__` guard", *dict.fromkeys(late))
+    return case.refuted(f"it started by {listed(under)} and no process failed")

@@ -1,4 +1,4 @@
-"""Handles that a function opens once in a process and keeps for all: in a dict of a module or class, or by a cache."""
+"""Handles that a function opens once per process and keeps: in a dict of a module or class, or by a cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMES = frozenset(name.rpartition(".")[2] for name in OPENERS)
 _CACHES = frozenset({"cache", "lru_cache"})
 _PER_PROCESS = frozenset({"getpid", "current_process", "register_at_fork", "get_worker_info", "local"})
-"""Calls by their last name that show that processes (or threads) are told apart."""
+"""Calls by their last name that show that processes (or threads) are distinguished."""
 _LETTING_GO = frozenset({"clear", "pop", "popitem"})
 
 

@@ -71,7 +71,7 @@ def judge(case: Case) -> Judgement:
     """
     forked = [run for run in case.runs if run.forked]
     if not forked:
-        return case.refuted("its workers were not forked, so that each has handles of its own")
+        return case.refuted("its workers were not forked, so each has its own handles")
     if case.raised or case.died is not None:
         return case.confirmed(
             f"a worker failed: {case.raised[0] if case.raised else case.died[1].cause if case.died else ''}"
@@ -83,7 +83,7 @@ def judge(case: Case) -> Judgement:
         name = f"{one.attribute} " if one.attribute else ""
         workers = counted(len({each.worker for each in moved}), "worker")
         return case.confirmed(
-            f"{workers} moved the offset of {name}{os.path.basename(one.path)}, which the parent opened"
+            f"{workers} moved the position of {name}{os.path.basename(one.path)}, which the parent opened"
         )
     if any(not run.batches and (case.seen.hung or run.gave_up) for run in forked):
         return case.confirmed("the program hung: no batch came from the forked workers")
@@ -91,9 +91,10 @@ def judge(case: Case) -> Judgement:
     shared = [one for one in handles if one.shared and one.attribute]
     if any(one.used for one in shared) and all(one.moved is False for one in shared):
         return case.refuted(
-            f"workers share {os.path.basename(shared[0].path)} with the parent, and its offset stayed: read by position"
+            f"workers share {os.path.basename(shared[0].path)} with the parent, and "
+            "its position did not move: it reads by position"
         )
-    return case.inconclusive("no offset moved; a clean short run proves nothing of a race")
+    return case.inconclusive("no file position moved; a clean short run does not disprove a race")
 
 
 def concerns(run: LoaderRun) -> bool:

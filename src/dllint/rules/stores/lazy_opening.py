@@ -1,4 +1,4 @@
-"""The mechanical remedy for a shared handle: each process opens it on its first item."""
+"""The fix for a shared handle: each process opens it on first use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lazy_opening(project: Project, shared: Shared) -> tuple[Fix, ...]:
         InsertStatement(file.path, first.span, code),
         AddImport(file.path, "os"),
     )
-    return (Fix("Open it in each process, on its first item", "unsafe", edits),)
+    return (Fix("Open it in each process on first use", "unsafe", edits),)
 
 
 def _only_read_in(project: Project, step: Step, getitem: int) -> bool:

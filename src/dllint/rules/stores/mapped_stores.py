@@ -56,7 +56,7 @@ class Stores:
         if cls is not None and self._keeps_iterator(cls):
             return f"`{cls.name}` keeps its iterator"
         if self._iterator_kept(loader):
-            return "the iterator of this loader is kept"
+            return "the iterator of this DataLoader is kept"
         return None
 
     def _keeps_iterator(self, cls: Class) -> bool:

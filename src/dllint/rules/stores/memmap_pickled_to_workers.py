@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.thresholds import MIB
 from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place
+from dllint.libraries.numpy import SHARED_ARRAY
 from dllint.linking.conditions import render
 from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
@@ -23,7 +24,7 @@ PAGE = 4096
 """Bytes below which an array is no data."""
 MOST_PLACES = 4
 """Loaders and further maps that one finding names of each."""
-_FIXES = (Fix("Keep the path, map it in each process on first use, and drop the map in `__getstate__`", "suggestion"),)
+_FIXES = (Fix("Keep the path, and map the file on first use in each process", "suggestion"),)
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -47,7 +48,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _cause(copied: Copied) -> tuple[str, int]:
-    """The class that keeps the maps, or the call that opens one: what is mended at once."""
+    """The class that keeps the maps, or the call that opens one: what is fixed at once."""
     assert copied.value.file is not None
     if copied.kept is not None and copied.kept.owner is not None:
         return copied.kept.owner.key
@@ -59,7 +60,7 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
     file, call = copied.value.file, copied.call
     assert file is not None
     others = [
-        Place(other.value.file.path, other.call.span, f"{other.label} is {other.opener.what} too")
+        Place(other.value.file.path, other.call.span, f"`{other.label}` is {other.opener.what} too")
         for _, _, other in found
         if other.value.file is not None and other.value != copied.value and other.call.span != call.span
     ]
@@ -73,11 +74,12 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
         call.span,
         "main",
         {
-            "kept": copied.label,
+            "kept": f"`{copied.label}`",
             "what": copied.opener.what,
             "opener": render(call.func, file),
             "loader": project.where(loader.file, loader.span),
             "method": regime.described,
+            "remedy": "shared_memory" if copied.opener.what == SHARED_ARRAY else "main",
         },
         severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
@@ -110,8 +112,8 @@ def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
             "method": method,
         },
         start_methods=tuple(dict.fromkeys(use[1] for use in uses)),
-        related=(Place(launch.file.path, launching.span, "pickled here"),),
-        fixes=(Fix("Hand over the path, and map it in the process", "suggestion"),),
+        related=(Place(launch.file.path, launching.span, "this pickles it"),),
+        fixes=(Fix("Pass the path, and map the file in the process", "suggestion"),),
         statement=call.statement,
     )
 
@@ -120,21 +122,23 @@ def judge(case: Case) -> Judgement:
     """Is a mapped array read whole into the pickle?"""
     with_arrays = [run for run in case.runs if run.storages is not None]
     if not with_arrays:
-        return case.inconclusive("what the workers are given was not counted")
+        return case.inconclusive("the run did not measure what workers receive")
     run = max(with_arrays, key=lambda one: one.array_bytes * (2 - one.forked))
     size = run.array_bytes
     if size < PAGE:
         return case.refuted("pickling for a worker copies no array")
     if size < MIB:
         return case.inconclusive(
-            f"pickling for a worker copies {mebibytes(size)}: little here, and as much as the file holds"
+            f"pickling for a worker copies {mebibytes(size)}: little here, but as much as the file holds"
         )
     if not run.forked:
-        return case.confirmed(f"{mebibytes(size)} were read into the pickle for each of {counted(run.count, 'worker')}")
+        return case.confirmed(
+            f"{mebibytes(size)} were copied into the pickle for each of {counted(run.count, 'worker')}"
+        )
     others = [method for method in run.others if method != "fork"]
     if others:
         return case.latent(
-            f"under {case.where(others[0])}, {mebibytes(size)} are read into the pickle for each worker",
+            f"under {case.where(others[0])}, {mebibytes(size)} are copied into the pickle for each worker",
             "the forked workers of this run share the mapping",
         )
-    return case.refuted("the workers are forked, under every target, and share the mapping")
+    return case.refuted("every target forks its workers, which share the mapping")

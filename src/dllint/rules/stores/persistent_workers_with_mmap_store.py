@@ -1,4 +1,4 @@
-"""DLL401: workers that live through all epochs over a memory-mapped store, and grow with every page they read."""
+"""DLL401: persistent workers over a memory-mapped store, whose RSS grows with every page that they read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
         fixes: tuple[Fix, ...] = ()
         if any(argument.keyword == "persistent_workers" for argument in loader.file.calls[loader.call].args):
             edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "False")
-            fixes = (Fix("Let workers end with the epoch: `persistent_workers=False`", "unsafe", (edit,)),)
+            fixes = (
+                Fix("Restart workers every epoch, which resets RSS: `persistent_workers=False`", "unsafe", (edit,)),
+            )
         finding = Finding(
             CODE,
             loader.file.path,
@@ -51,7 +53,7 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
             values,
             severity="info" if slurm is None else "warning",
             related=tuple(
-                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} is opened here") for store in stores)
+                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} opened here") for store in stores)
             ),
             fixes=fixes,
             statement=loader.file.calls[loader.call].statement,
@@ -63,7 +65,7 @@ def judge(case: Case) -> Judgement:
     """Do mapped pages count in every worker, while nothing is used up?"""
     grown = max(filter(None, map(growth, case.runs)), key=lambda one: one.rss_last - one.rss_first, default=None)
     if grown is None:
-        return case.inconclusive("no worker lived long enough to be measured twice")
+        return case.inconclusive("no worker lived long enough for two measurements")
     rss = grown.rss_last - grown.rss_first
     series = f"RSS of {counted(grown.workers, 'worker')} {mebibytes(grown.rss_first)} → {mebibytes(grown.rss_last)}"
     own = f"their own memory +{mebibytes(max(grown.own, 0))}"
@@ -71,8 +73,8 @@ def judge(case: Case) -> Judgement:
         pss = f"PSS {mebibytes(grown.pss_first)} → {mebibytes(grown.pss_last)}"
         return case.confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
     if rss >= NOTICEABLE:
-        return case.inconclusive(f"{series}, but {own}: that is no matter of mapped pages")
-    return case.inconclusive(f"{series} in {case.lasted}: too little to be seen in a short run")
+        return case.inconclusive(f"{series}, but {own}: mapped pages do not explain that")
+    return case.inconclusive(f"{series} in {case.lasted}: too little to judge by a short run")
 
 
 def concerns(run: LoaderRun) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL403"
-_FIXES = (Fix("Compare RSS with PSS, and with `pin_memory=False`, before blaming either", "suggestion"),)
+_FIXES = (Fix("Compare RSS with PSS before you change the code", "suggestion"),)
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
             "main",
             {"store": stores[0].label},
             related=tuple(
-                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} is opened here") for store in stores)
+                dict.fromkeys(Place(store.file.path, store.span, f"{store.label} opened here") for store in stores)
             ),
             fixes=_FIXES,
             statement=loader.file.calls[loader.call].statement,
@@ -45,4 +45,4 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
 
 def judge(case: Case) -> Judgement:
     """A run does not measure what pinning costs."""
-    return case.inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; its cost was not measured")
+    return case.inconclusive(f"it ran by {listed(case.methods) or 'no start method'}; the run did not measure its cost")

@@ -96,12 +96,12 @@ class _Case:
         hops, touch = early[-1], None
         late = {(s.owner.file.path, s.method) for s, one in zip(self.handle.steps, early, strict=True) if one is None}
         if late or self._ended():
-            # What `__init__` ends can be opened anew by another call of the method that opens it.
+            # What `__init__` ends can be opened again by another call of the method that opens it.
             late = late or {(s.owner.file.path, s.method) for s in self.handle.steps if not self._is_init(s)}
             touch = ParentTouches(self.project, self.loader, self.dataset).of(late) if late else None
             if touch is None:
                 return None
-        label = f"{self.last.cls.name}.{self.last.attr}"
+        label = f"`{self.last.cls.name}.{self.last.attr}`"
         return Shared(
             self.handle.opener, label, self.handle.file, self.handle.call, self.loader, hops or (), touch, self.handle
         )
@@ -147,7 +147,7 @@ class _Case:
         return len(self.handle.steps) > 1 and isinstance(base, Attribute) and base.attr == self.handle.steps[-2].attr
 
     def _reopened(self) -> bool:
-        """Whether workers set the attribute anew on any other condition than that nothing has set it."""
+        """Whether workers set the attribute again on any other condition than that nothing has set it."""
         for run in self.runs:
             for store in run.file.stores(run.scope):
                 if store.key != self.last.attr or store.value == Constant(None):

@@ -1,4 +1,4 @@
-"""DLL502: an environment variable that is meant to cap OpenCV's threads and has no effect."""
+"""DLL502: an environment variable that should cap OpenCV's threads and has no effect."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class OpenCV:
         if (file, index) == (one.run.file, one.index):
             return None
         call = file.calls[index]
-        return Hop(file, call.span, f"`{render(call.func, file)}`, where cv2 begins in these workers")
+        return Hop(file, call.span, f"`{render(call.func, file)}`, the first cv2 call in these workers")
 
     @staticmethod
     def uses_pool(name: str) -> bool:

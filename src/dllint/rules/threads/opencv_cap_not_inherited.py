@@ -48,7 +48,7 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
         start_methods=tuple(dict.fromkeys((regime.method, *(name for other, _ in found for name in other.methods)))),
         trace=project.chain(regime.arrival, one.run.hops),
         related=(
-            Place(cap.file.path, capping.span, "this cap stays in its process"),
+            Place(cap.file.path, capping.span, "this cap reaches only its own process"),
             *tuple(loaders)[:MOST_PLACES],
             *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
         ),
@@ -62,4 +62,4 @@ def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
     if anchor is None:
         return ()
     edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
-    return (Fix("Cap OpenCV's threads where workers import the module", "safe", (edit,)),)
+    return (Fix("Cap OpenCV's threads in every worker, where the module is imported", "safe", (edit,)),)

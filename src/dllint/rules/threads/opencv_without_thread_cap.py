@@ -37,7 +37,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
     first = found[0]
     loaders = list(dict.fromkeys(project.loader_place(one.loader) for one in found))
     entries = [
-        Place(one.run.hops[0].file.path, one.run.hops[0].span, f"`{one.run.entry}` leads here too")
+        Place(one.run.hops[0].file.path, one.run.hops[0].span, f"`{one.run.entry}` runs this too")
         for one in found[1:]
         if one.run.hops and one.run.hops != first.run.hops
     ]
@@ -72,7 +72,7 @@ def _other_program(project: Project, one: Uncapped) -> Finding:
         loader.span,
         "elsewhere",
         {"call": render(call.func, file), "place": project.where(file, call.span)},
-        related=(*project.trace(one.run.hops), Place(file.path, call.span, "these workers come here without a cap")),
+        related=(*project.trace(one.run.hops), Place(file.path, call.span, "these workers run this without a cap")),
         fixes=_fixes(project, one),
         statement=loader.file.calls[loader.call].statement,
     )
@@ -83,7 +83,7 @@ def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
     if anchor is None:
         return ()
     edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
-    return (Fix("Cap OpenCV's threads where the module is imported", "safe", (edit,)),)
+    return (Fix("Cap OpenCV's threads in every worker, where the module is imported", "safe", (edit,)),)
 
 
 def concerns(run: LoaderRun) -> bool:

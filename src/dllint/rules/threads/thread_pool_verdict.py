@@ -27,7 +27,7 @@ def judge(case: Case) -> Judgement:
     """Do workers start a pool of threads?"""
     records = [one for run in case.runs for one in run.threads]
     if not records:
-        return case.inconclusive("no worker's threads were counted")
+        return case.inconclusive("the run counted no worker's threads")
     most = max(records, key=lambda one: one.after - one.start)
     new = most.after - most.start - OWN
     cores = os.cpu_count() or 1
@@ -36,7 +36,7 @@ def judge(case: Case) -> Judgement:
         everywhere = f"; {counted(case.count, 'worker')} on {counted(cores, 'core')}" if case.count else ""
         return case.confirmed(f"{told}{everywhere}")
     if cores < ENOUGH_CORES:
-        return case.inconclusive(f"{told}; on {counted(cores, 'core')} a pool is too small to be seen")
+        return case.inconclusive(f"{told}; on {counted(cores, 'core')} a pool is too small to measure")
     if any(run.forked for run in case.runs) and case.finding.code == "DLL501":
         return case.inconclusive(f"{told}; forked workers of a parent that used the pool run serially, others do not")
     return case.refuted(told)

@@ -29,7 +29,7 @@ function draw(id, traces, unit) {
   const seen = traces.filter((trace) => trace.y.some((value) => value !== null));
   element.classList.toggle("empty", seen.length === 0);
   if (seen.length === 0) {
-    element.textContent = "Nothing was measured.";
+    element.textContent = "No measurements.";
     return;
   }
   Plotly.react(element, seen, layout(unit), config);
