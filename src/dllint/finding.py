@@ -21,12 +21,13 @@ VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted
 @dataclass(frozen=True)
 class Place:
     """A related place: one hop of a trace, or another part of the story, with a few words on its role. `guessed`: this
-    hop goes to a method of an unknown object, found by its name alone."""
+    hop goes to a method of an unknown object, found by its name alone. `cell`: as for `Finding`."""
 
     path: str
     span: Span
     message: str
     guessed: bool = False
+    cell: int | None = None
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ class Finding:
         related: other parts of the story (the dataset's lambda, a second loader with the same cause).
         start_methods: the start methods under which the hazard holds; empty when it holds under all.
         statement: the whole statement around the place; a suppression on its first or last line counts.
+        cell: in a report, the notebook's cell that `span` is in, from 1; before that, `span` is in the text that all of
+            its cells make up.
         severity: what the rule found by what the project shows; `None` takes the page's.
         verdict: what a run showed of it: it holds (confirmed), it would under another allowed start method (latent), it
             was reached and measured not to hold (refuted), a clean run proves nothing (inconclusive), or the run never

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from dllint.finding import Finding
@@ -52,5 +52,9 @@ def render(
     name: str, report: Report | RunReport | Trace, style: Style, folder: Literal["", "runs.", "traces."] = ""
 ) -> str:
     """The report in the format `name`, whose module is in `folder`; ends with a newline unless it is empty."""
+    if not folder:
+        from dllint.reporters.cells import by_cell
+
+        report = by_cell(cast("Report", report))
     text: str = import_module(f"dllint.reporters.{folder}{name}").render(report, style)
     return text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import SEVERITIES, Finding, Fix, Place
 from dllint.reporters import Style, fixable
+from dllint.reporters.cells import source_of
 from dllint.reporters.edits import changed_lines
 from dllint.reporters.frame import CONTEXT, Paint, frame
 from dllint.reporters.source import counted, plain, shown_path, split_lines, visible
@@ -45,7 +46,7 @@ def location(path: str, line: int, column: int | None, cell: int | None, directo
 def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
     paint = Paint(style.color, finding.severity)
     yield headline(finding, paint, unsafe=style.unsafe_fixes)
-    source = report.sources.get(finding.path)
+    source = source_of(report, finding.path, finding.cell)
     lines = [] if source is None else split_lines(source)
     shown = frame(lines, finding.span, paint)
     gutter = max(2, len(str(min(finding.span.end_line + CONTEXT, len(lines)))))
@@ -64,7 +65,7 @@ def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
 
 
 def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, style: Style) -> Iterable[str]:
-    names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
+    names = [location(place.path, place.span.line, None, place.cell, style.directory) for place in places]
     width = min(max(map(len, names), default=0), 40)
     for name, place in zip(names, places, strict=True):
         yield f"{indent}= {paint.bold(label)} {name:<{width}}  {plain(place.message)}"

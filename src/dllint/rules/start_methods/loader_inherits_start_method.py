@@ -68,7 +68,7 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
     copied = next((one for one in worst if not one.breaks), None) if len(worst) == len(group) else None
     if copied is not None and not any(one.breaks for one in worst):
         message = "copies"
-        values["cause"] = f"{copied.code} at {project.shown(copied.place.path)}:{copied.place.span.line}"
+        values["cause"] = f"{copied.code} at {project.line_shown(copied.place.path, copied.place.span)}"
     meant = message == "program" or (not worst and all(sends_little(project, one.loader) for one in group))
     launchers = {(one.arrival.origin.file.path, one.arrival.origin.span) for one in regimes if one.arrival is not None}
     trace = project.chain(regime.arrival)
