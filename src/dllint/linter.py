@@ -81,6 +81,7 @@ class Report:
         notebooks: texts that are made of cells, by path. Places are lines of that text, and its `place` gives the cell.
         survival: what becomes of the project under forkserver, where that is the only default of the targets.
         limits: how often each limit of the analysis was met, by its name; what lies beyond a limit counts as unknown.
+        known: findings that a baseline lists, which `findings` are without; None where no baseline was asked.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -94,6 +95,7 @@ class Report:
     notebooks: Mapping[str, CellText] = field(default_factory=dict)
     survival: Survival | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
+    known: tuple[Finding, ...] | None = None
 
     @property
     def incomplete(self) -> bool:

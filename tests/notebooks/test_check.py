@@ -172,7 +172,13 @@ def test_a_cell_that_does_not_parse_is_named(notebook: Make, capsys: pytest.Capt
 
 
 def test_await_and_an_empty_notebook_parse(notebook: Make, capsys: pytest.CaptureFixture[str]) -> None:
-    assert found(capsys, notebook("await fetch()\n", "", "%%bash\nls", "x = 1\n!a \\\nb", "async with a as b:\n    pass", IMPORTS)) == []
+    assert (
+        found(
+            capsys,
+            notebook("await fetch()\n", "", "%%bash\nls", "x = 1\n!a \\\nb", "async with a as b:\n    pass", IMPORTS),
+        )
+        == []
+    )
 
 
 def test_standard_input_can_be_a_notebook(notebook: Make) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dllint.run_report import RunReport
     from dllint.tracing import Trace
 
-Format = Literal["text", "json", "lsp", "github"]
+Format = Literal["text", "json", "jsonl", "lsp", "github", "gitlab", "junit", "rdjson", "sarif"]
 """Of `dllint check`: modules of this package."""
 RunFormat = Literal["text", "json"]
 """Of `dllint run`: modules of `runs`."""

@@ -6,6 +6,7 @@ it. Formats that know only of files name the line of the JSON document.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,15 +23,19 @@ def by_cell(report: Report) -> Report:
     """The report with each place of a notebook by its cell; edits of fixes stay as they are."""
     if not report.notebooks:
         return report
-    findings = tuple(
-        replace(
-            _by_cell(one, report),
-            trace=tuple(_by_cell(place, report) for place in one.trace),
-            related=tuple(_by_cell(place, report) for place in one.related),
+
+    def all_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(
+            replace(
+                _by_cell(one, report),
+                trace=tuple(_by_cell(place, report) for place in one.trace),
+                related=tuple(_by_cell(place, report) for place in one.related),
+            )
+            for one in findings
         )
-        for one in report.findings
-    )
-    return replace(report, findings=findings)
+
+    known = None if report.known is None else all_of(report.known)
+    return replace(report, findings=all_of(report.findings), known=known)
 
 
 def _by_cell(one: Placed, report: Report) -> Placed:

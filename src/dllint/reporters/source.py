@@ -32,6 +32,11 @@ def shown_path(path: str, directory: str) -> str:
     return os.path.relpath(path, directory) if inside else path
 
 
+def file_path(path: str, directory: str) -> str:
+    """The path as other programs take it: with forward slashes, relative to `directory` where it lies inside it."""
+    return shown_path(path, directory).replace("\\", "/") if os.sep == "\\" else shown_path(path, directory)
+
+
 def located(path: str, span: Span, cell: int | None = None) -> dict[str, Any]:
     """A place as JSON has it; the cell only in a notebook."""
     return {
