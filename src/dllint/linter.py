@@ -52,6 +52,7 @@ class Execution:
         respect_gitignore: leave out what git ignores.
         force_exclude: excluded paths stay out even when they are named.
         progress: called with the number of files read so far and of all.
+        visit: called with the linked project when its rules have run.
         unsaved: contents by absolute path, in the place of what the disk has.
         edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
     """
@@ -61,6 +62,7 @@ class Execution:
     respect_gitignore: bool = True
     force_exclude: bool = False
     progress: Callable[[int, int], None] | None = None
+    visit: Callable[[Project], None] | None = None
     unsaved: Mapping[str, str | bytes] = field(default_factory=dict)
     edited: Mapping[str, str] = field(default_factory=dict)
 
@@ -272,6 +274,8 @@ def _check(run: _Run, execution: Execution) -> Report:
     with _room():
         project = _linked(run, execution)
         report = _report(run, _reported(run, _findings(run, project)))
+        if execution.visit is not None:
+            execution.visit(project)
         return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from dllint.cli.check import check
-from dllint.cli.questions import clean, config, doctor, rule, trace, version
+from dllint.cli.questions import clean, config, doctor, rule, server, trace, version
 from dllint.cli.run import run
 from dllint.commands.exits import status_of
 
@@ -53,5 +53,5 @@ def _options(
 
 app.command()(check)
 app.command(context_settings={"allow_interspersed_args": False})(run)
-for _command in (trace, rule, doctor, config, clean, version):
+for _command in (trace, rule, server, doctor, config, clean, version):
     app.command()(_command)

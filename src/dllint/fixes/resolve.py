@@ -139,14 +139,14 @@ def in_cells(edits: Sequence[TextEdit], sources: Sources, notebooks: Mapping[str
         except CannotPlace as error:
             raise Unresolvable(error.reason, path) from None
         found += [
-            replace(_whole_lines(cell.source, source), path=cells.notebook, cell=cell.number)
+            replace(whole_lines(cells.notebook, cell.source, source), cell=cell.number)
             for cell, source in changed.items()
         ]
     return found
 
 
-def _whole_lines(old: str, new: str) -> TextEdit:
-    """The one edit that makes one text of another."""
+def whole_lines(path: str, old: str, new: str) -> TextEdit:
+    """The one edit that makes one text of another, from the first line that differs to the last."""
     before, after = Lines(old), Lines(new)
     shorter = min(len(old), len(new))
     head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
@@ -155,7 +155,7 @@ def _whole_lines(old: str, new: str) -> TextEdit:
     tail = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
     while tail and len(old) - tail not in before.starts:
         tail -= 1
-    return before.edit("", Change(head, len(old) - tail, new[head : len(new) - tail]))
+    return before.edit(path, Change(head, len(old) - tail, new[head : len(new) - tail]))
 
 
 def texts_after(edits: Iterable[TextEdit], sources: Sources) -> dict[str, tuple[str, str]]:

@@ -135,10 +135,13 @@ class Project:
 
     def line_shown(self, path: str, span: Span) -> str:
         """ "train.py:12", or "train.ipynb:cell 3:12" in a notebook."""
+        inside, cell, span = self.in_cell(path, span)
+        return f"{self.shown(inside)}:{span.line}" if cell is None else f"{self.shown(inside)}:cell {cell}:{span.line}"
+
+    def in_cell(self, path: str, span: Span) -> tuple[str, int | None, Span]:
+        """A place as a reader knows it: in a notebook its path, the cell and the range inside it."""
         place = self._notebooks[path].place(span) if path in self._notebooks else None
-        if place is None:
-            return f"{self.shown(path)}:{span.line}"
-        return f"{self.shown(place.path)}:cell {place.cell}:{place.span.line}"
+        return (path, None, span) if place is None else place
 
     def place(self, hop: Hop) -> Place:
         return Place(hop.file.path, hop.span, hop.text, hop.guessed)
