@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -115,6 +116,8 @@ def analyse(
 
     report = linter.check(list(contents), settings, Execution(jobs=1, progress=tell, unsaved=contents, visit=look))
     raw = offered(report, settings)
+    # The project is full of cycles, and a check switches the collector off: what the last one left goes now.
+    gc.collect()
     return Result(raw, by_cell(raw), {key: tuple(value) for key, value in lenses.items()})
 
 
