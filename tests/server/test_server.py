@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -376,6 +378,49 @@ def test_a_rule_that_crashes_is_told_once_and_the_others_go_on(
             assert message.startswith("dllint: internal error in DLL601") and "ValueError: boom" in message
 
     play(work)
+
+
+def message(content: dict[str, Any] | bytes) -> bytes:
+    data = content if isinstance(content, bytes) else json.dumps({"jsonrpc": "2.0", **content}).encode()
+    return b"Content-Length: %d\r\n\r\n" % len(data) + data
+
+
+def test_malformed_messages_end_nothing(root: Path) -> None:
+    """And the end is quiet: no traceback, exit code 0."""
+    uri = (root / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": HAZARD}
+    sent: list[dict[str, Any] | bytes] = [
+        {"id": 1, "method": "initialize", "params": {"capabilities": {"textDocument": {"diagnostic": {}}}}},
+        {"method": "initialized", "params": {}},
+        b"{bad",
+        b"\xff\x00",
+        {"id": 2, "method": "textDocument/hover", "params": {"textDocument": 5}},
+        {"id": 3, "method": "no/such", "params": {}},
+        {"method": "textDocument/didChange", "params": {"textDocument": {"uri": uri}, "contentChanges": []}},
+        {"method": "$/cancelRequest", "params": {"id": 99}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": document}},
+    ]
+    command = [sys.executable, "-m", "dllint", "server"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+        server.stdin.write(b"".join(map(message, sent)))
+        server.stdin.write(
+            message({"id": 4, "method": "textDocument/diagnostic", "params": {"textDocument": {"uri": uri}}})
+        )
+        server.stdin.flush()
+        answers: dict[object, dict[str, Any]] = {}
+        while 4 not in answers:
+            length = int(server.stdout.readline().partition(b":")[2])
+            while server.stdout.readline().strip():
+                pass
+            answer = json.loads(server.stdout.read(length))
+            answers[answer.get("id")] = answer
+        server.stdin.write(message({"id": 5, "method": "shutdown"}) + message({"method": "exit"}))
+        server.stdin.close()
+        assert server.wait(PATIENCE_S) == 0
+        assert server.stderr.read() == b""
+    assert answers[3]["error"]["code"] == -32601
+    assert [one["code"] for one in answers[4]["result"]["items"]] == ["DLL204"]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -396,4 +397,6 @@ def _mark(items: list[types.Diagnostic]) -> str:
 
 def serve() -> None:
     """Speak the protocol on standard input and output until the client ends it."""
+    # What pygls logs, with tracebacks, it also tells the client in one line.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
     Server().lsp.start_io()
