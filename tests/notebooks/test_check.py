@@ -214,3 +214,11 @@ def test_workers_cannot_import_a_main_module_without_a_file() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "Can't get attribute 'Rows' on <module '__main__'" in done.stderr
     assert "exited unexpectedly" in done.stderr and done.returncode == 1
+
+
+def test_a_notebook_is_not_traced(notebook: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    path = notebook(IMPORTS)
+    with pytest.raises(SystemExit) as ended:
+        main(["trace", str(path), "--isolated"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"error: {path}: a notebook is not traced; `dllint check {path}` checks it\n"
