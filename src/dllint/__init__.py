@@ -33,8 +33,7 @@ def check(paths: Sequence[str]) -> Report:
     Raises:
         dllint.config.ConfigError: the configuration makes no sense.
     """
-    from dllint import config, linter, registry
-    from dllint.reporters.cells import by_cell
+    from dllint import config, linter, registry, reporters
 
     options = {rule.code: rule.options({}) for rule in registry.rules()}
-    return by_cell(linter.check(paths, config.load(paths, options=options)))
+    return reporters.by_cell(linter.check(paths, config.load(paths, options=options)))

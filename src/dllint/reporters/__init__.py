@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, cast
 
+from dllint.reporters.cells import by_cell as by_cell
+
 if TYPE_CHECKING:
     from dllint.finding import Finding
     from dllint.linter import Report
@@ -53,8 +55,6 @@ def render(
 ) -> str:
     """The report in the format `name`, whose module is in `folder`; ends with a newline unless it is empty."""
     if not folder:
-        from dllint.reporters.cells import by_cell
-
         report = by_cell(cast("Report", report))
     text: str = import_module(f"dllint.reporters.{folder}{name}").render(report, style)
     return text

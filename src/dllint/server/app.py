@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -63,6 +64,7 @@ class Server:
         self._options: Mapping[str, Any] = {}
         self._epoch = 0
         self._worker: asyncio.Task[None] | None = None
+        self.checking = False
         self._register()
 
     def _register(self) -> None:
@@ -263,10 +265,15 @@ class Server:
                 report = types.WorkDoneProgressReport(percentage=100 * done // max(total, 1))
                 loop.call_soon_threadsafe(self.lsp.work_done_progress.report, token, report)
 
+        def check() -> Result:
+            self.checking = True
+            try:
+                return analyse(settings, here, lambda: self._state != state, progress)
+            finally:
+                self.checking = False
+
         try:
-            result = await loop.run_in_executor(
-                executor, analyse, settings, here, lambda: self._state != state, progress
-            )
+            result = await loop.run_in_executor(executor, check)
         finally:
             if shows:
                 self.lsp.work_done_progress.end(token, types.WorkDoneProgressEnd())
@@ -399,4 +406,8 @@ def serve() -> None:
     """Speak the protocol on standard input and output until the client ends it."""
     # What pygls logs, with tracebacks, it also tells the client in one line.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    Server().lsp.start_io()
+    server = Server()
+    server.lsp.start_io()
+    if server.checking:
+        # Python would wait for the thread of a check that nobody waits for.
+        os._exit(0)
