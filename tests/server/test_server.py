@@ -252,7 +252,7 @@ def test_what_a_client_sends_back_is_not_carried_out(root: Path) -> None:
     play(work)
 
 
-def test_pulled_diagnostics_hover_and_progress(root: Path) -> None:
+def test_pulled_diagnostics_hover_progress_and_unknown_documents(root: Path) -> None:
     capabilities = pulling(window=types.WindowClientCapabilities(work_done_progress=True))
 
     async def work() -> None:
@@ -275,6 +275,19 @@ def test_pulled_diagnostics_hover_and_progress(root: Path) -> None:
                 if hover is not None:
                     assert hover.contents.value.startswith(f"# {code} ") and "## Why it is bad" in hover.contents.value
             assert editor.published.empty()
+            unknown = (root / "unknown.py").as_uri()
+            assert list((await editor.pull(unknown)).items) == []
+            assert await editor.actions(unknown, 0) == []
+            editor.change(unknown, HAZARD, 3)
+            editor.client.text_document_did_close(
+                types.DidCloseTextDocumentParams(types.TextDocumentIdentifier("untitled:Untitled-1"))
+            )
+            uri = editor.open(root / "other.py", HAZARD, version=5)
+            for version in (9, 7, 8):
+                editor.change(uri, HAZARD * (version - 6), version)
+            assert [one.code for one in (await editor.pull(uri)).items] == ["DLL204", "DLL204"]
+            editor.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+            assert list((await editor.pull(uri)).items) == []
 
     play(work)
 
@@ -421,24 +434,3 @@ def test_malformed_messages_end_nothing(root: Path) -> None:
         assert server.stderr.read() == b""
     assert answers[3]["error"]["code"] == -32601
     assert [one["code"] for one in answers[4]["result"]["items"]] == ["DLL204"]
-
-
-@pytest.mark.slow
-def test_unknown_documents_and_edits_out_of_order(root: Path) -> None:
-    async def work() -> None:
-        async with editing(root, pulling()) as editor:
-            unknown = (root / "unknown.py").as_uri()
-            assert list((await editor.pull(unknown)).items) == []
-            assert await editor.actions(unknown, 0) == []
-            editor.change(unknown, HAZARD, 3)
-            editor.client.text_document_did_close(
-                types.DidCloseTextDocumentParams(types.TextDocumentIdentifier("untitled:Untitled-1"))
-            )
-            uri = editor.open(root / "train.py", HAZARD, version=5)
-            for version in (9, 7, 8):
-                editor.change(uri, HAZARD * (version - 6), version)
-            assert [one.code for one in (await editor.pull(uri)).items] == ["DLL204", "DLL204"]
-            editor.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
-            assert list((await editor.pull(uri)).items) == []
-
-    play(work)
