@@ -33,9 +33,9 @@ def ignore(directory: Path, *patterns: str) -> None:
     (directory / ".gitignore").write_text("\n".join(patterns))
 
 
-def test_python_files_of_a_directory_in_order(tmp_path: Path) -> None:
-    make(tmp_path, "b.py", "a/z.py", "a.py", "a/c.pyi", "d.txt", "e.pyc", "f.ipynb", "py")
-    assert found(tmp_path) == ["a.py", "a/z.py", "b.py"]
+def test_python_files_and_notebooks_of_a_directory_in_order(tmp_path: Path) -> None:
+    make(tmp_path, "b.py", "a/z.py", "a.py", "a/c.pyi", "d.txt", "e.pyc", "f.ipynb", "py", ".ipynb_checkpoints/f.ipynb")
+    assert found(tmp_path) == ["a.py", "a/z.py", "b.py", "f.ipynb"]
 
 
 def test_a_named_file_is_always_taken(tmp_path: Path) -> None:

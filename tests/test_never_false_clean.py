@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -72,14 +73,18 @@ def assert_told(done: Done, what: str) -> None:
     [
         ("a path that does not exist", "missing.py"),
         ("an empty path", ""),
-        ("a notebook", "notes.ipynb"),
+        ("a notebook that is not JSON", "notes.ipynb"),
+        ("a notebook of another language", "counts.ipynb"),
         ("a file that is no Python", "notes.txt"),
         ("a directory without Python files", "empty"),
         ("a link to nothing", "nowhere.py"),
     ],
 )
 def test_what_is_named_and_not_checked(run: Run, what: str, path: str) -> None:
-    Path("notes.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    Path("notes.ipynb").write_text("import torch\n")
+    cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": "x <- 1", "outputs": [], "execution_count": None}
+    language = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
+    Path("counts.ipynb").write_text(json.dumps({"cells": [cell], "metadata": language, "nbformat": 4}))
     Path("notes.txt").write_text("Remember the milk\n")
     Path("empty").mkdir()
     if hasattr(os, "symlink"):
@@ -87,18 +92,12 @@ def test_what_is_named_and_not_checked(run: Run, what: str, path: str) -> None:
     assert_told(run(path), what)
 
 
-def test_a_notebook_beside_python_files_does_not_hide_theirs(run: Run) -> None:
+def test_a_broken_notebook_beside_python_files_does_not_hide_theirs(run: Run) -> None:
     Path("notes.ipynb").write_text("{}")
     Path("train.py").write_text(HAZARD)
     done = run("notes.ipynb", "train.py")
     assert done.status == 2
     assert "DLL204" in done.out
-
-
-def test_a_directory_that_holds_only_notebooks(run: Run) -> None:
-    Path("notes").mkdir()
-    Path("notes/one.ipynb").write_text("{}")
-    assert_told(run("notes"), "a directory of notebooks")
 
 
 def test_without_paths_the_project_is_checked(run: Run) -> None:

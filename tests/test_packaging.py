@@ -72,6 +72,12 @@ def test_a_check_without_torch_and_psutil(installed: Program, tmp_path: Path) ->
     assert " --> loading.py:22:12\n" in done.stdout
 
 
+def test_the_server_says_what_it_needs(installed: Program) -> None:
+    done = installed("dllint", "server")
+    assert done.returncode == 2
+    assert done.stderr == 'error: the server needs lsprotocol: pip install "dllint[lsp]"\n'
+
+
 def test_the_pages_are_printed_from_the_wheel(installed: Program) -> None:
     one = installed("dllint", "rule", "DLL101")
     assert (one.returncode, one.stderr) == (0, "")

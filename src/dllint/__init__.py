@@ -25,12 +25,16 @@ __all__ = ["__version__", "check"]
 
 
 def check(paths: Sequence[str]) -> Report:
-    """Check files and directories with the settings that the nearest pyproject.toml gives.
+    """Check files, notebooks and directories with the settings that the nearest pyproject.toml gives.
+
+    Returns:
+        The findings, by file and place; those of notebooks by cell. `docs/api.md` says which names are stable.
 
     Raises:
         dllint.config.ConfigError: the configuration makes no sense.
     """
-    from dllint import config, linter, registry
+    from dllint import config, linter, registry, reporters
 
     options = {rule.code: rule.options({}) for rule in registry.rules()}
-    return linter.check(paths, config.load(paths, options=options, names=registry.names()))
+    found = linter.check(paths, config.load(paths, options=options, names=registry.names()))
+    return reporters.by_cell(found)

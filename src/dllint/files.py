@@ -24,7 +24,7 @@ DEFAULT_EXCLUDE = frozenset(
 )
 """Directories that hold no source of the project's own; `exclude` takes the place of this list."""
 SOURCE_SUFFIX = ".py"
-NOTEBOOK_SUFFIX = ".ipynb"
+SOURCE_SUFFIXES = (SOURCE_SUFFIX, ".ipynb")
 _DECLARATION = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 """PEP 263, "Defining the Encoding"."""
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
@@ -83,15 +83,9 @@ def discover(
         if os.path.isdir(path):
             before = len(found.problems)
             inside = dict(walk.under(path))
-            if not inside and _holds_notebook(path, walk.excluded):
-                found.problems.append(f"{given}: no Python files in this directory, and its notebooks are not checked")
-            elif not inside and len(found.problems) == before:
+            if not inside and len(found.problems) == before:
                 found.warnings.append(f"{given}: no Python files in this directory")
             files.update(inside)
-        elif path.endswith(NOTEBOOK_SUFFIX) and os.path.exists(path):
-            found.problems.append(
-                f"{given}: notebooks are not checked (`jupyter nbconvert --to script` makes a .py file)"
-            )
         elif os.path.exists(path):
             files[path] = os.path.realpath(path)
         else:
@@ -105,21 +99,13 @@ def discover(
     return found
 
 
-def _holds_notebook(top: str, excluded: _Excluded) -> bool:
-    for directory, directories, names in os.walk(top):
-        directories[:] = [one for one in directories if not excluded.matches(os.path.join(directory, one), True)]
-        if any(name.endswith(NOTEBOOK_SUFFIX) for name in names):
-            return True
-    return False
-
-
 def read(path: str) -> bytes:
-    """The bytes of a source file.
+    """The bytes of a source file or a notebook.
 
     Raises:
         CannotRead: with the reason in a few words.
     """
-    return reading.read(path, reading.SOURCE_BYTES)
+    return reading.read(path, reading.NOTEBOOK_BYTES if path.endswith(SOURCE_SUFFIXES[1]) else reading.SOURCE_BYTES)
 
 
 def detect_encoding(data: bytes) -> str:
@@ -255,7 +241,7 @@ class _Walk:
                 rules = rules + self._rules_in(directory)
             for entry in entries:
                 is_directory = entry.is_dir(follow_symlinks=False)
-                if not is_directory and not (entry.name.endswith(SOURCE_SUFFIX) and self._is_file(entry)):
+                if not is_directory and not (entry.name.endswith(SOURCE_SUFFIXES) and self._is_file(entry)):
                     continue
                 if self.excluded.matches(entry.path, is_directory):
                     continue
@@ -355,7 +341,7 @@ class _Repository:
         Raises:
             git_index.CannotTell: the index is there and cannot be read.
         """
-        return git_index.tracked(self.root, SOURCE_SUFFIX)
+        return git_index.tracked(self.root, SOURCE_SUFFIXES)
 
     def tracked_within(self, path: str) -> Iterator[str]:
         """The tracked files that an ignored file or directory is or holds."""

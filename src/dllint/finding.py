@@ -21,12 +21,13 @@ VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted
 @dataclass(frozen=True)
 class Place:
     """A related place: one hop of a trace, or another place that matters, with a few words on its role. `guessed`: this
-    hop calls a method of an unknown object, found by its name alone."""
+    hop calls a method of an unknown object, found by its name alone. `cell`: as for `Finding`."""
 
     path: str
     span: Span
     message: str
     guessed: bool = False
+    cell: int | None = None
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ class Finding:
         related: further places that matter (the dataset's lambda, a second loader with the same cause).
         start_methods: the start methods under which the hazard exists; empty where it exists under all.
         statement: the whole statement around the place; a suppression on its first or last line counts.
+        cell: in a report, the notebook's cell that `span` is in, from 1; before that, `span` is in the text that all of
+            its cells make up.
         severity: as the rule decides from the project; `None` takes the page's.
         verdict: what a run showed: the hazard is real (confirmed), it is harmless under this start method but real
             under another allowed one (latent), it was measured to be absent (refuted), a clean run proves nothing

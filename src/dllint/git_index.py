@@ -39,8 +39,8 @@ def git_directory(root: str) -> str:
     return os.path.join(root, text.removeprefix("gitdir:").strip()) if text.startswith("gitdir:") else path
 
 
-def tracked(root: str, suffix: str) -> list[str]:
-    """The files of a repository with a suffix that git tracks, sorted, as absolute paths.
+def tracked(root: str, suffixes: tuple[str, ...]) -> list[str]:
+    """The files of a repository with one of the suffixes that git tracks, sorted, as absolute paths.
 
     Raises:
         CannotTell: the index is there and cannot be read.
@@ -56,7 +56,7 @@ def tracked(root: str, suffix: str) -> list[str]:
         raise CannotTell("it is no index")
     for object_name in (20, 32):
         try:
-            names = _names(data, object_name, suffix.encode())
+            names = _names(data, object_name, tuple(suffix.encode() for suffix in suffixes))
         except _Misread:
             continue
         return sorted(os.path.join(root, *os.fsdecode(name).split("/")) for name in names)
@@ -67,7 +67,7 @@ class _Misread(Exception):
     """The bytes are no entries with object names of that length."""
 
 
-def _names(data: bytes, object_name: int, suffix: bytes) -> set[bytes]:
+def _names(data: bytes, object_name: int, suffixes: tuple[bytes, ...]) -> set[bytes]:
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     end = len(data) - object_name
     if version not in (2, 3, 4) or count > end // (_FIXED + object_name + 3):
@@ -96,7 +96,7 @@ def _names(data: bytes, object_name: int, suffix: bytes) -> set[bytes]:
             raise _Misread
         # Entries of versions 2 and 3 are filled with 1 to 8 null bytes to a multiple of 8.
         at = stop + 1 if version == 4 else start + (stop - start + 8) // 8 * 8
-        if name.endswith(suffix) and name not in found and not {b"", b".", b".."} & set(name.split(b"/")):
+        if name.endswith(suffixes) and name not in found and not {b"", b".", b".."} & set(name.split(b"/")):
             found.add(name)
             kept += len(name)
             if kept > MOST_NAMES_BYTES:

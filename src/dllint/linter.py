@@ -11,13 +11,14 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from dllint import config, files, registry, roots, screen, suppressions
+from dllint import config, files, notebooks, registry, roots, screen, suppressions
 from dllint.config import Settings
 from dllint.facts.cache import Cache, default_directory
 from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
@@ -25,6 +26,7 @@ from dllint.finding import SEVERITIES, Finding
 from dllint.libraries.index import WORDS
 from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
+from dllint.notebooks import CellText, NotANotebook
 from dllint.project.model import Project
 from dllint.readiness import Survival, judge
 from dllint.registry import Rule
@@ -50,7 +52,9 @@ class Execution:
         respect_gitignore: leave out what git ignores.
         force_exclude: excluded paths stay out even when they are named.
         progress: called with the number of files read so far and of all.
+        visit: called with the linked project when its rules have run.
         unsaved: contents by absolute path, in the place of what the disk has.
+        edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
     """
 
     jobs: int | None = None
@@ -58,7 +62,9 @@ class Execution:
     respect_gitignore: bool = True
     force_exclude: bool = False
     progress: Callable[[int, int], None] | None = None
+    visit: Callable[[Project], None] | None = None
     unsaved: Mapping[str, str | bytes] = field(default_factory=dict)
+    edited: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,10 @@ class Report:
         notes: how the project's root was found, where no file marks it, one line each.
         asked: the files that the check is about.
         sources: texts of the files that findings, their traces and their fixes name.
+        notebooks: texts that are made of cells, by path. Places are lines of that text, and its `place` gives the cell.
         survival: whether the project works under forkserver, where that is the only default of the targets.
         limits: how often each limit of the analysis was met, by its name; values beyond a limit count as unknown.
+        known: findings that a baseline lists, which `findings` are without; None where no baseline was asked.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -86,8 +94,10 @@ class Report:
     notes: tuple[str, ...] = ()
     asked: frozenset[str] = frozenset()
     sources: Mapping[str, str] = field(default_factory=dict)
+    notebooks: Mapping[str, CellText] = field(default_factory=dict)
     survival: Survival | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
+    known: tuple[Finding, ...] | None = None
 
     @property
     def incomplete(self) -> bool:
@@ -110,16 +120,16 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
                 f"no pyproject.toml or .git marks the project; {settings.root} is taken as its root, "
                 "the topmost directory that imports resolve from"
             )
-    run = _Run(settings, frozenset(selection.files), selection.problems, selection.warnings, selection.notes)
+    run = _Run(settings, set(selection.files), selection.problems, selection.warnings, selection.notes)
     around = _around(selection.files, settings, execution)
     run.problems += [one for one in around.problems if one not in run.problems]
-    _read(run, {*selection.files, *around.files}, execution.unsaved)
+    _read(run, {*selection.files, *around.files}, execution.unsaved, execution.edited)
     return _check(run, execution)
 
 
 def check_sources(sources: Mapping[str, str | bytes], settings: Settings = Settings(root="")) -> Report:
     """Check texts by path, which need not exist on disk."""
-    run = _Run(settings, frozenset(sources))
+    run = _Run(settings, set(sources))
     _read(run, sources, sources)
     return _check(run, Execution(jobs=1, cache=False))
 
@@ -142,7 +152,7 @@ def link(path: str, settings: Settings, execution: Execution = Execution()) -> L
     if not config.has_project_mark(settings.root):
         settings = replace(settings, root=_likely_top(os.path.dirname(path)))
     inside = files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
-    run = _Run(settings, frozenset((path,)))
+    run = _Run(settings, {path})
     _read(run, {path, *inside}, execution.unsaved)
     project = _linked(run, execution, everything=True)
     reasons = {
@@ -180,13 +190,14 @@ class _Run:
     """What is known while a check runs."""
 
     settings: Settings
-    asked: frozenset[str]
+    asked: set[str]
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
+    notebooks: dict[str, CellText] = field(default_factory=dict)
 
 
 def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> files.Discovery:
@@ -203,7 +214,12 @@ def cache_directory(settings: Settings) -> str:
     return settings.cache_dir or default_directory()
 
 
-def _read(run: _Run, paths: Iterable[str], unsaved: Mapping[str, str | bytes]) -> None:
+def _read(
+    run: _Run,
+    paths: Iterable[str],
+    unsaved: Mapping[str, str | bytes],
+    edited: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Put the contents of files into the run, or why they cannot be read."""
     for path in sorted(paths):
         try:
@@ -211,10 +227,32 @@ def _read(run: _Run, paths: Iterable[str], unsaved: Mapping[str, str | bytes]) -
         except files.CannotRead as error:
             run.unreadable[path] = Unreadable("read", {"reason": error.reason})
             continue
+        if path.endswith(notebooks.SUFFIX):
+            _read_notebook(run, path, given if isinstance(given, bytes) else given.encode("utf-8", "replace"), edited)
+            continue
+        given = edited.get(path, given)
         if isinstance(given, str):
             run.texts[path] = given
             given = given.encode("utf-8", "replace")
         run.contents[path] = given
+
+
+def _read_notebook(run: _Run, path: str, data: bytes, edited: Mapping[str, str]) -> None:
+    """Put the texts of a notebook into the run: that of its cells, and those of the files that its cells write."""
+    try:
+        notebook = notebooks.read(path, data)
+    except NotANotebook as error:
+        run.unreadable[path] = Unreadable("main", {"reason": error.reason}, Span(error.line, 1, error.line, 1))
+        return
+    if not notebook.texts and path in run.asked:
+        run.notes.append(f"{path}: not checked: its language is {notebook.language!r}, not Python")
+        run.asked.discard(path)
+    for name, cells in notebook.texts.items():
+        run.notebooks[name] = cells
+        run.texts[name] = edited.get(name, cells.text)
+        run.contents[name] = run.texts[name].encode("utf-8", "replace")
+        if path in run.asked:
+            run.asked.add(name)
 
 
 def _decode(run: _Run, paths: Iterable[str]) -> None:
@@ -236,6 +274,8 @@ def _check(run: _Run, execution: Execution) -> Report:
     with _room():
         project = _linked(run, execution)
         report = _report(run, _reported(run, _findings(run, project)))
+        if execution.visit is not None:
+            execution.visit(project)
         return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
 
 
@@ -307,7 +347,7 @@ def _linked(run: _Run, execution: Execution, everything: bool = False) -> Projec
     doubtful = {path: text for path, text in run.texts.items() if path not in mattering and not is_plainly_valid(text)}
     parsed = parse_all({**wanted, **doubtful}, cache, execution.jobs, execution.progress)
     run.unreadable.update(parsed.unreadable)
-    return Project.load(parsed.facts, run.settings, run.contents)
+    return Project.load(parsed.facts, run.settings, run.contents, run.notebooks)
 
 
 def _findings(run: _Run, project: Project) -> Iterator[Finding]:
@@ -397,7 +437,7 @@ def _lowered(finding: Finding) -> Finding:
     return replace(finding, severity=SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)])
 
 
-def _concerns(finding: Finding, asked: frozenset[str]) -> bool:
+def _concerns(finding: Finding, asked: Set[str]) -> bool:
     places = (*finding.trace, *finding.related)
     return finding.path in asked or any(place.path in asked for place in places)
 
@@ -441,6 +481,8 @@ def _report(run: _Run, findings: Iterable[Finding]) -> Report:
         for rule in registry.rules()
         if rule.code == UNREADABLE
         for path, why in run.unreadable.items()
+        # Nothing imports a notebook: another broken one takes nothing from this check.
+        if path in run.asked or not _file_of(run, path).endswith(notebooks.SUFFIX)
     ]
     by_place = sorted(findings, key=lambda one: (one.path, one.span, one.code, one.text))
     once = said_once(by_place, run.texts)
@@ -448,14 +490,21 @@ def _report(run: _Run, findings: Iterable[Finding]) -> Report:
     named = {path for one in ordered for path in _paths(one)}
     return Report(
         findings=tuple(ordered),
-        files_checked=len(run.asked - run.unreadable.keys()),
+        files_checked=len({_file_of(run, path) for path in run.asked} - run.unreadable.keys()),
         files_skipped=len(unreadable),
         problems=tuple(run.problems),
         warnings=tuple(run.warnings),
         notes=tuple(run.notes),
-        asked=run.asked,
+        asked=frozenset(run.asked),
         sources={path: run.texts[path] for path in named if path in run.texts},
+        notebooks={path: run.notebooks[path] for path in named if path in run.notebooks},
     )
+
+
+def _file_of(run: _Run, path: str) -> str:
+    """The file on disk that a text is in."""
+    cells = run.notebooks.get(path)
+    return path if cells is None else cells.notebook
 
 
 def _paths(finding: Finding) -> Iterator[str]:

@@ -52,7 +52,8 @@ class ModuleIndex:
 
     def _find(self, importer: str, module: str, level: int) -> list[str]:
         plain = importer.replace("\\", "/")
-        directory = _parent(plain)
+        # What a notebook writes stands below its own path.
+        directory = plain if plain.endswith(".ipynb") else _parent(plain)
         if level:
             for _ in range(level - 1):
                 directory = _parent(directory)

@@ -13,6 +13,8 @@ import stat
 MIB = 1 << 20
 SOURCE_BYTES = 16 * MIB
 """A Python file. The largest in CPython, PyTorch and their dependencies has 1.5 MiB."""
+NOTEBOOK_BYTES = 64 * MIB
+"""A notebook, whose outputs may hold images."""
 SETTINGS_BYTES = MIB // 4
 """`pyproject.toml` and `.gitignore`."""
 CONFIG_BYTES = MIB

@@ -12,6 +12,7 @@ from functools import lru_cache
 from dllint import files
 from dllint.config import has_project_mark
 from dllint.modules import INSTALLED
+from dllint.notebooks import SUFFIX, NotANotebook, read
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?=[\w.])(\.*)((?:\w[\w.]*)?)[ \t]+import\b|import[ \t]+([^#\r\n]+))", re.MULTILINE
@@ -71,6 +72,11 @@ def _imports(path: str, unsaved: Mapping[str, str | bytes]) -> Iterator[tuple[in
     except files.CannotRead:
         return
     data = given.encode("utf-8", "replace") if isinstance(given, str) else given
+    if path.endswith(SUFFIX):
+        try:
+            data = "".join(text.text for text in read(path, data).texts.values()).encode("utf-8", "replace")
+        except NotANotebook:
+            return
     for dots, name, several in _IMPORT.findall(data):
         if several:
             for part in several.split(b","):

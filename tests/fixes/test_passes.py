@@ -31,7 +31,6 @@ def test_which_fix_is_applicable():
     assert applicable(base, unsafe=False) is safe
     assert applicable(base, unsafe=True) is unsafe
     assert applicable(replace(base, fixes=(suggestion,)), unsafe=True) is None
-    assert applicable(replace(base, cell=1), unsafe=True) is None
 
 
 def test_fixes_of_several_places_are_made_in_one_pass():

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from dllint.cli.check import check
-from dllint.cli.questions import clean, config, doctor, rule, trace, version
+from dllint.cli.questions import clean, config, doctor, rule, server, trace, version
 from dllint.cli.run import run
 from dllint.commands.exits import status_of
 
@@ -84,5 +84,5 @@ def _options(
 
 app.command(cls=Command)(check)
 app.command(cls=Command, context_settings={"allow_interspersed_args": False})(run)
-for _command in (trace, rule, doctor, config, clean, version):
+for _command in (trace, rule, server, doctor, config, clean, version):
     app.command(cls=Command)(_command)

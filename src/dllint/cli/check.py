@@ -74,6 +74,10 @@ def check(
     ] = "warning",
     output_format: Annotated[Format, FORMAT] = "text",
     output_file: OutputFile = None,
+    output: Annotated[
+        Optional[list[str]],
+        option("--output", "Also write the report to a file in this format.", OUTPUT, metavar="FORMAT=FILE"),
+    ] = None,
     statistics: Annotated[
         bool, option("--statistics", "Print a count per rule instead of the findings.", OUTPUT)
     ] = False,
@@ -151,4 +155,5 @@ def check(
     from dllint.commands.settings import split
 
     choice, others = split(options)
+    others["output"] = others["output"] or ()
     return checking.run(Request(choice=choice, **others))

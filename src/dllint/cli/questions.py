@@ -54,6 +54,19 @@ def rule(
     return explain.rule(code, every=every, as_json=output_format == "json")
 
 
+def server() -> int:
+    """Run the language server on standard input and output; needs the extra `lsp`."""
+    from dllint.commands.exits import CLEAN
+    from dllint.config import ConfigError
+
+    try:
+        from dllint.server.app import serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(f'the server needs {error.name}: pip install "dllint[lsp]"') from None
+    serve()
+    return CLEAN
+
+
 def doctor(
     python: Annotated[
         Optional[str],

@@ -28,14 +28,15 @@ def without_known(report: Report, path: str) -> Report:
     """
     directory = os.path.dirname(os.path.abspath(path))
     known = _read(path)
-    kept = []
+    kept, listed = [], []
     for finding in report.findings:
         key = _key(finding, report, directory)
         if known[key] > 0:
             known[key] -= 1
+            listed.append(finding)
         else:
             kept.append(finding)
-    return replace(report, findings=tuple(kept))
+    return replace(report, findings=tuple(kept), known=tuple(listed))
 
 
 def _key(finding: Finding, report: Report, directory: str) -> tuple[str, str, str]:

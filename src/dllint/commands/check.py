@@ -28,6 +28,8 @@ def run(request: Request) -> int:
     Raises:
         ConfigError: the request or a configuration file makes no sense.
     """
+    # A value that makes no sense is told before the work.
+    _ = request.outputs
     if request.fix or request.diff or request.add_ignore:
         from dllint.commands.fix import mend
 

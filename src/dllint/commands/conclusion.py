@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast, get_args
 
 from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import knows_links, tell, terminal_width, wants_color, write
 from dllint.commands.settings import Choice
-from dllint.config import Settings
+from dllint.config import ConfigError, Settings
 from dllint.finding import SEVERITIES, Severity
 from dllint.linter import Execution, Report
 from dllint.reporters import Format, Style, render
@@ -36,6 +37,7 @@ class Request:
     fail_on: Severity = "warning"
     output_format: Format = "text"
     output_file: str | None = None
+    output: Sequence[str] = ()
     statistics: bool = False
     quiet: bool = False
     show_all: bool = False
@@ -53,6 +55,23 @@ class Request:
     color: str = "auto"
     stdin: bool = False
     around: bool = False
+
+    @property
+    def outputs(self) -> list[tuple[Format, str]]:
+        """Further reports: format and file.
+
+        Raises:
+            ConfigError: a value of `output` is not FORMAT=FILE.
+        """
+        found: list[tuple[Format, str]] = []
+        for value in self.output:
+            name, _, path = value.partition("=")
+            if name not in get_args(Format) or not path:
+                raise ConfigError(
+                    f'--output: "{value}" is not FORMAT=FILE; the formats are {", ".join(get_args(Format))}'
+                )
+            found.append((cast(Format, name), path))
+        return found
 
 
 @dataclass(frozen=True)
@@ -120,6 +139,8 @@ def _write_report(request: Request, report: Report) -> None:
         show_all=request.show_all,
         paths=() if request.around else tuple(request.paths),
     )
+    for name, path in request.outputs:
+        write(render(name, report, replace(style, color=False)), "--output", path)
     text = (statistics if request.statistics else render)(request.output_format, report, style)
     if request.output_file is None:
         stream.write(text)

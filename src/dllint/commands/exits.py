@@ -33,7 +33,9 @@ def status_of(work: Callable[[], int]) -> int:
             told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)"
         )
     try:
-        sys.stdout.flush()
+        # A server closes it when its client goes.
+        if not sys.stdout.closed:
+            sys.stdout.flush()
     except BrokenPipeError:
         _abandon_output()
     return status

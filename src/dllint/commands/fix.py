@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from dllint import files, linter, suppressions
+from dllint import files, linter, notebooks, suppressions
 from dllint.commands.conclusion import Check, Request, conclude, tell_beside
 from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import tell
@@ -24,15 +24,14 @@ from dllint.reporters.source import counted, shown_path
 def mend(check: Check, report: Report) -> int:
     """Carry out the fixes that the request allows, report what remains and give the exit code."""
     request, execution = check.request, check.execution
-    read = _reader(execution)
+    read = _reader(report, execution)
     if request.add_ignore:
         return _write_suppressions(check, report, read)
     reports = [report]
 
     def findings(texts: Mapping[str, str]) -> tuple[Finding, ...]:
         if texts:
-            unsaved = {**execution.unsaved, **texts}
-            again = linter.check(request.paths, check.settings, replace(execution, unsaved=unsaved))
+            again = linter.check(request.paths, check.settings, replace(execution, edited=texts))
             reports.append(offered(again, check.settings))
         return reports[-1].findings
 
@@ -42,16 +41,35 @@ def mend(check: Check, report: Report) -> int:
         _say(f"warning: {where}: {failed.finding.code} was not fixed: {failed.reason}", request)
     if request.diff:
         return _print_diffs(request, run, report)
+    texts, unwritten = _by_file(run.texts, report, execution)
     if request.stdin:
         path = request.paths[0]
-        unwritten = _write_stdout(path, execution.unsaved[path], run.texts.get(path))
+        unwritten += _write_stdout(path, execution.unsaved[path], texts.get(path))
     else:
-        unwritten = _write(run.texts, check.settings.root)
+        unwritten += _write(texts, check.settings.root)
     final = replace(reports[-1], problems=(*reports[-1].problems, *unwritten))
     status = conclude(check, final, mended=len(run.applied))
     if run.applied:
         _summarize(request, run)
     return status
+
+
+def _by_file(
+    texts: Mapping[str, tuple[str, str]], report: Report, execution: Execution
+) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """The old and new contents of files, where texts are those of notebooks' cells; a line for each notebook that has
+    to stay as it was."""
+    found, problems = {path: text for path, text in texts.items() if path not in report.notebooks}, []
+    for path in sorted({report.notebooks[path].notebook for path in texts if path in report.notebooks}):
+        given = execution.unsaved.get(path)
+        try:
+            data = files.read(path) if given is None else given if isinstance(given, bytes) else given.encode()
+            notebook = notebooks.read(path, data)
+            inside = {name: text for name, text in texts.items() if name in notebook.texts}
+            found[path] = notebook.document, notebooks.with_texts(notebook, inside)
+        except (files.CannotRead, notebooks.NotANotebook, notebooks.CannotPlace) as error:
+            problems.append(f"{path}: not fixed: {error.reason}")
+    return found, problems
 
 
 def _write(texts: Mapping[str, tuple[str, str]], root: str) -> list[str]:
@@ -82,7 +100,13 @@ def _write_stdout(path: str, given: str | bytes, text: tuple[str, str] | None) -
 
 def _print_diffs(request: Request, run: FixRun, report: Report) -> int:
     for path, (old, new) in sorted(run.texts.items()):
-        sys.stdout.write(file_diff(shown_path(path, os.getcwd()), old, new))
+        cells = report.notebooks.get(path)
+        shown = shown_path(path if cells is None else cells.notebook, os.getcwd())
+        if cells is None:
+            sys.stdout.write(file_diff(shown, old, new))
+            continue
+        for cell, source in cells.changed_cells(new).items():
+            sys.stdout.write(file_diff(f"{shown}:cell {cell.number}", cell.source, source))
     tell_beside(report, request)
     if run.texts:
         _say(f"Would fix {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
@@ -109,6 +133,8 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
     for finding in report.findings:
         if finding.code not in (suppressions.NEVER_SUPPRESSED, *suppressions.ABOUT_SUPPRESSIONS):
             line = (finding.statement or finding.span).end_line
+            if finding.path in report.notebooks and line in report.notebooks[finding.path].masked:
+                continue
             codes = wanted.setdefault(finding.path, {}).setdefault(line, [])
             codes.extend({finding.code} - set(codes))
     texts = {}
@@ -117,14 +143,17 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
         new = suppressions.add(old, lines)
         if new != old:
             texts[path] = old, new
-    problems = _write(texts, check.settings.root)
-    _say(f"Added suppressions to {counted(len(texts) - len(problems), 'file')}.", check.request)
+    contents, problems = _by_file(texts, report, check.execution)
+    problems += _write(contents, check.settings.root)
+    _say(f"Added suppressions to {counted(len(contents) - len(problems), 'file')}.", check.request)
     after = linter.check(check.request.paths, check.settings, check.execution)
     return conclude(check, replace(after, problems=(*after.problems, *problems)))
 
 
-def _reader(execution: Execution) -> Callable[[str], str]:
+def _reader(report: Report, execution: Execution) -> Callable[[str], str]:
     def read(path: str) -> str:
+        if path in report.notebooks:
+            return report.notebooks[path].text
         given = execution.unsaved.get(path)
         try:
             return given if isinstance(given, str) else files.decode(files.read(path) if given is None else given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dllint import linter
 from dllint.commands.exits import FAILED
@@ -124,7 +124,8 @@ def _check(command: Command, settings: Settings) -> Report:
     with progress_bar() as progress:
         report = linter.check(paths, settings, Execution(progress=progress)) if paths else Report()
     tell(report.problems, "error")
-    return report
+    # No run of a program shows what a notebook does.
+    return replace(report, findings=tuple(one for one in report.findings if one.path not in report.notebooks))
 
 
 def _start(command: Command) -> str:

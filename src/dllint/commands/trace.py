@@ -13,6 +13,7 @@ from dllint.commands.settings import Choice
 from dllint.config import ConfigError
 from dllint.finding import Place
 from dllint.linter import Execution, Linked
+from dllint.notebooks import SUFFIX
 from dllint.reporters import Style, TraceFormat, render
 from dllint.reporters.source import counted
 from dllint.span import Span
@@ -32,6 +33,8 @@ def run(
         raise ConfigError(f"{given}: no such file")
     if os.path.isdir(given):
         raise ConfigError(f"{given}: is a directory; name a file, or a line of one as FILE:LINE")
+    if given.endswith(SUFFIX):
+        raise ConfigError(f"{given}: a notebook is not traced; `dllint check {given}` checks it")
     settings = choice.load((given,))
     with progress_bar() as progress:
         linked = linter.link(given, settings, Execution(cache=not no_cache, progress=progress))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dllint.config import Settings
 from dllint.finding import Fix
-from dllint.fixes.resolve import resolve
+from dllint.fixes.resolve import in_cells, resolve
 from dllint.fixes.text import Unresolvable
 from dllint.linter import Report
 
@@ -34,6 +34,8 @@ def _possible(fix: Fix, report: Report) -> bool:
     if not report.asked.issuperset(edit.path for edit in fix.edits):
         return False
     try:
-        return bool(resolve(fix, report.sources))
+        edits = resolve(fix, report.sources)
+        in_cells(edits, report.sources, report.notebooks)
     except Unresolvable:
         return False
+    return bool(edits)

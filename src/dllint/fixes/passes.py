@@ -15,6 +15,7 @@ from dllint.fixes.resolve import read as read_source
 from dllint.fixes.resolve import resolve
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
 from dllint.fixes.tree import parse
+from dllint.notebooks import SUFFIX
 
 PASSES = 10
 """How often a check is repeated at most."""
@@ -81,9 +82,7 @@ class _Chosen(NamedTuple):
 
 
 def applicable(finding: Finding, unsafe: bool) -> Fix | None:
-    """The first fix of a finding that may be carried out; a suggestion never is, nor one in a notebook's cell."""
-    if finding.cell is not None:
-        return None
+    """The first fix of a finding that may be carried out; a suggestion never is."""
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
     return next((fix for fix in finding.fixes if fix.edits and fix.applicability in allowed), None)
 
@@ -287,8 +286,9 @@ def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
 
 
 def _tidied(path: str, old: str, new: str) -> str:
-    """The new text without imports that it no longer uses; an `__init__.py` imports for others."""
-    if path.endswith("__init__.py"):
+    """The new text without imports that it no longer uses; an `__init__.py` imports for others, a notebook for what is
+    run in it later."""
+    if path.endswith(("__init__.py", SUFFIX)):
         return new
     tidy = without_unused(old, new)
     return tidy if _parses(tidy) else new

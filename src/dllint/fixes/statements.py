@@ -10,6 +10,7 @@ import libcst as cst
 from dllint.finding import InsertStatement
 from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
 from dllint.fixes.tree import Line, Tree, parse_code, suites
+from dllint.notebooks import MARK
 
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 _Simple = Union[cst.SimpleStatementLine, cst.SimpleStatementSuite]
@@ -256,7 +257,7 @@ def above_comments(tree: Tree, offset: int, indent: str) -> int:
     """The offset above the comment lines that lead a statement; those at the top of the file belong to the file."""
     found = offset
     while (above := _line_above(tree, found)) and above[1].lstrip("\f").startswith(indent + "#"):
-        if tree.starts_in_string(above[0]):
+        if tree.starts_in_string(above[0]) or above[1].startswith(MARK):
             break
         found = above[0]
     return offset if found == tree.lines.first else found

@@ -38,11 +38,12 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class TextEdit:
-    """The text at `span` of the file becomes `content`; an empty span is an insertion."""
+    """The text at `span` of the file, or of a cell of a notebook, becomes `content`; an empty span is an insertion."""
 
     path: str
     span: Span
     content: str
+    cell: int | None = None
 
 
 class Lines:

@@ -128,11 +128,13 @@ class ImportGraph:
         return found
 
     def _is_program(self, path: str) -> bool:
-        """Whether a file is run by itself: it has a `__main__` guard, or the name of a test."""
+        """Whether a file is run by itself: a notebook, or a file with a `__main__` guard or the name of a test."""
         found = self._programs.get(path)
         if found is None:
             file = self._files.get(path)
-            found = self._programs[path] = file is not None and (_is_test(path) or bool(main_guards(file)))
+            found = self._programs[path] = file is not None and (
+                file.is_notebook or _is_test(path) or bool(main_guards(file))
+            )
         return found
 
     def imports_by_name(self, path: str) -> bool:

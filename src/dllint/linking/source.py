@@ -10,6 +10,7 @@ from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Defi
 from dllint.facts.nodes import last_name as last_name
 from dllint.facts.schema import Call, Event, Expr, FileFacts, ImportedName, Scope
 from dllint.linking.assignments import BINDING, Spread, Store, incoming, set_by_name, spreads, stored, targets
+from dllint.notebooks import SUFFIX
 from dllint.span import Span
 
 
@@ -65,6 +66,11 @@ class SourceFile:
 
     def __repr__(self) -> str:
         return f"<{self.path}>"
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether these are the cells of a notebook, which nothing imports."""
+        return self.path.endswith(SUFFIX)
 
     def __lt__(self, other: SourceFile) -> bool:
         return self.path < other.path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from dllint.config import Settings, Targets
@@ -29,6 +30,7 @@ from dllint.libraries.contents import contents, held_by
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
+from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
 from dllint.project.dataset_and_workers import goes_with_workers
 from dllint.project.datasets import Datasets, Piece
@@ -50,8 +52,9 @@ T = TypeVar("T")
 class Project:
     """All files of a project, linked."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, notebooks: Mapping[str, CellText] = MappingProxyType({})) -> None:
         self.world = world
+        self._notebooks = notebooks
         assert isinstance(world.knowledge, Libraries)
         self.libraries = world.knowledge
         self.launches = Launches(world)
@@ -73,9 +76,16 @@ class Project:
         self._chains = Chains(world, self.datasets, self.dataset_objects)
 
     @classmethod
-    def load(cls, facts: Mapping[str, FileFacts], settings: Settings, paths: Iterable[str] | None = None) -> Project:
-        """Link the facts of files by path. `paths` names all files of the project where some were left unparsed."""
-        return cls(World(facts, settings, Libraries, paths))
+    def load(
+        cls,
+        facts: Mapping[str, FileFacts],
+        settings: Settings,
+        paths: Iterable[str] | None = None,
+        notebooks: Mapping[str, CellText] = MappingProxyType({}),
+    ) -> Project:
+        """Link the facts of files by path. `paths` names all files of the project where some were left unparsed, and
+        `notebooks` those texts that are made of cells."""
+        return cls(World(facts, settings, Libraries, paths), notebooks)
 
     def ask(self, question: Callable[[Project], T]) -> T:
         """The one object of a class that answers questions about this project; it keeps what it works out."""
@@ -121,7 +131,17 @@ class Project:
 
     def where(self, file: SourceFile, span: Span) -> str:
         """ "train.py:12" """
-        return f"{self.shown(file.path)}:{span.line}"
+        return self.line_shown(file.path, span)
+
+    def line_shown(self, path: str, span: Span) -> str:
+        """ "train.py:12", or "train.ipynb:cell 3:12" in a notebook."""
+        inside, cell, span = self.in_cell(path, span)
+        return f"{self.shown(inside)}:{span.line}" if cell is None else f"{self.shown(inside)}:cell {cell}:{span.line}"
+
+    def in_cell(self, path: str, span: Span) -> tuple[str, int | None, Span]:
+        """A place as a reader knows it: in a notebook its path, the cell and the range inside it."""
+        place = self._notebooks[path].place(span) if path in self._notebooks else None
+        return (path, None, span) if place is None else place
 
     def place(self, hop: Hop) -> Place:
         return Place(hop.file.path, hop.span, hop.text, hop.guessed)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
+
+from dllint.reporters.cells import by_cell as by_cell
 
 if TYPE_CHECKING:
     from dllint.finding import Finding
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from dllint.run_report import RunReport
     from dllint.tracing import Trace
 
-Format = Literal["text", "concise", "json", "lsp", "github"]
+Format = Literal["text", "concise", "json", "jsonl", "lsp", "github", "gitlab", "junit", "rdjson", "sarif"]
 """Of `dllint check`: modules of this package."""
 RunFormat = Literal["text", "json"]
 """Of `dllint run`: modules of `runs`."""
@@ -60,5 +62,7 @@ def render(
     name: str, report: Report | RunReport | Trace, style: Style, folder: Literal["", "runs.", "traces."] = ""
 ) -> str:
     """The report in the format `name`, whose module is in `folder`; ends with a newline unless it is empty."""
+    if not folder:
+        report = by_cell(cast("Report", report))
     text: str = import_module(f"dllint.reporters.{folder}{name}").render(report, style)
     return text

@@ -15,11 +15,11 @@ def text_edits(fix: Fix, report: Report) -> list[TextEdit]:
     """The text edits of a fix, by file and place; none where the source does not allow them."""
     if not fix.edits:
         return []
-    from dllint.fixes.resolve import resolve
+    from dllint.fixes.resolve import in_cells, resolve
     from dllint.fixes.text import Unresolvable
 
     try:
-        return resolve(fix, report.sources)
+        return in_cells(resolve(fix, report.sources), report.sources, report.notebooks)
     except Unresolvable:
         return []
 
@@ -32,6 +32,9 @@ def changed_lines(fix: Fix, report: Report) -> list[tuple[str, list[str]]]:
     from dllint.fixes.text import Unresolvable
 
     try:
-        return fix_diff(fix, report.sources)
+        return [
+            (report.notebooks[path].notebook if path in report.notebooks else path, lines)
+            for path, lines in fix_diff(fix, report.sources)
+        ]
     except Unresolvable:
         return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import Finding
 from dllint.reporters import Style
+from dllint.reporters.cells import cell_words, file_span
 from dllint.reporters.source import shown_path, told_by_run
 
 if TYPE_CHECKING:
@@ -18,22 +19,23 @@ COMMAND = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def render(report: Report, style: Style) -> str:
-    return "".join(f"{_annotation(finding, style)}\n" for finding in report.findings)
+    return "".join(f"{_annotation(finding, report, style)}\n" for finding in report.findings)
 
 
-def _annotation(finding: Finding, style: Style) -> str:
-    span = finding.span
+def _annotation(finding: Finding, report: Report, style: Style) -> str:
+    span = file_span(report, finding)
     properties = {
         "title": f"dllint {finding.code} {finding.name}",
         "file": shown_path(finding.path, style.directory).replace("\\", "/"),
         "line": str(span.line),
         "endLine": str(span.end_line),
     }
-    if span.line == span.end_line:
+    if finding.cell is None and span.line == span.end_line:
         properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
-    message = [finding.text]
+    message = [cell_words(finding) + finding.text]
     message += [
-        f"{label} {shown_path(place.path, style.directory)}:{place.span.line} {place.message}"
+        f"{label} {shown_path(place.path, style.directory)}:{file_span(report, place).line} "
+        f"{cell_words(place)}{place.message}"
         for label, places in (("via", finding.trace), ("note", finding.related))
         for place in places
     ]

@@ -30,7 +30,7 @@ def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
         "cell": finding.cell,
         "start_methods": list(finding.start_methods),
         "related": [
-            {"message": place.message, **located(place.path, place.span)}
+            {"message": place.message, **located(place.path, place.span, place.cell)}
             for place in (*finding.trace, *finding.related)
         ],
         "fixes": [_fix(fix, report) for fix in finding.fixes],
@@ -43,5 +43,7 @@ def _fix(fix: Fix, report: Report) -> dict[str, Any]:
     return {
         "title": fix.title,
         "applicability": fix.applicability,
-        "edits": [{**located(edit.path, edit.span), "content": edit.content} for edit in text_edits(fix, report)],
+        "edits": [
+            {**located(edit.path, edit.span, edit.cell), "content": edit.content} for edit in text_edits(fix, report)
+        ],
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Fix
 from dllint.reporters import Style
+from dllint.reporters.cells import source_of
 from dllint.reporters.edits import text_edits
 from dllint.reporters.source import judged, split_lines, told_by_run, utf16_range
 from dllint.span import Span
@@ -17,7 +18,8 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.linter import Report
 
-    Locate = Callable[[str, Span], dict[str, Any]]
+    Locate = Callable[[str, Span, int | None], dict[str, Any]]
+    """The `uri` and the `range` of a place."""
 
 SEVERITY = {"error": 1, "warning": 2, "info": 3}
 UNNECESSARY = 1
@@ -26,35 +28,35 @@ TAGS = {"DLL002": [UNNECESSARY]}
 
 def render(report: Report, style: Style) -> str:
     @cache
-    def lines(path: str) -> list[str]:
-        return split_lines(report.sources.get(path, ""))
+    def lines(path: str, cell: int | None) -> list[str]:
+        return split_lines(source_of(report, path, cell) or "")
 
-    def locate(path: str, span: Span) -> dict[str, Any]:
-        return utf16_range(lines(path), span)
+    def locate(path: str, span: Span, cell: int | None) -> dict[str, Any]:
+        return {"uri": uri(path, cell), "range": utf16_range(lines(path, cell), span)}
 
-    by_path: dict[str, list[dict[str, Any]]] = {}
+    by_uri: dict[str, list[dict[str, Any]]] = {}
     for finding in report.findings:
-        by_path.setdefault(finding.path, []).append(diagnostic(finding, report, locate))
-    files = [{"uri": uri(path), "diagnostics": found} for path, found in by_path.items()]
+        by_uri.setdefault(uri(finding.path, finding.cell), []).append(diagnostic(finding, report, locate))
+    files = [{"uri": uri, "diagnostics": found} for uri, found in by_uri.items()]
     return json.dumps(files, indent=2, ensure_ascii=False) + "\n"
 
 
-def uri(path: str) -> str:
-    """The `file:` URI of a path."""
-    return Path(path).absolute().as_uri()
+def uri(path: str, cell: int | None = None) -> str:
+    """The `file:` URI of a path; a cell of a notebook is a fragment of it."""
+    return Path(path).absolute().as_uri() + ("" if cell is None else f"#cell-{cell}")
 
 
 def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, Any]:
     """One diagnostic; `data.fixes` holds what code actions need."""
     fixes = [_fix(fix, report, locate) for fix in finding.fixes]
     found: dict[str, Any] = {
-        "range": locate(finding.path, finding.span),
+        "range": locate(finding.path, finding.span, finding.cell)["range"],
         "severity": SEVERITY[finding.severity or "warning"],
         "code": finding.code,
         "source": "dllint",
         "message": "\n".join(line for line in (finding.text, *told_by_run(finding), finding.help) if line),
         "relatedInformation": [
-            {"location": {"uri": uri(place.path), "range": locate(place.path, place.span)}, "message": place.message}
+            {"location": locate(place.path, place.span, place.cell), "message": place.message}
             for place in (*finding.trace, *finding.related)
         ],
         "data": {"name": finding.name, "fixes": fixes, **judged(finding)},
@@ -71,7 +73,6 @@ def _fix(fix: Fix, report: Report, locate: Locate) -> dict[str, Any]:
         "title": fix.title,
         "applicability": fix.applicability,
         "edits": [
-            {"uri": uri(edit.path), "range": locate(edit.path, edit.span), "newText": edit.content}
-            for edit in text_edits(fix, report)
+            {**locate(edit.path, edit.span, edit.cell), "newText": edit.content} for edit in text_edits(fix, report)
         ],
     }

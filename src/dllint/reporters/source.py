@@ -54,9 +54,15 @@ def shown_path(path: str, directory: str) -> str:
     return os.path.relpath(path, directory) if inside else path
 
 
-def located(path: str, span: Span) -> dict[str, Any]:
-    """A place as JSON has it."""
+def file_path(path: str, directory: str) -> str:
+    """The path as other programs take it: with forward slashes, relative to `directory` where it lies inside it."""
+    return shown_path(path, directory).replace("\\", "/") if os.sep == "\\" else shown_path(path, directory)
+
+
+def located(path: str, span: Span, cell: int | None = None) -> dict[str, Any]:
+    """A place as JSON has it; the cell only in a notebook."""
     return {
+        **({} if cell is None else {"cell": cell}),
         "filename": path,
         "location": {"row": span.line, "column": span.column},
         "end_location": {"row": span.end_line, "column": span.end_column},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dllint.finding import Finding, Fix, Place
 from dllint.reporters import Style, fixable
+from dllint.reporters.cells import source_of
 from dllint.reporters.edits import changed_lines
 from dllint.reporters.frame import CONTEXT, WIDTH, Paint, frame
 from dllint.reporters.ordering import by_file
@@ -64,7 +65,7 @@ def location(path: str, line: int, column: int | None, cell: int | None, directo
 def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
     paint = Paint(style.color, finding.severity)
     yield from headline(finding, style)
-    source = report.sources.get(finding.path)
+    source = source_of(report, finding.path, finding.cell)
     lines = [] if source is None else split_lines(source)
     gutter = max(2, len(str(min(finding.span.end_line + CONTEXT, len(lines)))))
     width = min(WIDTH, max(20, style.width - gutter - 5)) if style.width else WIDTH
@@ -100,7 +101,7 @@ def _said(label: str, text: str, indent: str, paint: Paint, style: Style) -> Ite
 
 
 def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, style: Style) -> Iterable[str]:
-    names = [location(place.path, place.span.line, None, None, style.directory) for place in places]
+    names = [location(place.path, place.span.line, None, place.cell, style.directory) for place in places]
     width = min(max(map(len, names), default=0), 40)
     for name, place in zip(names, places, strict=True):
         lead = len(indent) + len(label) + max(width, len(name)) + 5

@@ -230,7 +230,8 @@ class WorkerOptions:
             key = given.names[0].rpartition(".")[2]
             return Clash(options, False, f"`{key}` in {shown}", None, caller)
         place = Place(given.path, given.span, "its default is 0")
-        return Clash(options, False, f"the default of `{given.names[0]}` at {shown}:{given.span.line}", place, caller)
+        shown = self.project.line_shown(given.path, given.span)
+        return Clash(options, False, f"the default of `{given.names[0]}` at {shown}", place, caller)
 
 
 def _holds_zero(values: tuple[Value, ...]) -> bool:

@@ -25,7 +25,8 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
             if replacement.startswith("partial("):
                 edits = (AddImport(file.path, "functools", "partial"), *edits)
             return Fix(f"Replace the lambda by `{replacement}`, which can be pickled", "safe", edits)
-    if file.scopes[scope].kind == "class" or is_guarded(file, scope) or captured(file, scope):
+    # What a notebook defines at its top is as lost to workers as a lambda.
+    if file.is_notebook or file.scopes[scope].kind == "class" or is_guarded(file, scope) or captured(file, scope):
         return None
     name = _free_name(project, one)
     if name is None:

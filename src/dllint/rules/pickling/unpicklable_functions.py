@@ -29,8 +29,12 @@ def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
         fix = hoisting(project, one)
         if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
             values |= {"factory": fix.edits[-1].code, "remedy": "default"}
+        elif one.file.is_notebook:
+            values |= {"remedy": "notebook"}
         if code == "DLL202" and message != "fork_only":
             message = "guarded" if is_guarded(one.file, one.scope) else one.role or message
+            if message == "guarded" and one.file.is_notebook:
+                message = "notebook"
         return Told(message, values, fix)
 
     found = project.ask(LocalObjects)

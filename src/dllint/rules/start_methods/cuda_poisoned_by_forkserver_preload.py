@@ -90,7 +90,7 @@ def _finding(
         {
             "call": render(call.func, file),
             "use": project.where(use.reached.file, use.span),
-            "where": f"{project.shown(origin.path)}:{origin.span.line}",
+            "where": project.line_shown(origin.path, origin.span),
         },
         start_methods=("forkserver",),
         trace=(*project.chain(arrival), origin, *project.trace(use.reached.hops())),

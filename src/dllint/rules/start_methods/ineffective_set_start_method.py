@@ -58,7 +58,7 @@ def _finding(
 ) -> Finding:
     call = setting.file.calls[setting.call]
     method = setting.methods[0] if len(setting.methods) == 1 else "…"
-    where = f"{project.shown(origin.path)}:{origin.span.line}"
+    where = project.line_shown(origin.path, origin.span)
     return Finding(
         CODE,
         setting.file.path,

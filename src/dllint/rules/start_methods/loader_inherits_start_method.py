@@ -69,7 +69,7 @@ def _finding(project: Project, group: list[_Inheriting]) -> Finding:
     copied = next((one for one in worst if not one.breaks), None) if len(worst) == len(group) else None
     if copied is not None and not any(one.breaks for one in worst):
         message = "copies"
-        values["cause"] = f"{copied.code} at {project.shown(copied.place.path)}:{copied.place.span.line}"
+        values["cause"] = f"{copied.code} at {project.line_shown(copied.place.path, copied.place.span)}"
     small = not worst and all(sends_little(project, one.loader) for one in group)
     meant = message == "program" or small
     if small and remedy not in ("cuda", "handles"):

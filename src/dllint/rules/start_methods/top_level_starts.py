@@ -49,7 +49,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     None in a notebook, whose cells no process imports, nor in a `__main__.py`, which `multiprocessing` does not import
     again (CPython, `multiprocessing/spawn.py`, `_fixup_main_from_name`).
     """
-    if file.path.endswith((".ipynb", "__main__.py")):
+    if file.is_notebook or file.path.endswith("__main__.py"):
         return []
     module = Reached(file, 0, None)
     found = list(_here(project, module))

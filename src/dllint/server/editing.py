@@ -1,0 +1,86 @@
+"""The documents that the editor holds, and positions in the encoding that it asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from dllint.reporters.source import split_lines
+from dllint.span import Span
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A text document of the editor: a file, or a cell of a notebook. `code` is False for a cell with prose."""
+
+    uri: str
+    version: int | None
+    text: str
+    code: bool = True
+    language: str = "python"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return split_lines(self.text)
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """A file that is open: one piece, or the cells of a notebook in their order."""
+
+    path: str
+    pieces: tuple[Piece, ...]
+    notebook: bool = False
+
+    @property
+    def content(self) -> str | bytes:
+        """What the file would hold if it were saved now; of a notebook, what a check needs of it."""
+        if not self.notebook:
+            return self.pieces[0].text
+        cells = [
+            {
+                "cell_type": "code" if piece.code else "markdown",
+                "metadata": {"vscode": {"languageId": piece.language}},
+                "source": piece.text,
+            }
+            for piece in self.pieces
+        ]
+        return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
+
+    def piece(self, cell: int | None) -> Piece | None:
+        """The document of a place; `cell` counts from 1."""
+        at = 0 if cell is None else cell - 1
+        return self.pieces[at] if at < len(self.pieces) else None
+
+
+def units(text: str, encoding: Encoding) -> int:
+    """How long a text is in the units of an encoding."""
+    if encoding == "utf-8":
+        return len(text.encode("utf-8", "surrogatepass"))
+    if encoding == "utf-16":
+        return len(text) + sum(char > "\uffff" for char in text)
+    return len(text)
+
+
+def position(lines: list[str], line: int, column: int, encoding: Encoding) -> tuple[int, int]:
+    """A place, from 1 and in code points, as the protocol has it: from 0 and in the units of the encoding."""
+    text = lines[line - 1] if line <= len(lines) else ""
+    return line - 1, units(text[: column - 1], encoding)
+
+
+def place(lines: list[str], line: int, character: int, encoding: Encoding) -> tuple[int, int]:
+    """A position of the protocol as line and column from 1, in code points; beyond a line's end, its end."""
+    text = lines[line] if line < len(lines) else ""
+    column = 0
+    while column < len(text) and units(text[: column + 1], encoding) <= character:
+        column += 1
+    return line + 1, column + 1
+
+
+def holds(span: Span, at: tuple[int, int]) -> bool:
+    """Whether a place is in a range, its end included: that is where a cursor stands after typing."""
+    return (span.line, span.column) <= at <= (span.end_line, span.end_column)

@@ -1,0 +1,82 @@
+"""action.yml, and the snippets of docs/editors.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import tomli
+import yaml
+
+from dllint.reporters import Format
+
+ROOT = Path(__file__).parent.parent
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+EDITORS = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+HAZARD = (
+    "from torch.utils.data import DataLoader\n"
+    "DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn=lambda rows: rows)\n"
+)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", EDITORS, re.DOTALL)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the steps are bash")
+def test_the_check_of_the_action_marks_lines_and_writes_the_report(tmp_path: Path) -> None:
+    step = next(one for one in ACTION["runs"]["steps"] if one.get("id") == "check")
+    programs = tmp_path / "dllint" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "dllint").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dllint "$@"\n')
+    (programs / "dllint").chmod(0o755)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "train.py").write_text(HAZARD)
+    given = {"paths": ACTION["inputs"]["paths"]["default"], "arguments": "--no-cache --ignore DLL101"}
+    environment = {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], value)
+        for name, value in step["env"].items()
+    }
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=project,
+        env={**os.environ, **environment, "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "out")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("::error title=dllint DLL204 unpicklable-worker-callable,file=train.py,line=2,")
+    sarif = (tmp_path / "out").read_text().removeprefix("sarif=").strip()
+    (run,) = json.loads(Path(sarif).read_text())["runs"]
+    assert [one["ruleId"] for one in run["results"]] == ["DLL204"]
+
+
+def test_the_action_uploads_what_the_check_wrote() -> None:
+    upload = ACTION["runs"]["steps"][-1]
+    assert upload["with"]["sarif_file"] == ACTION["outputs"]["sarif"]["value"]
+    assert "always()" in upload["if"]
+    used = set(re.findall(r"inputs\.(\w+)", (ROOT / "action.yml").read_text()))
+    assert used == set(ACTION["inputs"])
+
+
+def test_the_snippets_name_what_there_is() -> None:
+    for text in blocks("yaml"):
+        yaml.safe_load(text)
+    for text in blocks("json"):
+        json.loads(text)
+    for text in blocks("toml"):
+        tomli.loads(text)
+    formats = re.findall(r"--output(?:-format)?[ =](\w+)", EDITORS)
+    assert {"gitlab", "junit", "rdjson"} <= set(formats) <= set(get_args(Format))
+    (uses,) = (one for one in blocks("yaml") if "uses: OWNER/dllint" in one)
+    options = yaml.safe_load(uses)["steps"][1]["with"]
+    assert set(options) <= set(ACTION["inputs"])
