@@ -41,6 +41,9 @@ class Request:
     max_epochs: int = 0
     time_limit: float = 0
     allow_saves: bool = False
+    keep_writes: str | None = None
+    in_place: bool = False
+    no_network: bool = False
     scratch: str | None = None
     epochs: int | None = None
     workers: int | None = None
@@ -98,6 +101,11 @@ def execute(request: Request) -> int:
                 max_epochs=request.max_epochs or None,
                 time_limit=request.time_limit or None,
                 allow_saves=request.allow_saves,
+                in_place=request.in_place,
+                network=not request.no_network,
+                keep_writes=request.keep_writes,
+                directories=_directories(request.command),
+                tell=lambda line: tell([line], "warning"),
                 trials=trials,
                 scratch=request.scratch,
                 progress=request.progress,
@@ -124,6 +132,13 @@ def _check(command: Command, settings: Settings) -> Report:
         report = linter.check(paths, settings, Execution(progress=progress)) if paths else Report()
     tell(report.problems, "error")
     return report
+
+
+def _directories(command: Command) -> tuple[str, ...]:
+    """Directories that the command names: of its script, and among its arguments."""
+    named = [word.partition("=")[2] or word for word in command.words]
+    places = [one if os.path.isdir(one) else os.path.dirname(one) for one in named if os.path.exists(one)]
+    return tuple(dict.fromkeys(os.path.abspath(one) for one in places if one))
 
 
 def _start(command: Command) -> str:

@@ -33,6 +33,10 @@ def begin(directory: str) -> None:
     sys.meta_path.insert(0, imports.Finder())
     ending.watch_exit()
     forks.watch()
+    if plan.USER_NAMESPACE in os.environ:
+        from dllint.probe import moving
+
+        moving.hook()
     imports.when("multiprocessing.process", _hook_processes)
     imports.when("multiprocessing.queues", _hook_queues)
     imports.when("subprocess", _hook_subprocess)

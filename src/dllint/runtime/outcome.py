@@ -57,7 +57,11 @@ def outcome(
         ),
         redirected=gather.redirected(run.observation),
         findings=findings,
+        isolation=run.isolation,
+        written=run.written,
+        kept_in=run.kept_in,
         notes=tuple(_notes(run)),
+        signal=run.asked,
         sources=sources,
     )
 
@@ -156,6 +160,12 @@ def _notes(run: Run) -> Iterator[str]:
     if run.killed:
         which = "that the program left behind" if run.ended == "itself" else "that still ran"
         yield f"processes {which} were ended: {', '.join(map(str, run.killed))}"
+    if run.isolation.kind == "hooks":
+        yield f"no overlay could be made ({run.isolation.reason}): only checkpoints that Python saved were redirected"
+    for path in run.isolation.read_only:
+        yield f"{path} cannot be covered by an overlay: the program could not write to it"
+    if run.isolation.in_memory:
+        yield "what the program wrote was kept in memory: no directory on a disk can hold it"
     if run.scratch:
         yield f"records and redirected checkpoints are in {run.scratch}"
     elif gather.redirected(run.observation):
