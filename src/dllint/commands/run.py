@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dllint import linter
@@ -18,6 +18,9 @@ from dllint.reporters.runs import html
 from dllint.run_report import RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Command, LaunchError, Options, run
+
+MOST_LINES = 200
+"""Lines of one finding that are watched."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ def execute(request: Request) -> int:
                 network=not request.no_network,
                 keep_writes=request.keep_writes,
                 directories=_directories(request.command),
+                lines=tuple(_lines(report)),
                 tell=lambda line: tell([line], "warning"),
                 trials=trials,
                 scratch=request.scratch,
@@ -132,6 +136,14 @@ def _check(command: Command, settings: Settings) -> Report:
         report = linter.check(paths, settings, Execution(progress=progress)) if paths else Report()
     tell(report.problems, "error")
     return report
+
+
+def _lines(report: Report) -> Iterator[tuple[str, int]]:
+    """Every line that a finding lies on."""
+    for finding in report.findings:
+        whole = finding.statement or finding.span
+        first, last = min(whole.line, finding.span.line), max(whole.end_line, finding.span.end_line)
+        yield from ((finding.path, line) for line in range(first, min(last, first + MOST_LINES) + 1))
 
 
 def _directories(command: Command) -> tuple[str, ...]:

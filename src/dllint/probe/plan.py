@@ -15,6 +15,8 @@ LAUNCHER = "DLLINT_PROBE_LAUNCHER"
 USER_NAMESPACE = "DLLINT_PROBE_USER_NAMESPACE"
 """Set where the program's files lie behind overlays in a user namespace, which cannot move a directory."""
 FILE = "plan.json"
+LINES = "lines"
+"""The lines whose execution is to be recorded, each as `<line number> <path>`."""
 RECORDS = "records"
 SAVES = "saves"
 

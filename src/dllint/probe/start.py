@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from dllint.probe import ending, forks, imports, plan, recorder
+from dllint.probe import ending, forks, imports, lines, plan, recorder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def begin(directory: str) -> None:
         python=sys.version.split()[0],
         cwd=_cwd(),
         held=-1 if role == "resource_tracker" else _watch_crashes(),
+        lines=role != "resource_tracker" and lines.watch(directory),
     )
     recorder.tell()
     if role == "resource_tracker":

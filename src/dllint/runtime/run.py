@@ -38,6 +38,7 @@ class Options:
         network: whether the program keeps the network.
         keep_writes: a directory for copies of what it writes.
         directories: where it is likely to read and write, beside the directory that it is started in.
+        lines: lines of which it is to be recorded whether they are executed: paths and line numbers.
         tell: takes a line that the user should see before the program starts.
         trials: start methods under which loaders are tried.
         scratch: a directory for records and redirected saves, which stays; None for a temporary one, which goes.
@@ -54,6 +55,7 @@ class Options:
     network: bool = True
     keep_writes: str | None = None
     directories: tuple[str, ...] = ()
+    lines: tuple[tuple[str, int], ...] = ()
     tell: Callable[[str], None] = lambda line: None
     trials: tuple[str, ...] = ()
     scratch: str | None = None
@@ -190,6 +192,7 @@ def _isolate(options: Options, program: Program, scratch: str) -> Isolation:
             trials=options.trials,
         )
 
+    _leave_lines(scratch, options.lines)
     prepare(False)
     if options.allow_saves and options.network:
         return Isolation("none")
@@ -237,6 +240,16 @@ def _prepare(scratch: str, **values: object) -> None:
         os.makedirs(records)
         os.makedirs(os.path.join(scratch, plan.SAVES), exist_ok=True)
         plan.write(scratch, **values)
+    except OSError as error:
+        raise LaunchError(f"cannot write to the scratch directory {scratch}: {error.strerror or error}") from None
+
+
+def _leave_lines(scratch: str, lines: Sequence[tuple[str, int]]) -> None:
+    wanted = sorted({(os.path.realpath(path), line) for path, line in lines if "\n" not in path})
+    text = "".join(f"{line} {path}\n" for path, line in wanted)
+    try:
+        with open(os.path.join(scratch, plan.LINES), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
     except OSError as error:
         raise LaunchError(f"cannot write to the scratch directory {scratch}: {error.strerror or error}") from None
 
