@@ -751,3 +751,10 @@ def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
 )
 def test_an_exception_is_told_in_a_line(text: str, told: str) -> None:
     assert said("builtins.ValueError", text) == told
+
+
+def test_workers_that_never_came_were_not_started(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LAMBDA)
+    verdict, evidence = run.judged(run.finding("DLL101"))
+    assert verdict == "confirmed"
+    assert "none did" in evidence and "started by" not in evidence

@@ -52,6 +52,7 @@ from dllint.observation.processes import (
     Stack,
     Throwaway,
     Trouble,
+    Uploader,
 )
 from dllint.observation.reading import STACKS, SUFFIX, Observation, read, read_lines
 from dllint.observation.record import KINDS, Record, Site
@@ -92,6 +93,7 @@ __all__ = [
     "Throwaway",
     "Trial",
     "Trouble",
+    "Uploader",
     "Worker",
     "read",
     "read_lines",

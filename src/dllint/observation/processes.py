@@ -97,6 +97,13 @@ class Save(Record, kind="save"):
 
 
 @dataclass(frozen=True)
+class Uploader(Record, kind="uploader"):
+    """The process imported a library that sends results to a server: an experiment tracker or an HTTP client."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class Stack(Record, kind="stack"):
     """The stacks of all threads of a process, as faulthandler writes them."""
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+_UPLOADERS = ("wandb", "mlflow", "comet_ml", "neptune", "clearml", "swanlab", "requests", "httpx", "boto3")
+"""Libraries by which programs send their results away."""
+
+
 def begin(directory: str) -> None:
     """Records this process and has the modules hooked that it may import."""
     plan.directory = directory
@@ -38,6 +42,8 @@ def begin(directory: str) -> None:
         from dllint.probe import moving
 
         moving.hook()
+    for name in _UPLOADERS:
+        imports.when(name, _tell_uploader)
     imports.when("multiprocessing.process", _hook_processes)
     imports.when("multiprocessing.queues", _hook_queues)
     imports.when("subprocess", _hook_subprocess)
@@ -98,6 +104,10 @@ def _hook_subprocess(module: ModuleType) -> None:
     from dllint.probe import processes
 
     processes.hook_subprocess(module)
+
+
+def _tell_uploader(module: ModuleType) -> None:
+    recorder.record("uploader", name=module.__name__)
 
 
 def _tell_torch(module: ModuleType) -> None:

@@ -14,7 +14,7 @@ from dllint.evidence.loader_runs import Seen
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.linter import Report
-from dllint.observation import End, Epoch, Feeder, Observation, Stack
+from dllint.observation import End, Epoch, Feeder, Loader, Observation, Stack, Uploader
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
@@ -156,6 +156,11 @@ def _notes(run: Run) -> Iterator[str]:
         yield "the program was ended at the time limit while it made progress: --time-limit gives it more"
     if run.ended == "itself" and run.exit and _missed_the_rest(run):
         yield "the program does not expect its epochs to end: --max-batches 0 leaves them as long as they are"
+    if not any(run.observation.of(Loader)):
+        yield "the program built no DataLoader in this run: no finding about loaders could be judged"
+    uploading = sorted({one.name for one in run.observation.of(Uploader)})
+    if uploading and run.isolation.network:
+        yield f"the program imports {', '.join(uploading)}: what it uploads has gone out; --no-network keeps it in"
     yield from run.problems
     if run.killed:
         which = "that the program left behind" if run.ended == "itself" else "that still ran"
