@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -152,6 +153,7 @@ def test_nothing_that_was_there_is_changed_in_any_way(rights: str, overlay: None
 
 ROTATES = """\
 import os
+import pty
 if os.path.exists("last.pt"):
     os.replace("last.pt", "previous.pt")
 open("last.pt", "w").write("half trained")
@@ -337,3 +339,20 @@ def test_what_is_asked_of_a_program_that_is_gone() -> None:
         pytest.fail(str(error))
     finally:
         population.adopt(False)
+
+
+def test_a_terminal_that_is_closed_leaves_nothing_behind(overlay: None, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "train.py").write_text(LEAVES)
+    name = f"dllint-test-{os.getpid()}-{time.monotonic_ns()}"
+    variables = {**os.environ, "PYTHONPATH": SOURCES, "LEFT": name, "TMPDIR": str(tmp_path / "tmp")}
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(sys.executable, [sys.executable, "-m", "dllint", "run", "--isolated", "train.py"], variables)
+    shown = b""
+    while b"up" not in shown:
+        shown += os.read(terminal, 4096)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGHUP
+    assert nothing_left(tmp_path) == []

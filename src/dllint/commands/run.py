@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dllint import linter
-from dllint.commands.exits import FAILED
+from dllint.commands.exits import FAILED, abandon_output
 from dllint.commands.output import progress_bar, tell, wants_color, write
 from dllint.commands.settings import Choice, listed
 from dllint.config import ConfigError, Settings, has_project_mark
@@ -120,7 +120,13 @@ def execute(request: Request) -> int:
         tell([str(error)], "error")
         return FAILED
     told = outcome(seen, report, settings, request.epochs, request.workers)
-    _write(request, told)
+    try:
+        _write(request, told)
+    except OSError:
+        # The terminal that was closed takes no report any more.
+        if told.signal is None:
+            raise
+        abandon_output(sys.stderr)
     return told.status
 
 
