@@ -10,7 +10,7 @@ import pytest
 
 from dllint.config import Settings
 from dllint.linter import Report
-from dllint.observation import End, Epoch, Observation, Process, Save, Stack, Uploader
+from dllint.observation import End, Epoch, Limits, Observation, Process, Save, Stack, Storages, Uploader
 from dllint.run_report import Isolation, RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Run, Uninstrumented
@@ -215,3 +215,22 @@ def test_what_could_not_be_protected_is_named(run: Recorded) -> None:
 def test_a_signal_is_the_exit_code(run: Recorded, number: int, status: int) -> None:
     run.loader()
     assert told(run, ended="interrupt", asked=number).status == status
+
+
+@pytest.mark.parametrize(
+    ("given", "python", "others"),
+    [(None, "3.11.7", True), ("spawn", "3.11.7", False), (None, "3.14.0", False), (None, "", True)],
+)
+def test_limits_of_start_methods_that_a_loader_never_uses_are_not_predicted(
+    run: Recorded, given: str | None, python: str, others: bool
+) -> None:
+    """Who says spawn, by the loader or for the whole program, does not get forkserver from a newer Python."""
+    run.records = [Process(run.main_pid, 1.0, role="main", python=python)]
+    used = given or ("spawn" if python == "3.14.0" else "fork")
+    run.loader(method=used, given=given)
+    run.add(Storages, loader="70.1", storages=300, references=300, strategy="file_descriptor")
+    run.add(Limits, loader="70.1", values={"nofile": 1024, "fds": 20, "max_map_count": 65530, "maps": 500})
+    settings = Settings(root=str(Path(run.path).parent))
+    assert "forkserver" in settings.targets.default_start_methods()
+    (loader,) = told(run, settings).loaders
+    assert ("forkserver" in {one.method for one in loader.predictions}) == others

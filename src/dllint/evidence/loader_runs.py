@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -101,9 +102,18 @@ class LoaderRun:
 
     @property
     def fixed(self) -> bool:
-        """Whether its start method is given, by its own argument or by the launcher of its process."""
+        """Whether its start method is given: by its own argument, by the launcher of its process, or for the whole
+        program, which shows where it is not the default of this Python."""
         launched = self.process.start_method if self.process is not None else None
-        return self.loader.method is not None or launched in ("spawn", "forkserver")
+        return self.loader.method is not None or launched in ("spawn", "forkserver") or self._is_set
+
+    @property
+    def _is_set(self) -> bool:
+        version = self.process.python.split(".") if self.process is not None else []
+        if sys.platform != "linux" or not self.method or len(version) < 2:
+            return False
+        newer = (int(version[0]), int(version[1])) >= (3, 14)
+        return self.method != ("forkserver" if newer else "fork")
 
     @property
     def failures(self) -> list[tuple[str, str]]:

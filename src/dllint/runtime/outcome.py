@@ -69,9 +69,10 @@ def outcome(
 def _predicted(
     observation: Observation, seen: Seen, settings: Settings, epochs: int | None, workers: int | None
 ) -> Iterator[LoaderReport]:
-    measured, methods = limits.measure(), settings.targets.default_start_methods()
+    measured, defaults = limits.measure(), settings.targets.default_start_methods()
     for loader, runs in gather.loaders(observation, seen):
         shown = max(runs, key=lambda one: (one.storages is not None, len(one.epochs)))
+        methods = () if shown.fixed else defaults
         yield dataclasses.replace(loader, predictions=predict.predictions(shown, measured, methods, epochs, workers))
 
 
