@@ -397,6 +397,24 @@ open("log.txt", "w").write("plain files are the program's own")
 KEPT = ("best.pt", "model_best.pth.tar", "old.pt", "older/good.ckpt")
 
 
+def test_an_iterator_that_is_left_open_holds_nothing_up(train: Start) -> None:
+    """Lightning looks at two batches of the validation loader before it trains, and keeps the iterator."""
+    program = """\
+from data import DataLoader, Numbers
+
+checked = iter(DataLoader(Numbers(40), batch_size=4))
+next(checked)
+loader = DataLoader(Numbers(20), batch_size=4)
+for epoch in range(40):
+    for batch in loader:
+        pass
+    print(epoch)
+"""
+    ran = train(program, files={"data.py": DATA}, options=("--max-batches", "4", "--max-epochs", "3"))
+    assert ran.out.split() == ["0", "1", "2"]
+    assert [one.by for one in ran.seen.of(Enough)] == ["max-epochs"]
+
+
 def test_results_are_redirected_and_found_again(train: Start, tmp_path: Path) -> None:
     ran = train(SAVES, files={"data.py": DATA, **dict.fromkeys(KEPT, "good")}, hooks=True)
     assert ran.err == "", ran.err
