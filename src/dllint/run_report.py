@@ -177,13 +177,13 @@ class RunReport:
     processes: tuple[ProcessReport, ...] = ()
     uninstrumented: tuple[str, ...] = ()
     redirected: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
     isolation: Isolation = field(default_factory=Isolation)
     written: tuple[Written, ...] = ()
     kept_in: str = ""
-    findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
     signal: int | None = None
-    sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> int:
