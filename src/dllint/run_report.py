@@ -126,6 +126,35 @@ class LoaderReport:
 
 
 @dataclass(frozen=True)
+class Written:
+    """A file that the program wrote, and that was put aside: its path, what became of it there, its size in bytes."""
+
+    path: str
+    how: Literal["new", "changed", "deleted", "moved"]
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """How the user's files were kept from the program.
+
+    Attributes:
+        kind: "overlay": nothing reached them. "hooks": only checkpoints that Python writes are redirected.
+            "none": the program wrote in place, as it was asked to.
+        reason: why there was no overlay, where one was wanted.
+        read_only: mounts that an overlay cannot cover, which the program could not write to.
+        in_memory: what it wrote was kept in memory, since no disk could take it.
+        network: whether it could reach the network.
+    """
+
+    kind: Literal["overlay", "hooks", "none"] = "none"
+    reason: str = ""
+    read_only: tuple[str, ...] = ()
+    in_memory: bool = False
+    network: bool = True
+
+
+@dataclass(frozen=True)
 class RunReport:
     """What a run gave.
 
@@ -134,6 +163,8 @@ class RunReport:
         environment: this machine's limits and versions, as `dllint doctor` names them.
         uninstrumented: processes that could not be watched, each with the reason.
         redirected: checkpoint writes that went to the run's scratch directory: path meant → path written.
+        written: what the program wrote behind the overlay; kept_in is where a copy of it is, if one was asked for.
+        signal: what asked dllint to end, as a number; `None` where nothing did.
         notes: what a person should know of the run itself, one line each.
         sources: texts of the files that findings and their traces name.
     """
@@ -149,11 +180,17 @@ class RunReport:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    isolation: Isolation = field(default_factory=Isolation)
+    written: tuple[Written, ...] = ()
+    kept_in: str = ""
+    signal: int | None = None
 
     @property
     def status(self) -> int:
-        """Exit code of `dllint run`: 3 where the program failed or hung for a reason that is no finding, 1 where
-        something is confirmed or latent, else 0."""
+        """Exit code of `dllint run`: 128 and the signal that asked it to end, 3 where the program failed or hung for a
+        reason that is no finding, 1 where something is confirmed or latent, else 0."""
+        if self.signal is not None:
+            return 128 + self.signal
         if self.exit.failed and not self.exit.explained:
             return 3
         return int(any(finding.verdict in ("confirmed", "latent") for finding in self.findings))

@@ -15,7 +15,9 @@ import pytest
 
 from dllint import observation
 from dllint.observation import Observation
+from dllint.runtime.isolation.starting import FORBIDDEN
 
+NO_OVERLAY = "warning: no overlay can be made here"
 SOURCES = str(Path(__file__).parents[2] / "src")
 
 
@@ -39,10 +41,18 @@ Start = Callable[..., Ran]
 
 
 def _start(interpreter: str, directory: Path) -> Start:
-    """Runs a program, of which the first argument is the text; the words stand on the command line after options."""
+    """Runs a program, of which the first argument is the text; the words stand on the command line after options.
+
+    `hooks` has the run do without namespaces, as it does where the machine allows none.
+    """
 
     def start(
-        program: str, *words: str, options: tuple[str, ...] = (), files: dict[str, str] | None = None, stdin: str = ""
+        program: str,
+        *words: str,
+        options: tuple[str, ...] = (),
+        files: dict[str, str] | None = None,
+        stdin: str = "",
+        hooks: bool = False,
     ) -> Ran:
         for name, text in {"train.py": program, **(files or {})}.items():
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +60,9 @@ def _start(interpreter: str, directory: Path) -> Start:
         scratch = directory / "scratch"
         ours = ("-m", "dllint", "run", "--isolated", "--try", "none", "--output-format", "json", "-o", "report.json")
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        if hooks:
+            environment[FORBIDDEN] = "1"
+            options = ("--in-place", *options)
         done = subprocess.run(
             [interpreter, *ours, "--scratch", str(scratch), *options, *(words or ("train.py",))],
             cwd=directory,
@@ -61,11 +74,12 @@ def _start(interpreter: str, directory: Path) -> Start:
             check=False,
         )
         # No traceback of ours, nor our frames in the program's; Python 3.10 cannot hide those.
+        err = "".join(line for line in done.stderr.splitlines(True) if not line.startswith(NO_OVERLAY))
         assert "/dllint/" not in done.stderr or sys.version_info < (3, 11), done.stderr
         written = directory / "report.json"
         report = json.loads(written.read_text()) if written.exists() else {}
         seen = observation.read(str(scratch / "records"))
-        return Ran(done.returncode, done.stdout, done.stderr, seen, scratch, report)
+        return Ran(done.returncode, done.stdout, err, seen, scratch, report)
 
     return start
 

@@ -114,8 +114,10 @@ def test_no_stack_is_written_into_a_file_of_the_program(start: Start, tmp_path: 
         "for held in range(3, 1000): os.open('own.txt', os.O_WRONLY | os.O_CREAT)\n"
         "time.sleep(60)\n"
     )
+    (tmp_path / "own.txt").write_text("")
     ran = start(program, options=("--time-limit", "3"))
     assert ran.status == 3
+    assert not ran.report["written"]
     assert (tmp_path / "own.txt").read_text() == ""
 
 

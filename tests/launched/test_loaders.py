@@ -397,8 +397,26 @@ open("log.txt", "w").write("plain files are the program's own")
 KEPT = ("best.pt", "model_best.pth.tar", "old.pt", "older/good.ckpt")
 
 
+def test_an_iterator_that_is_left_open_holds_nothing_up(train: Start) -> None:
+    """Lightning looks at two batches of the validation loader before it trains, and keeps the iterator."""
+    program = """\
+from data import DataLoader, Numbers
+
+checked = iter(DataLoader(Numbers(40), batch_size=4))
+next(checked)
+loader = DataLoader(Numbers(20), batch_size=4)
+for epoch in range(40):
+    for batch in loader:
+        pass
+    print(epoch)
+"""
+    ran = train(program, files={"data.py": DATA}, options=("--max-batches", "4", "--max-epochs", "3"))
+    assert ran.out.split() == ["0", "1", "2"]
+    assert [one.by for one in ran.seen.of(Enough)] == ["max-epochs"]
+
+
 def test_results_are_redirected_and_found_again(train: Start, tmp_path: Path) -> None:
-    ran = train(SAVES, files={"data.py": DATA, **dict.fromkeys(KEPT, "good")})
+    ran = train(SAVES, files={"data.py": DATA, **dict.fromkeys(KEPT, "good")}, hooks=True)
     assert ran.err == "", ran.err
     assert ran.out.split() == ["True"] * 3 + ["True"] * 3 + ["True"] + ["True", "False"] + ["True"] * 2 + [
         "False",
@@ -442,7 +460,7 @@ except FileNotFoundError as error:
 
 
 def test_copies_with_their_metadata_and_links_are_redirected(train: Start, tmp_path: Path) -> None:
-    ran = train(LINKS, files={"data.py": DATA, "good.pt": "good"})
+    ran = train(LINKS, files={"data.py": DATA, "good.pt": "good"}, hooks=True)
     assert (ran.err, ran.out.split()) == ("", ["1"] * 6 + ["missing.pt"])
     ours = {"scratch", "report.json", "__pycache__", "data.py", "train.py", "good.pt"}
     assert {path.name for path in tmp_path.iterdir()} - ours == {"log.txt", "log2.txt", "log3.txt"}
@@ -453,7 +471,7 @@ def test_copies_with_their_metadata_and_links_are_redirected(train: Start, tmp_p
 def test_a_link_that_was_there_before_stays(train: Start, tmp_path: Path) -> None:
     (tmp_path / "good.pt").write_text("good")
     (tmp_path / "latest.pt").symlink_to("good.pt")
-    ran = train(LINKS, files={"data.py": DATA})
+    ran = train(LINKS, files={"data.py": DATA}, hooks=True)
     assert (ran.err, ran.out.split()) == ("", ["1"] * 6 + ["missing.pt"])
     assert (tmp_path / "latest.pt").read_text() == "good"
 
@@ -480,7 +498,7 @@ if __name__ == "__main__":
     child.join()
     print(torch.load("shared.pt"), os.path.isfile("shared.pt"))
 """
-    ran = train(program)
+    ran = train(program, hooks=True)
     assert ran.out == "{'a': 1} True\n"
     assert not (tmp_path / "shared.pt").exists()
     (save,) = ran.seen.of(Save)

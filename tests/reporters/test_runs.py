@@ -17,7 +17,7 @@ from dllint.finding import Finding, Place
 from dllint.reporters import Style, render
 from dllint.reporters.runs.html import CannotDraw
 from dllint.reporters.runs.html import render as render_page
-from dllint.run_report import Exit, LoaderReport, Prediction, ProcessReport, RunReport, Sample, Wait
+from dllint.run_report import Exit, LoaderReport, Prediction, ProcessReport, RunReport, Sample, Wait, Written
 
 MIB = 1 << 20
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -89,6 +89,14 @@ def page(report: RunReport) -> str:
 
 
 # Text
+
+
+def test_what_was_put_aside_is_listed(report: RunReport) -> None:
+    many = tuple(Written(f"/home/me/epoch_{number:02}.pt", "new", 4) for number in range(25))
+    told = text(replace(report, written=(Written("/home/me/best.pt", "changed", 4), *many)))
+    assert "your files are as they were (--keep-writes DIR keeps copies)\n  changed " in told
+    assert "epoch_18.pt" in told and "epoch_19.pt" not in told and "and 6 more" in told
+    assert "copies are in kept" in text(replace(report, written=many, kept_in="kept"))
 
 
 def test_confirmed_findings_come_first_with_their_source(report: RunReport) -> None:

@@ -80,6 +80,24 @@ class Recorded:
             for worker in range(2):
                 sizes = {name: pair[index] * MIB for name, pair in mib.items()}
                 self.add(Sample, WORKER + worker, loader="70.1", worker=worker, epoch=index, moment=moment, **sizes)
+        return self.trend(
+            *({name: pair[0] + (pair[1] - pair[0]) * part / 7 for name, pair in mib.items()} for part in (0, 1, 3, 7))
+        )
+
+    def trend(self, *points: dict[str, float], workers: tuple[int, ...] = (0, 1)) -> Recorded:
+        """What workers hold after 1, 2, 4, 8, … batches, in MiB by name."""
+        for index, point in enumerate(points):
+            for worker in workers:
+                sizes = {name: int(size * MIB) for name, size in point.items()}
+                self.add(
+                    Sample,
+                    WORKER + worker,
+                    loader="70.1",
+                    worker=worker,
+                    moment="trend",
+                    batches=1 << index,
+                    **sizes,
+                )
         return self
 
     def finding(self, code: str, span: Span = LOADER, **values: Any) -> Finding:

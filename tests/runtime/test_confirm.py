@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dllint import registry
 from dllint.finding import Place
-from dllint.observation import End, Epoch, Feeder, Iteration, Loader, Process, Site, Storages
+from dllint.observation import End, Epoch, Feeder, Iteration, Line, Loader, Process, Site, Storages
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -290,3 +292,41 @@ def test_one_call_makes_the_loaders_of_several_datasets(run: Recorded, definitio
         file.write(f"\n\n{definition}")
     run.loader(method="spawn", dataset="train.Others", error="AttributeError", text=LOCAL)
     assert run.judged(run.about_loader("DLL201"))[0] == verdict
+
+
+def test_a_line_that_was_not_executed_is_not_reached(run: Recorded) -> None:
+    """Whatever the loader did: what the finding speaks of never happened."""
+    watched(run)
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    verdict, evidence = run.judged(run.about_loader("DLL201"))
+    assert (verdict, evidence) == ("not reached", "line 6 was not executed in this run")
+    run.add(Line, path=run.path, line=6)
+    assert run.judged(run.about_loader("DLL201"))[0] == "confirmed"
+
+
+def test_a_process_that_does_not_record_lines_may_have_executed_any(run: Recorded) -> None:
+    watched(run)
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    run.add(Process, 91, role="command", lines=False)
+    assert run.judged(run.about_loader("DLL201"))[0] == "confirmed"
+
+
+def test_a_line_that_was_executed_is_reached(run: Recorded) -> None:
+    watched(run)
+    run.loader()
+    finding = run.finding("DLL502", span=Span(9, 9, 9, 20))
+    assert run.judged(finding)[0] == "not reached"
+    run.add(Line, path=run.path, line=9)
+    assert run.judged(finding)[0] != "not reached"
+
+
+def watched(run: Recorded) -> None:
+    run.records = [replace(one, lines=True) if isinstance(one, Process) else one for one in run.records]
+
+
+def test_a_loader_that_was_not_built_is_not_judged_by_another_of_its_dataset(run: Recorded) -> None:
+    lines = Path(run.path).read_text().splitlines()
+    lines.insert(13, "    other = DataLoader(Records(), num_workers=3)")
+    Path(run.path).write_text("\n".join(lines))
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    assert run.judged(run.finding("DLL201", span=Span(14, 13, 14, 49)))[0] == "not reached"

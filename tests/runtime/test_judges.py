@@ -22,6 +22,7 @@ from dllint.observation import (
     Limits,
     Loader,
     Process,
+    Sample,
     Site,
     Storages,
     Threads,
@@ -326,6 +327,46 @@ def test_copy_on_write(run: Recorded) -> None:
     assert "a worker's own memory grew by 48 MiB" in evidence
     assert run.judged(run.about_loader("DLL304"))[0] == "inconclusive"
     assert run.discovered() == [("DLL302", "confirmed", 13)]
+
+
+def held(*sizes: float) -> list[dict[str, float]]:
+    """Workers that allocate: what they hold after 1, 2, 4, 8, … batches, in MiB."""
+    return [{"pss_anon": size, "rss": 200 + size} for size in sizes]
+
+
+def test_memory_that_rises_once_and_stays_is_the_allocator(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(100, 140), rss=(200, 240))
+    run.records = [one for one in run.records if not (isinstance(one, Sample) and one.moment == "trend")]
+    run.trend(*held(100, 138, 140, 139, 140))
+    verdict, evidence = run.judged(run.about_loader("DLL304"))
+    assert verdict == "inconclusive" and "does not go on" in evidence
+    assert run.judged(run.about_loader("DLL302"))[0] == "inconclusive"
+    assert run.discovered() == []
+
+
+def test_memory_that_falls_is_no_evidence(run: Recorded) -> None:
+    run.loader().trend(*held(100, 110, 140, 60))
+    verdict, evidence = run.judged(run.about_loader("DLL304"))
+    assert verdict == "inconclusive" and "-" not in evidence
+    assert run.discovered() == []
+
+
+def test_one_worker_that_grows_alone_is_no_trend(run: Recorded) -> None:
+    run.loader().trend(*held(100, 110, 130, 170), workers=(0,)).trend(*held(100, 100, 101, 100), workers=(1,))
+    verdict, evidence = run.judged(run.about_loader("DLL304"))
+    assert verdict == "inconclusive" and "1 of 2 workers" in evidence
+    assert run.discovered() == []
+
+
+def test_a_cache_that_is_full_after_its_first_epoch_was_a_trend(run: Recorded) -> None:
+    run.loader().trend(*held(100, 102, 106, 114, 130, 130))
+    assert run.judged(run.about_loader("DLL304"))[0] == "confirmed"
+
+
+def test_two_looks_are_no_trend(run: Recorded) -> None:
+    run.loader().trend(*held(100, 150))
+    verdict, evidence = run.judged(run.about_loader("DLL304"))
+    assert verdict == "inconclusive" and "--max-batches" in evidence
 
 
 def test_below_ten_mib_nothing_is_confirmed(run: Recorded) -> None:
@@ -711,3 +752,10 @@ def test_a_launcher_gives_the_method_too(run: Recorded) -> None:
 )
 def test_an_exception_is_told_in_a_line(text: str, told: str) -> None:
     assert said("builtins.ValueError", text) == told
+
+
+def test_workers_that_never_came_were_not_started(run: Recorded) -> None:
+    run.loader(method="spawn", error="AttributeError", text=LAMBDA)
+    verdict, evidence = run.judged(run.finding("DLL101"))
+    assert verdict == "confirmed"
+    assert "none did" in evidence and "started by" not in evidence

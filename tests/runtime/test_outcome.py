@@ -10,8 +10,8 @@ import pytest
 
 from dllint.config import Settings
 from dllint.linter import Report
-from dllint.observation import End, Epoch, Observation, Process, Save, Stack
-from dllint.run_report import RunReport
+from dllint.observation import End, Epoch, Limits, Observation, Process, Save, Stack, Storages, Uploader
+from dllint.run_report import Isolation, RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Run, Uninstrumented
 
@@ -155,7 +155,7 @@ def test_what_was_not_watched_is_said_with_its_place(run: Recorded) -> None:
 
 
 def test_saves_and_stacks_are_passed_on(run: Recorded) -> None:
-    run.add(Save, api="torch.save", path="/home/me/a.pt", to="/tmp/x/a.pt").add(Save, path="/home/me/b.pt")
+    run.loader().add(Save, api="torch.save", path="/home/me/a.pt", to="/tmp/x/a.pt").add(Save, path="/home/me/b.pt")
     run.add(Stack, 80, text="Thread 0x1 (most recent call first):\n  File ...")
     report = told(run)
     assert report.redirected == {"/home/me/a.pt": "/tmp/x/a.pt"}
@@ -179,10 +179,12 @@ def test_versions_and_limits_are_the_environment(run: Recorded) -> None:
 
 
 def test_what_a_program_left_behind_is_a_note(run: Recorded) -> None:
+    run.loader()
     assert told(run, killed=(91, 92)).notes == ("processes that the program left behind were ended: 91, 92",)
 
 
 def test_time_that_ran_out_is_a_note(run: Recorded) -> None:
+    run.loader()
     report = told(run, ended="time-limit", exit=0, killed=(91,), problems=("a problem",), scratch="/tmp/kept")
     assert [line.split(":")[0] for line in report.notes] == [
         "the program was still making progress at the time limit",
@@ -190,3 +192,45 @@ def test_time_that_ran_out_is_a_note(run: Recorded) -> None:
         "processes that still ran were ended",
         "records and redirected checkpoints are in /tmp/kept",
     ]
+
+
+def test_libraries_that_upload_are_named(run: Recorded) -> None:
+    run.loader().add(Uploader, name="wandb")
+    (note,) = told(run).notes
+    assert "wandb" in note and "--no-network" in note
+    assert told(run, isolation=Isolation("overlay", network=False)).notes == ()
+
+
+def test_a_program_without_loaders_is_no_clean_bill(run: Recorded) -> None:
+    assert "built no DataLoader" in told(run).notes[0]
+
+
+def test_what_could_not_be_protected_is_named(run: Recorded) -> None:
+    run.loader()
+    assert "not permitted" in told(run, isolation=Isolation("hooks", "not permitted")).notes[0]
+    assert "/mnt/x" in told(run, isolation=Isolation("overlay", read_only=("/mnt/x",))).notes[0]
+
+
+@pytest.mark.parametrize(("number", "status"), [(2, 130), (15, 143), (1, 129)])
+def test_a_signal_is_the_exit_code(run: Recorded, number: int, status: int) -> None:
+    run.loader()
+    assert told(run, ended="interrupt", asked=number).status == status
+
+
+@pytest.mark.parametrize(
+    ("given", "python", "others"),
+    [(None, "3.11.7", True), ("spawn", "3.11.7", False), (None, "3.14.0", False), (None, "", True)],
+)
+def test_limits_of_start_methods_that_a_loader_never_uses_are_not_predicted(
+    run: Recorded, given: str | None, python: str, others: bool
+) -> None:
+    """Who says spawn, by the loader or for the whole program, does not get forkserver from a newer Python."""
+    run.records = [Process(run.main_pid, 1.0, role="main", python=python)]
+    used = given or ("spawn" if python == "3.14.0" else "fork")
+    run.loader(method=used, given=given)
+    run.add(Storages, loader="70.1", storages=300, references=300, strategy="file_descriptor")
+    run.add(Limits, loader="70.1", values={"nofile": 1024, "fds": 20, "max_map_count": 65530, "maps": 500})
+    settings = Settings(root=str(Path(run.path).parent))
+    assert "forkserver" in settings.targets.default_start_methods()
+    (loader,) = told(run, settings).loaders
+    assert ("forkserver" in {one.method for one in loader.predictions}) == others

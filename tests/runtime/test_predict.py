@@ -112,10 +112,10 @@ def test_nothing_is_said_of_what_was_not_counted() -> None:
 def test_prefetched_batches() -> None:
     batch = Batch(1, 0.0, "1.1", storages=1, bytes=16 * MIB, shm=16 * MIB)
     run = loader("fork", workers=2, first_batch=batch)
-    assert of("/dev/shm", predictions(run, Limits(), [])).need == 80 * MIB
+    assert of("/dev/shm", predictions(run, Limits(), [])).need == 96 * MIB
     run.loader.arguments["prefetch_factor"] = 8
-    assert of("/dev/shm", predictions(run, Limits(), [])).need == 272 * MIB
-    assert of("/dev/shm", predictions(run, Limits(), [], workers=4)).need == (4 * 8 + 1) * 16 * MIB
+    assert of("/dev/shm", predictions(run, Limits(), [])).need == 288 * MIB
+    assert of("/dev/shm", predictions(run, Limits(), [], workers=4)).need == (4 * 8 + 2) * 16 * MIB
 
 
 def test_a_small_dev_shm() -> None:

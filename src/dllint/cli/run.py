@@ -53,8 +53,17 @@ def run(
     time_limit: Annotated[
         float, option("--time-limit", "Seconds after which the run ends; 0 for no limit.", LIMITS, min=0, metavar="N")
     ] = 120,
-    allow_saves: Annotated[
-        bool, option("--allow-saves", "Let the shortened run write checkpoints to their own paths.", LIMITS)
+    allow_saves: Annotated[bool, option("--allow-saves", "Let the program write to its own files.", LIMITS)] = False,
+    keep_writes: Annotated[
+        Optional[str],
+        option("--keep-writes", "Copy what the program writes into this directory.", LIMITS, metavar="DIR"),
+    ] = None,
+    in_place: Annotated[
+        bool,
+        option("--in-place", "Run even where no overlay can protect the checkpoints in reach.", LIMITS),
+    ] = False,
+    no_network: Annotated[
+        bool, option("--no-network", "Cut the program off from the network, except localhost.", LIMITS)
     ] = False,
     scratch: Annotated[
         Optional[str], option("--scratch", "Keep records and redirected checkpoints here.", LIMITS, metavar="DIR")

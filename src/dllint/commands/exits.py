@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 from dllint.config import ConfigError
 from dllint.reporters.source import plain
@@ -23,7 +24,7 @@ def status_of(work: Callable[[], int]) -> int:
     except ConfigError as error:
         status = _failed(str(error))
     except BrokenPipeError:
-        _abandon_output()
+        abandon_output()
         status = FAILED
     except Exception as error:
         if os.environ.get("DLLINT_DEBUG"):
@@ -37,7 +38,7 @@ def status_of(work: Callable[[], int]) -> int:
         if not sys.stdout.closed:
             sys.stdout.flush()
     except BrokenPipeError:
-        _abandon_output()
+        abandon_output()
     return status
 
 
@@ -49,6 +50,8 @@ def _failed(message: str) -> int:
     return FAILED
 
 
-def _abandon_output() -> None:
+def abandon_output(*more: TextIO) -> None:
     """The reader of our output went away: what is still buffered goes nowhere, so that nothing complains at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, *more):
+        os.dup2(null, stream.fileno())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dllint import linter
-from dllint.commands.exits import FAILED
+from dllint.commands.exits import FAILED, abandon_output
 from dllint.commands.output import progress_bar, tell, wants_color, write
 from dllint.commands.settings import Choice, listed
 from dllint.config import ConfigError, Settings, has_project_mark
@@ -18,6 +18,9 @@ from dllint.reporters.runs import html
 from dllint.run_report import RunReport
 from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Command, LaunchError, Options, run
+
+MOST_LINES = 200
+"""Lines of one finding that are watched."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Request:
     max_epochs: int = 0
     time_limit: float = 0
     allow_saves: bool = False
+    keep_writes: str | None = None
+    in_place: bool = False
+    no_network: bool = False
     scratch: str | None = None
     epochs: int | None = None
     workers: int | None = None
@@ -99,6 +105,12 @@ def execute(request: Request) -> int:
                 max_epochs=request.max_epochs or None,
                 time_limit=request.time_limit or None,
                 allow_saves=request.allow_saves,
+                in_place=request.in_place,
+                network=not request.no_network,
+                keep_writes=request.keep_writes,
+                directories=_directories(request.command),
+                lines=tuple(_lines(report)),
+                tell=lambda line: tell([line], "warning"),
                 trials=trials,
                 scratch=request.scratch,
                 progress=request.progress,
@@ -109,7 +121,13 @@ def execute(request: Request) -> int:
         tell([str(error)], "error")
         return FAILED
     told = outcome(seen, report, settings, request.epochs, request.workers)
-    _write(request, told)
+    try:
+        _write(request, told)
+    except OSError:
+        # The terminal that was closed takes no report any more.
+        if told.signal is None:
+            raise
+        abandon_output(sys.stderr)
     return told.status
 
 
@@ -126,6 +144,21 @@ def _check(command: Command, settings: Settings) -> Report:
     tell(report.problems, "error")
     # No run of a program shows what a notebook does.
     return replace(report, findings=tuple(one for one in report.findings if one.path not in report.notebooks))
+
+
+def _lines(report: Report) -> Iterator[tuple[str, int]]:
+    """Every line that a finding lies on."""
+    for finding in report.findings:
+        whole = finding.statement or finding.span
+        first, last = min(whole.line, finding.span.line), max(whole.end_line, finding.span.end_line)
+        yield from ((finding.path, line) for line in range(first, min(last, first + MOST_LINES) + 1))
+
+
+def _directories(command: Command) -> tuple[str, ...]:
+    """Directories that the command names: of its script, and among its arguments."""
+    named = [word.partition("=")[2] or word for word in command.words]
+    places = [one if os.path.isdir(one) else os.path.dirname(one) for one in named if os.path.exists(one)]
+    return tuple(dict.fromkeys(os.path.abspath(one) for one in places if one))
 
 
 def _start(command: Command) -> str:

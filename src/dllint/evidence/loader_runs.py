@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -28,6 +29,7 @@ from dllint.observation import (
     Kept,
     Launch,
     Limits,
+    Line,
     Loader,
     Observation,
     Process,
@@ -100,9 +102,18 @@ class LoaderRun:
 
     @property
     def fixed(self) -> bool:
-        """Whether its start method is given, by its own argument or by the launcher of its process."""
+        """Whether its start method is given: by its own argument, by the launcher of its process, or for the whole
+        program, which shows where it is not the default of this Python."""
         launched = self.process.start_method if self.process is not None else None
-        return self.loader.method is not None or launched in ("spawn", "forkserver")
+        return self.loader.method is not None or launched in ("spawn", "forkserver") or self._is_set
+
+    @property
+    def _is_set(self) -> bool:
+        version = self.process.python.split(".") if self.process is not None else []
+        if sys.platform != "linux" or not self.method or len(version) < 2:
+            return False
+        newer = (int(version[0]), int(version[1])) >= (3, 14)
+        return self.method != ("forkserver" if newer else "fork")
 
     @property
     def failures(self) -> list[tuple[str, str]]:
@@ -186,6 +197,8 @@ class Seen:
         found = [run for run in self.runs if any(is_at(run.loader.site, path, span) for path, span in places)]
         if found:
             return [run for run in found if not _of_another_class(run, finding)]
+        if _builds_a_loader(finding):
+            return []
         classes = [(path, name) for path, span in places for name in _classes_around(path, span)]
         return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
 
@@ -218,6 +231,20 @@ class Seen:
     def at(self, path: str, span: Span) -> list[LoaderRun]:
         """The loader runs that were built by the call at a place."""
         return [run for run in self.runs if is_at(run.loader.site, path, span)]
+
+    def executed(self, finding: Finding) -> bool | None:
+        """Whether a line of the finding was executed by any process; `None` where that is not known."""
+        if not finding.path.endswith(".py") or self.main is None:
+            return None
+        if not all(one.lines for one in self.processes.values() if one.role != "resource_tracker"):
+            return None
+        if self.at(finding.path, finding.span) or self.launched_at(finding) or self.died_at(finding):
+            return True
+        return any(touches(Site(one.path, one.line), finding) for one in self._lines)
+
+    @functools.cached_property
+    def _lines(self) -> list[Line]:
+        return list(self.observation.of(Line))
 
     def launched_at(self, finding: Finding) -> list[Launch]:
         """What the call at the finding's place launched, or a start() further down in the same function."""
@@ -284,6 +311,22 @@ def touches(site: Site | None, finding: Finding) -> bool:
         return False
     whole = finding.statement or finding.span
     return min(whole.line, finding.span.line) <= site.line <= max(whole.end_line, finding.span.end_line)
+
+
+def _builds_a_loader(finding: Finding) -> bool:
+    """Whether the finding's place is a call that builds a loader: what another loader did says nothing of it."""
+    return finding.span in _loader_calls(finding.path)
+
+
+@functools.lru_cache(maxsize=512)
+def _loader_calls(path: str) -> frozenset[Span]:
+    calls = set()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name.endswith("Loader") and node.end_lineno is not None and node.end_col_offset is not None:
+                calls.add(Span(node.lineno, node.col_offset + 1, node.end_lineno, node.end_col_offset + 1))
+    return frozenset(calls)
 
 
 def _is_module(path: str, names: Iterable[str]) -> bool:

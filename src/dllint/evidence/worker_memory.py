@@ -8,9 +8,9 @@ that sums RSS.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.evidence.thresholds import NOTICEABLE
+from dllint.evidence.memory_trend import own
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
@@ -32,14 +32,6 @@ class Growth(NamedTuple):
     pss_last: int
     most_own: int
 
-    @property
-    def kind(self) -> Literal["copied", "allocated", "either"]:
-        """What the workers took: a page that is copied on write was resident before, so that RSS does not grow."""
-        resident = self.rss_last - self.rss_first
-        if resident < self.own / 2:
-            return "copied"
-        return "allocated" if self.file < NOTICEABLE else "either"
-
 
 def growth(run: LoaderRun) -> Growth | None:
     """How the workers grew; `None` where none was looked at twice."""
@@ -54,7 +46,7 @@ def growth(run: LoaderRun) -> Growth | None:
     ]
     if not pairs:
         return None
-    gained = [_own(first, last) for first, last in pairs]
+    gained = [own(first, last) for first, last in pairs]
     return Growth(
         len(pairs),
         sum(gained),
@@ -65,14 +57,3 @@ def growth(run: LoaderRun) -> Growth | None:
         sum(last.pss or 0 for _, last in pairs),
         max(gained),
     )
-
-
-def _own(first: Sample, last: Sample) -> int:
-    anonymous = (last.pss_anon or 0) - (first.pss_anon or 0)
-    return anonymous if first.uss is None or last.uss is None else min(anonymous, last.uss - first.uss)
-
-
-def grew(run: LoaderRun, kind: Literal["copied", "allocated"]) -> bool:
-    """Whether a worker's own memory grew by more than a healthy one's, in this way."""
-    grown = growth(run)
-    return grown is not None and grown.most_own >= NOTICEABLE and grown.kind == kind

@@ -40,7 +40,20 @@ from dllint.observation.loaders import (
     Worker,
 )
 from dllint.observation.measures import Cuda, Draw, Handle, Item, Limits, Moment, Sample, Threads
-from dllint.observation.processes import End, Enough, Feeder, Launch, Process, Role, Save, Stack, Throwaway, Trouble
+from dllint.observation.processes import (
+    End,
+    Enough,
+    Feeder,
+    Launch,
+    Line,
+    Process,
+    Role,
+    Save,
+    Stack,
+    Throwaway,
+    Trouble,
+    Uploader,
+)
 from dllint.observation.reading import STACKS, SUFFIX, Observation, read, read_lines
 from dllint.observation.record import KINDS, Record, Site
 
@@ -61,6 +74,7 @@ __all__ = [
     "Kept",
     "Launch",
     "Limits",
+    "Line",
     "Loader",
     "Moment",
     "Observation",
@@ -79,6 +93,7 @@ __all__ = [
     "Throwaway",
     "Trial",
     "Trouble",
+    "Uploader",
     "Worker",
     "read",
     "read_lines",

@@ -7,14 +7,17 @@ from typing import Any, Literal
 
 from dllint.observation.record import Record, Site
 
-Moment = Literal["start", "loader", "before workers", "first item", "first batch", "epoch end", "interval", "end"]
+Moment = Literal[
+    "start", "loader", "before workers", "first item", "first batch", "epoch end", "trend", "interval", "end"
+]
 
 
 @dataclass(frozen=True)
 class Sample(Record, kind="sample"):
     """What a process holds at a moment. Memory as in `/proc/PID/smaps_rollup`; `shm` is what it maps of shared memory
     (`Pss_Shmem`), `maps` the count of mappings, `fds` of open descriptors, `mapped_files` the bytes of data files
-    that are mapped, which bound what page cache can add to RSS. `by` is who looked: the process or the launcher."""
+    that are mapped, which bound what page cache can add to RSS. At the moment "trend" a worker has made `batches`, and
+    has returned the memory that it freed. `by` is who looked: the process or the launcher."""
 
     moment: Moment = "interval"
     loader: str | None = None
@@ -30,6 +33,7 @@ class Sample(Record, kind="sample"):
     fds: int | None = None
     maps: int | None = None
     mapped_files: int | None = None
+    batches: int | None = None
     by: Literal["itself", "launcher"] = "itself"
 
 

@@ -18,7 +18,8 @@ class Process(Record, kind="process"):
     one counts.
 
     `parent` is the instrumented process that launched it, which under forkserver is not `ppid`, the server. `held`
-    is the descriptor that the instrumentation keeps open in it. `start_method` is how multiprocessing started it;
+    is the descriptor that the instrumentation keeps open in it. `lines` says whether the lines with findings are
+    recorded when they are executed. `start_method` is how multiprocessing started it;
     `None` for commands and for a bare `os.fork()`.
     """
 
@@ -34,6 +35,15 @@ class Process(Record, kind="process"):
     torch: str | None = None
     cwd: str = ""
     held: int = -1
+    lines: bool = False
+
+
+@dataclass(frozen=True)
+class Line(Record, kind="line"):
+    """A line on which the check has a finding was executed, for the first time in this process or its parent."""
+
+    path: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,13 @@ class Save(Record, kind="save"):
     path: str = ""
     to: str | None = None
     site: Site | None = None
+
+
+@dataclass(frozen=True)
+class Uploader(Record, kind="uploader"):
+    """The process imported a library that sends results to a server: an experiment tracker or an HTTP client."""
+
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,16 @@ _open: weakref.WeakSet[Iteration] = weakref.WeakSet()
 
 
 class Count:
-    """How much of a loader has been seen, in batches: an epoch that ended counts as many as one may have."""
+    """How much of a loader has been seen, in batches: an epoch that ended counts as many as one may have.
 
-    __slots__ = ("begun", "replaced", "seen")
+    `beside` are the iterations that were open when its first one began, each with the batches that it had given.
+    """
+
+    __slots__ = ("begun", "beside", "replaced", "seen")
 
     def __init__(self) -> None:
         self.begun = 0
+        self.beside: list[tuple[weakref.ref[Iteration], int]] = []
         self.seen = 0
         self.replaced = False
 
@@ -202,6 +206,8 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
     chain = sites.chain(frame)
     if _is_enough(count):
         enough("max-epochs", state.get(_NAME, ""), count.begun)
+    if not count.begun:
+        count.beside = [(weakref.ref(one), one.batches) for one in list(_open) if one.open]
     iteration = Iteration(state.get(_NAME, ""), count.begun)
     count.begun += 1
     iteration.counter = count
@@ -237,7 +243,10 @@ def _is_enough(count: Count) -> bool:
         return False
     if count.begun >= plan.max_epochs * max(epoch, 16):
         return True
-    others = (one for one in list(_open) if one.open and one.counter is not count)
+    # What was open when this loader began, and gave nothing since, was left so: nobody waits for its batches.
+    beside = ((seen(), batches) for seen, batches in count.beside)
+    left = [one for one, batches in beside if one is not None and one.batches == batches]
+    others = (one for one in list(_open) if one.open and one.counter is not count and one not in left)
     return all(one.counter.seen >= plan.max_epochs * epoch for one in others)
 
 

@@ -244,7 +244,8 @@ def _looking() -> Any:
 def _to_rename(src: Any, dst: Any, api: str) -> tuple[Any, Any]:
     """What is renamed to what: something redirected stays so, and what becomes a checkpoint is redirected."""
     source, place = to_read(src, True), place_of(dst)
-    redirected = place is not None and not inside(place) and (source is not src or is_checkpoint(place))
+    becomes = place is not None and (is_checkpoint(place) or is_checkpoint(place_of(src) or ""))
+    redirected = place is not None and not inside(place) and (source is not src or becomes)
     if not redirected or os.path.isdir(source) or not _exists(source):
         return src, dst
     return source, to_write(dst, api, 3)
@@ -258,6 +259,9 @@ def _renaming(name: str) -> Any:
         source, target = src, dst
         if all(one is None for one in kwargs.values()):
             source, target = _to_rename(src, dst, f"os.{name}")
+            if target is not dst and source is src and is_checkpoint(place_of(src) or ""):
+                # A checkpoint that was there before stays: the program gets a copy under the new name.
+                return _copied(source, target)
         try:
             return original(source, target, **kwargs)
         except OSError as error:

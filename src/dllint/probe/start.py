@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
-from dllint.probe import ending, forks, imports, plan, recorder
+from dllint.probe import ending, forks, imports, lines, plan, recorder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+
+
+_UPLOADERS = ("wandb", "mlflow", "comet_ml", "neptune", "clearml", "swanlab", "requests", "httpx", "boto3")
+"""Libraries by which programs send their results away."""
 
 
 def begin(directory: str) -> None:
@@ -26,6 +30,7 @@ def begin(directory: str) -> None:
         python=sys.version.split()[0],
         cwd=_cwd(),
         held=-1 if role == "resource_tracker" else _watch_crashes(),
+        lines=role != "resource_tracker" and lines.watch(directory),
     )
     recorder.tell()
     if role == "resource_tracker":
@@ -33,6 +38,12 @@ def begin(directory: str) -> None:
     sys.meta_path.insert(0, imports.Finder())
     ending.watch_exit()
     forks.watch()
+    if plan.USER_NAMESPACE in os.environ:
+        from dllint.probe import moving
+
+        moving.hook()
+    for name in _UPLOADERS:
+        imports.when(name, _tell_uploader)
     imports.when("multiprocessing.process", _hook_processes)
     imports.when("multiprocessing.queues", _hook_queues)
     imports.when("subprocess", _hook_subprocess)
@@ -93,6 +104,10 @@ def _hook_subprocess(module: ModuleType) -> None:
     from dllint.probe import processes
 
     processes.hook_subprocess(module)
+
+
+def _tell_uploader(module: ModuleType) -> None:
+    recorder.record("uploader", name=module.__name__)
 
 
 def _tell_torch(module: ModuleType) -> None:

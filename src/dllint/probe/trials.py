@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, Literal
 
-from dllint.probe import procfs, storages
+from dllint.probe import plan, procfs, storages
 
 Stage = Literal["started", "iter", "next", "crash", "timeout", "skipped"]
 
@@ -38,6 +38,7 @@ Stage = Literal["started", "iter", "next", "crash", "timeout", "skipped"]
 SECONDS = 30.0
 
 _KEPT = 4000
+_LONGEST = 70
 _GRACE = 1.0
 
 
@@ -251,8 +252,17 @@ def _redirect(written: IO[bytes]) -> None:
 
 
 def _own_servers() -> None:
-    """The parent's resource tracker and fork server stay the parent's: what is started here starts its own."""
-    from multiprocessing import forkserver, resource_tracker
+    """The parent's resource tracker and fork server stay the parent's: what is started here starts its own.
+
+    Sockets go to a directory of the run, since no exit handler of multiprocessing removes them here.
+    """
+    from multiprocessing import forkserver, process, resource_tracker
+
+    # The path of a socket has at most 107 bytes (unix(7)).
+    if len(os.fsencode(plan.directory)) <= _LONGEST:
+        with contextlib.suppress(OSError):
+            config = process.current_process()._config  # type: ignore[attr-defined]
+            config["tempdir"] = tempfile.mkdtemp(prefix="t", dir=plan.directory)
 
     for server, kept in (
         (resource_tracker._resource_tracker, ()),

@@ -61,13 +61,19 @@ def confirm(
 
 
 def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
-    """What the run says of one finding."""
+    """What the run says of one finding: nothing, where its line was never executed."""
+    if seen.executed(finding) is False:
+        return Case.not_reached(f"line {finding.span.line} was not executed in this run")
+    return _judged(finding, seen, allowed)
+
+
+def _judged(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
     runs = seen.matching(finding)
     rule = registry.find(finding.code)
     judge = rule.judge if rule is not None else None
     if rule is not None and rule.page.run.subject != "workers":
         if not runs and not seen.died_at(finding) and not seen.launched_at(finding) and judge is not None:
-            return _unseen_line(finding, judge(Case(finding, (), seen, allowed)))
+            return _unseen_line(judge(Case(finding, (), seen, allowed)), seen.executed(finding))
         return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else Case.inconclusive()
     if not runs:
         return Case.not_reached("this run did not build the DataLoader")
@@ -84,10 +90,12 @@ def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement
     return judge(Case(finding, with_workers, seen, allowed))
 
 
-def _unseen_line(finding: Finding, judgement: Judgement) -> Judgement:
+def _unseen_line(judgement: Judgement, executed: bool | None) -> Judgement:
     """A judge that found nothing where nothing is known to have run speaks of nothing."""
     if judgement.verdict in DECIDED:
         return judgement
+    if executed:
+        return Case.inconclusive("the line ran, but the run measured nothing about it")
     return Case.not_reached("this run recorded nothing from there")
 
 

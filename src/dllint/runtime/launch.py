@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -22,9 +21,11 @@ from dllint import probe
 from dllint.observation import Enough, Epoch, Iteration, Launch, Loader, Process, Progress, Worker
 from dllint.probe import plan
 from dllint.runtime import population
+from dllint.runtime.isolation.starting import Program
 from dllint.runtime.population import Member, Population
 from dllint.runtime.progress import Shown
 from dllint.runtime.sample import Sampler
+from dllint.runtime.signals import Signals
 from dllint.runtime.tailing import Tail
 
 Ended = Literal["itself", "max-epochs", "time-limit", "interrupt"]
@@ -34,6 +35,7 @@ _TICK = 0.1
 _AFTER_ENOUGH = 20.0
 _AFTER_RAISED = 3
 _PATIENCE = 3.0
+_AFTER_SIGNAL, _HURRIED = 1.5, 0.5
 _STALLED = 20.0
 
 
@@ -80,6 +82,11 @@ class Watched:
     records: str = ""
 
 
+def mark(scratch: str) -> str:
+    """What every process of the run has in its environment."""
+    return f"{plan.VARIABLE}={scratch}"
+
+
 def environment(scratch: str, base: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of the program: the user's own, the probe in front of PYTHONPATH, and the scratch directory."""
     old = base.get("PYTHONPATH")
@@ -94,14 +101,16 @@ def environment(scratch: str, base: Mapping[str, str] = os.environ) -> dict[str,
 class Watch:
     """A running program."""
 
-    def __init__(self, scratch: str, limit: float | None, shown: Shown) -> None:
+    def __init__(self, scratch: str, limit: float | None, shown: Shown, signals: Signals) -> None:
         self.scratch = scratch
         self.records = os.path.join(scratch, plan.RECORDS)
         self.limit = limit
         self.shown = shown
+        self.signals = signals
         self.sampler = Sampler(self.records)
         self.tail = Tail(self.records)
-        self.population = Population(f"{plan.VARIABLE}={scratch}", population.children())
+        self.population = Population(mark(scratch), population.children())
+        self.told: set[int] = set()
         self.held: dict[int, int] = {}
         self.raised: dict[int, int] = {}
         self.enough_at: float | None = None
@@ -109,37 +118,24 @@ class Watch:
         self.moved_at = time.monotonic()
         self.group: list[Member] = []
 
-    def run(self, argv: Sequence[str], to_stderr: bool = False) -> Watched:
-        """Runs a program to its end.
-
-        Args:
-            to_stderr: its standard output goes where its errors go, for ours holds a report that machines read.
+    def run(self, program: Program) -> Watched:
+        """Runs a program that is ready to start to its end.
 
         Raises:
-            LaunchError: it cannot be started.
+            CannotStart: there is no such program.
         """
-        population.adopt(True)
+        self.population.leave_alone(program.guard)
         since = time.monotonic()
-        try:
-            process = subprocess.Popen(
-                argv,
-                env=environment(self.scratch),
-                stdout=sys.stderr if to_stderr else None,
-                start_new_session=True,
-            )
-        except OSError as error:
-            population.adopt(False)
-            name = error.filename or argv[0]
-            raise LaunchError(f"cannot start {name}: {(error.strerror or str(error)).lower()}") from None
+        process = program.go()
+        self.program = program
         self.population.main = process.pid
         watched = Watched(process.pid, records=self.records)
         try:
             self._watch(process, watched, since)
         finally:
-            ended = self.population.end(_PATIENCE)
+            ended = self.population.end(_PATIENCE if self.signals.number is None else _HURRIED)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_PATIENCE)
-            population.adopt(False)
         watched.killed = tuple(one for one in ended if one.pid != process.pid)
         watched.seconds = time.monotonic() - since
         code = process.returncode
@@ -152,16 +148,13 @@ class Watch:
     def _watch(self, process: subprocess.Popen[bytes], watched: Watched, since: float) -> None:
         with self.shown:
             while True:
-                try:
-                    if self._tick(process, watched, since):
-                        return
-                except KeyboardInterrupt:
-                    if watched.ended == "interrupt":
-                        return
+                if self._tick(process, watched, since):
+                    return
+                if self.signals.number is not None and watched.ended != "interrupt":
                     watched.ended = "interrupt"
-                    self.enough_at = time.monotonic() - _AFTER_ENOUGH + _PATIENCE
+                    self.enough_at = time.monotonic() - _AFTER_ENOUGH + _AFTER_SIGNAL
                     with contextlib.suppress(OSError):
-                        os.killpg(process.pid, signal.SIGINT)
+                        os.killpg(process.pid, self.signals.number)
 
     def _tick(self, process: subprocess.Popen[bytes], watched: Watched, since: float) -> bool:
         """One look at the program; whether it has come to its end."""
@@ -172,10 +165,13 @@ class Watch:
         self.group = self.population.members()
         for member in self.group:
             watched.seen[member.pid] = member
+            if member.pid not in self.told:
+                self.told.add(member.pid)
+                self.program.know(member.pid, member.started)
         self.sampler.look(self.group)
         self.shown.state(len(self.group), self.sampler.memory)
         now = time.monotonic()
-        if self.limit is not None and now - since > self.limit:
+        if self.limit is not None and now - since > self.limit and watched.ended != "interrupt":
             watched.ended = "time-limit"
             watched.stalled = now - self.moved_at > min(_STALLED, self.limit / 3)
             self.stacks()

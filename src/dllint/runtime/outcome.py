@@ -14,7 +14,7 @@ from dllint.evidence.loader_runs import Seen
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.linter import Report
-from dllint.observation import End, Epoch, Feeder, Observation, Stack
+from dllint.observation import End, Epoch, Feeder, Loader, Observation, Stack, Uploader
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
@@ -57,7 +57,11 @@ def outcome(
         ),
         redirected=gather.redirected(run.observation),
         findings=findings,
+        isolation=run.isolation,
+        written=run.written,
+        kept_in=run.kept_in,
         notes=tuple(_notes(run)),
+        signal=run.asked,
         sources=sources,
     )
 
@@ -65,9 +69,10 @@ def outcome(
 def _predicted(
     observation: Observation, seen: Seen, settings: Settings, epochs: int | None, workers: int | None
 ) -> Iterator[LoaderReport]:
-    measured, methods = limits.measure(), settings.targets.default_start_methods()
+    measured, defaults = limits.measure(), settings.targets.default_start_methods()
     for loader, runs in gather.loaders(observation, seen):
         shown = max(runs, key=lambda one: (one.storages is not None, len(one.epochs)))
+        methods = () if shown.fixed else defaults
         yield dataclasses.replace(loader, predictions=predict.predictions(shown, measured, methods, epochs, workers))
 
 
@@ -152,10 +157,21 @@ def _notes(run: Run) -> Iterator[str]:
         yield "the program was still making progress at the time limit: raise it with --time-limit"
     if run.ended == "itself" and run.exit and _missed_the_rest(run):
         yield "the program failed because its epochs were cut short: --max-batches 0 runs them in full"
+    if not any(run.observation.of(Loader)):
+        yield "the program built no DataLoader in this run: no finding about loaders could be judged"
+    uploading = sorted({one.name for one in run.observation.of(Uploader)})
+    if uploading and run.isolation.network:
+        yield f"the program imports {', '.join(uploading)}: its uploads were sent; --no-network prevents that"
     yield from run.problems
     if run.killed:
         which = "that the program left behind" if run.ended == "itself" else "that still ran"
         yield f"processes {which} were ended: {', '.join(map(str, run.killed))}"
+    if run.isolation.kind == "hooks":
+        yield f"no overlay could be made ({run.isolation.reason}): only checkpoints that Python saved were redirected"
+    for path in run.isolation.read_only:
+        yield f"{path} cannot be covered by an overlay: the program could not write to it"
+    if run.isolation.in_memory:
+        yield "what the program wrote was kept in memory: no directory on a disk can hold it"
     if run.scratch:
         yield f"records and redirected checkpoints are in {run.scratch}"
     elif gather.redirected(run.observation):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
+_TIDYING = ("multiprocessing.resource_tracker", "torch_shm_manager")
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,9 @@ class Member:
 
     @property
     def is_tracker(self) -> bool:
-        """A resource tracker ends by itself when all that use it have, and unlinks what they left behind."""
-        return any("multiprocessing.resource_tracker" in one for one in self.command)
+        """A resource tracker, or torch's manager of shared memory, ends by itself when all that use it have, and
+        unlinks what they left behind."""
+        return any(name in one for one in self.command for name in _TIDYING)
 
 
 def adopt(wanted: bool) -> None:
@@ -62,6 +64,10 @@ class Population:
         self.main = -1
         self._before = frozenset(before)
         self._known: dict[int, str] = {}
+
+    def leave_alone(self, pid: int) -> None:
+        """A child of ours that is none of the run's."""
+        self._before |= {pid}
 
     def know(self, pid: int) -> None:
         """A process said to be of the run: what descends from it is too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
@@ -61,11 +62,14 @@ class Line:
         self.task = self.bar.add_task("starting", total=None, batches="", memory="")
 
     def __enter__(self) -> Line:
-        self.bar.start()
+        with contextlib.suppress(OSError):
+            self.bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        # The terminal may have been closed.
+        with contextlib.suppress(OSError):
+            self.bar.stop()
 
     def record(self, record: Record) -> None:
         if isinstance(record, Iteration):

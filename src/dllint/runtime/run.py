@@ -7,13 +7,20 @@ import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from dllint import observation
 from dllint.observation import Launch, Observation, Process, Site, Throwaway
 from dllint.probe import plan
-from dllint.runtime.launch import Command, Ended, LaunchError, Watch, Watched
+from dllint.run_report import Isolation, Written
+from dllint.runtime import population
+from dllint.runtime.isolation import writes
+from dllint.runtime.isolation.reach import good_file
+from dllint.runtime.isolation.starting import Asked, CannotStart, Program, scratch_place
+from dllint.runtime.launch import Command, Ended, LaunchError, Watch, Watched, environment, mark
 from dllint.runtime.progress import shown
+from dllint.runtime.signals import Signals
 
 __all__ = ["Command", "Ended", "LaunchError", "Options", "Run", "Uninstrumented", "run"]
 
@@ -26,7 +33,13 @@ class Options:
         max_batches: of one iteration of a loader; None for all.
         max_epochs: how often a loader is iterated before the run ends; None for as often as the program does.
         time_limit: seconds; None for none.
-        allow_saves: results are written where the program says, not to the scratch directory.
+        allow_saves: results are written where the program says.
+        in_place: the program may start where an overlay cannot be had, though good checkpoints are in its reach.
+        network: whether the program keeps the network.
+        keep_writes: a directory for copies of what it writes.
+        directories: where it is likely to read and write, beside the directory that it is started in.
+        lines: lines of which it is to be recorded whether they are executed: paths and line numbers.
+        tell: takes a line that the user should see before the program starts.
         trials: start methods under which loaders are tried.
         scratch: a directory for records and redirected saves, which stays; None for a temporary one, which goes.
         progress: whether to show a bar; None where stderr is a terminal.
@@ -38,6 +51,12 @@ class Options:
     max_epochs: int | None = 3
     time_limit: float | None = 120.0
     allow_saves: bool = False
+    in_place: bool = False
+    network: bool = True
+    keep_writes: str | None = None
+    directories: tuple[str, ...] = ()
+    lines: tuple[tuple[str, int], ...] = ()
+    tell: Callable[[str], None] = lambda line: None
     trials: tuple[str, ...] = ()
     scratch: str | None = None
     progress: bool | None = None
@@ -66,6 +85,9 @@ class Run:
         killed: pids of processes that it left behind.
         problems: what could not be recorded, in words.
         scratch: the directory, where it stays.
+        isolation: how the user's files were kept from it.
+        written: what it wrote behind the overlay.
+        asked: the signal that asked dllint to end, if one did.
     """
 
     command: tuple[str, ...]
@@ -80,6 +102,10 @@ class Run:
     killed: tuple[int, ...] = ()
     problems: tuple[str, ...] = ()
     scratch: str | None = None
+    isolation: Isolation = field(default_factory=Isolation)
+    written: tuple[Written, ...] = ()
+    kept_in: str = ""
+    asked: int | None = None
 
 
 def _ending(limit: float) -> float:
@@ -95,23 +121,26 @@ def run(options: Options) -> Run:
     """
     argv = options.command.argv()
     scratch = _scratch(options.scratch)
-    try:
-        now = time.time()
-        _prepare(
-            scratch,
-            max_batches=options.max_batches,
-            max_epochs=options.max_epochs,
-            deadline=None if options.time_limit is None else now + options.time_limit - _ending(options.time_limit),
-            allow_saves=options.allow_saves,
-            trials=options.trials,
-        )
+    with Signals() as signals:
         bar = shown(options.progress, options.max_batches, options.max_epochs)
-        watch = Watch(scratch, options.time_limit, bar)
-        watched = watch.run(argv, options.program_to_stderr)
-        seen = observation.read(watched.records)
-    finally:
-        if options.scratch is None:
-            shutil.rmtree(scratch, ignore_errors=True)
+        watch = Watch(scratch, options.time_limit, bar, signals)
+        population.adopt(True)
+        try:
+            program = Program(_asked(options, argv, scratch))
+            try:
+                isolation = _isolate(options, program, scratch)
+                watched = watch.run(program)
+                seen = observation.read(watched.records)
+                ours = (scratch + os.sep, *program.own)
+                written = writes.listed(program.layers, ours)
+                if options.keep_writes is not None and isolation.kind == "overlay":
+                    _keep(program, ours, options.keep_writes)
+            finally:
+                program.done()
+        except CannotStart as error:
+            raise LaunchError(str(error)) from None
+        finally:
+            population.adopt(False)
     return Run(
         command=tuple(argv),
         observation=seen,
@@ -125,13 +154,78 @@ def run(options: Options) -> Run:
         killed=tuple(one.pid for one in watched.killed),
         problems=tuple(_problems(watched, seen)),
         scratch=options.scratch,
+        isolation=isolation,
+        written=written,
+        kept_in=options.keep_writes or "" if isolation.kind == "overlay" else "",
+        asked=signals.number,
     )
 
 
-def _scratch(wanted: str | None) -> str:
+def _asked(options: Options, argv: Sequence[str], scratch: str) -> Asked:
+    return Asked(
+        argv=tuple(argv),
+        environment=environment(scratch),
+        mark=mark(scratch),
+        scratch=scratch,
+        temporary=options.scratch is None,
+        network=options.network,
+        needed=tuple(dict.fromkeys((os.getcwd(), tempfile.gettempdir(), *options.directories))),
+        to_stderr=options.program_to_stderr,
+    )
+
+
+def _isolate(options: Options, program: Program, scratch: str) -> Isolation:
+    """Keep the user's files from the program, as far as the machine allows it, and leave the plan for its processes.
+
+    Raises:
+        LaunchError: there is no overlay, and the program could destroy good results, or reach the network.
+    """
+    limit = options.time_limit
+
+    def prepare(redirect: bool) -> None:
+        _prepare(
+            scratch,
+            max_batches=options.max_batches,
+            max_epochs=options.max_epochs,
+            deadline=None if limit is None else time.time() + limit - _ending(limit),
+            allow_saves=not redirect,
+            trials=options.trials,
+        )
+
+    _leave_lines(scratch, options.lines)
+    prepare(False)
+    if options.allow_saves and options.network:
+        return Isolation("none")
+    reason = program.cover()
+    if not reason:
+        return Isolation("overlay", "", program.read_only, program.in_memory, options.network)
+    if not options.network:
+        raise LaunchError(f"--no-network needs namespaces, which cannot be had here: {reason}")
+    good = "" if options.in_place else good_file((os.getcwd(), *options.directories))
+    if good:
+        raise LaunchError(
+            f"no overlay can be made here ({reason}), and the program could overwrite {good}: "
+            "--in-place runs it all the same"
+        )
+    options.tell(
+        f"no overlay can be made here ({reason}): checkpoints that Python saves are redirected, and all other files "
+        "are written in place"
+    )
+    prepare(True)
+    return Isolation("hooks", reason)
+
+
+def _keep(program: Program, ours: Sequence[str], target: str) -> None:
     try:
-        if wanted is None:
-            return os.path.realpath(tempfile.mkdtemp(prefix="dllint-"))
+        writes.keep(program.layers, ours, os.path.abspath(target))
+    except OSError as error:
+        raise LaunchError(f"--keep-writes: {error.strerror or error}: {error.filename or target}") from None
+
+
+def _scratch(wanted: str | None) -> str:
+    if wanted is None:
+        return scratch_place()
+    try:
         path = os.path.realpath(wanted)
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -146,6 +240,16 @@ def _prepare(scratch: str, **values: object) -> None:
         os.makedirs(records)
         os.makedirs(os.path.join(scratch, plan.SAVES), exist_ok=True)
         plan.write(scratch, **values)
+    except OSError as error:
+        raise LaunchError(f"cannot write to the scratch directory {scratch}: {error.strerror or error}") from None
+
+
+def _leave_lines(scratch: str, lines: Sequence[tuple[str, int]]) -> None:
+    wanted = sorted({(os.path.realpath(path), line) for path, line in lines if "\n" not in path})
+    text = "".join(f"{line} {path}\n" for path, line in wanted)
+    try:
+        with open(os.path.join(scratch, plan.LINES), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
     except OSError as error:
         raise LaunchError(f"cannot write to the scratch directory {scratch}: {error.strerror or error}") from None
 

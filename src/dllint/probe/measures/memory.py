@@ -6,6 +6,7 @@ at once while they still live, since a page's share (PSS) grows when those that 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import Any
@@ -17,7 +18,9 @@ _MANY_MAPS = 20_000
 _POINTS = 16
 
 
-def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None) -> None:
+def _sample(
+    moment: str, pid: procfs.Process, loader: str, epoch: int, worker: int | None, batches: int | None = None
+) -> None:
     held = procfs.held(pid)
     if "rss" not in held:
         return
@@ -30,6 +33,7 @@ def _sample(moment: str, pid: procfs.Process, loader: str, epoch: int, worker: i
         worker=worker,
         **held,
         mapped_files=procfs.mapped_files(pid),
+        batches=batches,
     )
 
 
@@ -50,9 +54,21 @@ def start(state: events.WorkerState) -> None:
 def after(state: events.WorkerState, index: object, batch: object) -> None:
     if state.batches == 1:
         _sample("first batch", "self", state.loader, state.epoch, state.worker)
+    if state.batches & (state.batches - 1) == 0:
+        _look_for_trend(state)
     # Only when the first batch has been sent do the queue's feeder and torch's resource sharer run for sure.
     if state.batches == 3 and not _threads_told:
         _tell_threads(state)
+
+
+def _look_for_trend(state: events.WorkerState) -> None:
+    """What the worker holds once it has returned the memory that it freed: the rest is in use."""
+    import ctypes
+
+    # Another C library than glibc has none, and keeps less.
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    _sample("trend", "self", state.loader, state.epoch, state.worker, state.batches)
 
 
 @events.worker_epoch_ended.listen

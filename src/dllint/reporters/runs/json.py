@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -38,6 +39,9 @@ def run_object(report: RunReport) -> dict[str, Any]:
         "processes": [_process(one) for one in report.processes],
         "uninstrumented": list(report.uninstrumented),
         "redirected": dict(report.redirected),
+        "isolation": dataclasses.asdict(report.isolation),
+        "written": [dataclasses.asdict(one) for one in report.written],
+        "kept_in": report.kept_in or None,
         "notes": list(report.notes),
         "findings": [finding_object(one, findings) for one in report.findings],
     }

@@ -10,7 +10,7 @@ from dllint.finding import VERDICTS, Finding, Verdict
 from dllint.linter import Report
 from dllint.reporters import Style
 from dllint.reporters.frame import Paint
-from dllint.reporters.source import counted
+from dllint.reporters.source import counted, plain, shown_path
 from dllint.reporters.text import block, location
 from dllint.run_report import Exit, LoaderReport, RunReport
 
@@ -18,6 +18,8 @@ SHOWN_WHOLE: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive")
 """The verdicts of findings that are shown with their source; the others take a line each."""
 MOST_UNREACHED = 12
 """Findings that the run did not reach that are shown."""
+MOST_WRITTEN = 20
+"""Written files that are shown."""
 MOST_STACK = 12
 """Lines of one process's stack that are shown."""
 
@@ -35,7 +37,7 @@ def render(report: RunReport, style: Style) -> str:
     blocks += [brief] if brief else []
     if not style.quiet:
         blocks += [list(_loader(one, paint, style)) for one in report.loaders]
-        blocks += [list(_others(report, paint))]
+        blocks += [list(_others(report, paint, style))]
     blocks += [list(_ending(report, paint, style))]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 
@@ -84,13 +86,21 @@ def _loader(loader: LoaderReport, paint: Paint, style: Style) -> Iterable[str]:
         yield f"  {prediction.limit}{method} {said}: {prediction.message}"
 
 
-def _others(report: RunReport, paint: Paint) -> Iterable[str]:
+def _others(report: RunReport, paint: Paint, style: Style) -> Iterable[str]:
     if report.uninstrumented:
         yield f"{paint.bold('Not watched')}"
         yield from (f"  {line}" for line in report.uninstrumented)
     if report.redirected:
         yield f"{paint.bold('Written elsewhere')}, to keep your own files (--allow-saves writes in place)"
         yield from (f"  {meant} → {written}" for meant, written in report.redirected.items())
+    if report.written:
+        kept = f"copies are in {report.kept_in}" if report.kept_in else "--keep-writes DIR keeps copies"
+        yield f"{paint.bold('Written by the program')}, and put aside: your files are as they were ({kept})"
+        yield from (
+            f"  {one.how} {plain(shown_path(one.path, style.directory))}" for one in report.written[:MOST_WRITTEN]
+        )
+        if len(report.written) > MOST_WRITTEN:
+            yield f"  and {len(report.written) - MOST_WRITTEN} more (JSON lists them)"
     yield from (f"{paint.bold('note')}: {line}" for line in report.notes)
 
 

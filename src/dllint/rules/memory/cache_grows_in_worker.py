@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.worker_memory import grew
+from dllint.evidence.memory_trend import grows
 from dllint.finding import Finding
 from dllint.inference.values import Class
 from dllint.project import Project
@@ -45,4 +45,4 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def concerns(run: LoaderRun) -> bool:
-    return grew(run, "allocated")
+    return grows(run, "allocated")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.worker_memory import grew
+from dllint.evidence.memory_trend import grows
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Instance
 from dllint.libraries.records import LINES, OPAQUE, ROWS, TABLE
@@ -131,4 +131,4 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
 
 
 def concerns(run: LoaderRun) -> bool:
-    return run.forked and grew(run, "copied")
+    return run.forked and grows(run, "copied")

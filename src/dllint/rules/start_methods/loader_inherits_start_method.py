@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dllint.evidence.wording import counted, listed
+from dllint.evidence.wording import counted, listed, said
 from dllint.facts.nodes import IfExp
 from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.linking.conditions import render, repeatable
@@ -164,7 +164,10 @@ def judge(case: Case) -> Judgement:
     hazardous = case.finding.start_methods or ("spawn", "forkserver")
     bad = [run for run in case.runs if run.method in hazardous]
     if bad:
-        run = max(bad, key=lambda one: one.start_seconds)
+        run = max(bad, key=lambda one: (bool(one.workers), one.start_seconds))
+        if not run.workers:
+            how = f": {said(*run.failures[0])}" if run.failures else ""
+            return case.confirmed(f"{counted(run.count, 'worker')} should start by {run.method}, and none did{how}")
         took = f", ready {run.start_seconds:.1f} s later" if run.start_seconds else ""
         fresh = sum(one.fresh for one in run.iterations)
         again = f", {fresh} times in this run" if fresh > 1 else ""
