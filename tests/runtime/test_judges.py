@@ -339,7 +339,7 @@ def test_memory_that_rises_once_and_stays_is_the_allocator(run: Recorded) -> Non
     run.records = [one for one in run.records if not (isinstance(one, Sample) and one.moment == "trend")]
     run.trend(*held(100, 138, 140, 139, 140))
     verdict, evidence = run.judged(run.about_loader("DLL304"))
-    assert verdict == "inconclusive" and "does not go on" in evidence
+    assert verdict == "inconclusive" and "stops growing" in evidence
     assert run.judged(run.about_loader("DLL302"))[0] == "inconclusive"
     assert run.discovered() == []
 
