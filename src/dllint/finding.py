@@ -145,6 +145,15 @@ Edit = Union[
 
 
 @dataclass(frozen=True)
+class TextEdit:
+    """The text at `span` of the file becomes `content`; an empty span is an insertion."""
+
+    path: str
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True)
 class Fix:
     """One way to mend a finding: all of its edits or none.
 

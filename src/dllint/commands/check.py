@@ -13,7 +13,7 @@ from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings, project_root
-from dllint.libraries.configuration_files import SUFFIXES
+from dllint.fixes.offers import edits_of, offered
 from dllint.linter import Execution, Report
 from dllint.reading import CONFIG_BYTES, MIB
 from dllint.reporters.source import counted, plain, shown_path
@@ -46,6 +46,7 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         respect_gitignore=not request.no_respect_gitignore,
         force_exclude=request.force_exclude,
         unsaved=unsaved,
+        edits_of=edits_of,
     )
     if request.show_settings:
         from dllint.commands.explain import settings_table
@@ -56,8 +57,6 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         return _show_files(request, settings, execution)
     with progress_bar() as progress:
         report = linter.check(request.paths, settings, replace(execution, progress=progress))
-    from dllint.fixes.offers import offered
-
     return finish(Check(request, settings, execution), offered(report, settings))
 
 
@@ -100,6 +99,8 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     selection = linter.select(request.paths, settings, execution)
     tell(selection.problems, "error")
     if not request.quiet:
+        from dllint.libraries.configuration_files import SUFFIXES
+
         told = (
             f"data files ({', '.join(SUFFIXES)}) of up to {CONFIG_BYTES // MIB} MiB are read where these files load "
             "them by a written path; of other data files only the size is asked"

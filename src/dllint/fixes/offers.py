@@ -5,15 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dllint.config import Settings
-from dllint.finding import Fix
-from dllint.fixes.resolve import resolve
-from dllint.fixes.text import Unresolvable
+from dllint.finding import Edit, Fix, TextEdit
 from dllint.linter import Report
+
+
+def edits_of(report: Report) -> dict[tuple[Edit, ...], tuple[TextEdit, ...]]:
+    """What the edits of the fixes change in the texts, for each fix that can be carried out."""
+    wanted = {fix.edits: fix for finding in report.findings for fix in finding.fixes if fix.edits}
+    if not wanted:
+        return {}
+    # Trees of the sources take half a second to import, and most reports are read from the cache.
+    from dllint.fixes.resolve import resolve
+    from dllint.fixes.text import Unresolvable
+
+    found: dict[tuple[Edit, ...], tuple[TextEdit, ...]] = {}
+    for edits, fix in wanted.items():
+        try:
+            found[edits] = tuple(resolve(fix, report.sources))
+        except Unresolvable:
+            continue
+    return found
 
 
 def offered(report: Report, settings: Settings) -> Report:
     """The report with the fixes as the settings count them, without those that the sources do not allow and those that
     would change a file that was not asked for."""
+    if not report.edits:
+        report = replace(report, edits=edits_of(report))
     findings = tuple(
         replace(one, fixes=tuple(_counted(fix, one.code, settings) for fix in one.fixes if _possible(fix, report)))
         if one.fixes
@@ -33,7 +51,4 @@ def _possible(fix: Fix, report: Report) -> bool:
         return True
     if not report.asked.issuperset(edit.path for edit in fix.edits):
         return False
-    try:
-        return bool(resolve(fix, report.sources))
-    except Unresolvable:
-        return False
+    return bool(report.edits.get(fix.edits))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Union
+from collections.abc import Sequence
 
-from dllint import files
 from dllint.finding import (
     AddImport,
     Edit,
@@ -24,12 +22,12 @@ from dllint.fixes.expressions import replace_expression, replace_string
 from dllint.fixes.guard import guard_statements
 from dllint.fixes.hoist import hoist_functions
 from dllint.fixes.imports import add_import
+from dllint.fixes.sources import Sources, read
 from dllint.fixes.statements import insert_statement
 from dllint.fixes.text import (
     BLANKS,
     LINE_END,
     Change,
-    Lines,
     TextEdit,
     Unresolvable,
     apply_changes,
@@ -37,9 +35,6 @@ from dllint.fixes.text import (
     stack,
 )
 from dllint.fixes.tree import Tree, parse
-
-Sources = Union[Mapping[str, str], Callable[[str], str]]
-"""Texts by path, with their own line ends and byte-order marks: a mapping, or a function that reads them."""
 
 
 def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
@@ -62,23 +57,6 @@ def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
             raise Unresolvable(error.reason, path) from None
         found += [tree.lines.edit(path, change) for change in changes]
     return found
-
-
-def read(sources: Sources, path: str) -> str:
-    """
-    Raises:
-        Unresolvable: there is no such source, or it cannot be read.
-    """
-    try:
-        return sources[path] if isinstance(sources, Mapping) else sources(path)
-    except KeyError:
-        raise Unresolvable("no such source", path) from None
-    except (files.CannotRead, files.Undecodable) as error:
-        raise Unresolvable(str(error), path) from None
-    except OSError as error:
-        raise Unresolvable(f"cannot be read: {error.strerror or error}", path) from None
-    except UnicodeError:
-        raise Unresolvable("cannot be decoded", path) from None
 
 
 def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
@@ -118,20 +96,3 @@ def _replace_comment(tree: Tree, edit: ReplaceComment) -> Change:
     while start > tree.lines.start(start) and text[start - 1] in BLANKS:
         start -= 1
     return Change(start, tree.rest_of_line(end)[1] if alone else end, "")
-
-
-def texts_after(edits: Iterable[TextEdit], sources: Sources) -> dict[str, tuple[str, str]]:
-    """The text before and after of each file that the edits change.
-
-    Raises:
-        Unresolvable: a file cannot be read, or two edits overlap.
-    """
-    by_path: dict[str, list[TextEdit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    found = {}
-    for path, group in by_path.items():
-        text = read(sources, path)
-        lines = Lines(text)
-        found[path] = text, apply_changes(text, [lines.change(edit) for edit in group])
-    return found

@@ -15,6 +15,8 @@ def text_edits(fix: Fix, report: Report) -> list[TextEdit]:
     """The text edits of a fix, by file and place; none where the source does not allow them."""
     if not fix.edits:
         return []
+    if fix.edits in report.edits:
+        return list(report.edits[fix.edits])
     from dllint.fixes.resolve import resolve
     from dllint.fixes.text import Unresolvable
 
@@ -28,10 +30,10 @@ def changed_lines(fix: Fix, report: Report) -> list[tuple[str, list[str]]]:
     """For each file that a fix changes its path and the lines that go ("- ") and come ("+ ")."""
     if not fix.edits:
         return []
-    from dllint.fixes.diff import fix_diff
+    from dllint.fixes.diff import edits_diff
     from dllint.fixes.text import Unresolvable
 
     try:
-        return fix_diff(fix, report.sources)
+        return edits_diff(text_edits(fix, report), report.sources)
     except Unresolvable:
         return []
