@@ -1,27 +1,12 @@
-"""The command line, as typer needs it declared. What a command does is imported when it runs."""
+"""The command line."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
-
-from dllint.cli.check import check
-from dllint.cli.questions import clean, config, doctor, rule, trace, version
-from dllint.cli.run import run
-from dllint.commands.exits import status_of
-
-app = typer.Typer(
-    name="dllint",
-    help="Finds data loading hazards in PyTorch programs.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+from dllint.commands.exits import CLEAN, status_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,25 +18,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     raw = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(status_of(lambda: app(args=arguments, prog_name="dllint", standalone_mode=False, obj=raw)))
+    sys.exit(status_of(lambda: _run(raw)))
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        version()
-        raise typer.Exit()
+def _run(arguments: list[str]) -> int:
+    """Run a command. What takes no options needs no typer, which takes longer to import than to print a page."""
+    match arguments:
+        case ["--version" | "version"]:
+            from dllint import __version__
 
+            print(f"dllint {__version__}")
+            return CLEAN
+        case ["rule", code] if not code.startswith("-"):
+            from dllint.commands import explain
 
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
+            return explain.rule(code, every=False, as_json=False)
+    from dllint.cli.application import app
 
-
-app.command()(check)
-app.command(context_settings={"allow_interspersed_args": False})(run)
-for _command in (trace, rule, doctor, config, clean, version):
-    app.command()(_command)
+    status: int = app(args=arguments, prog_name="dllint", standalone_mode=False, obj=arguments)
+    return status
