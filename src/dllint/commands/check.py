@@ -46,6 +46,7 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         respect_gitignore=not request.no_respect_gitignore,
         force_exclude=request.force_exclude,
         unsaved=unsaved,
+        last=not (request.watch or request.fix or request.diff or request.add_ignore),
         edits_of=edits_of,
     )
     if request.show_settings:
