@@ -38,6 +38,12 @@ def test_heavy_packages_are_imported_only_where_they_are_used(module: str) -> No
     }
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["version"], ["rule", "DLL101"]])
+def test_what_takes_no_options_starts_without_typer(arguments: list[str]) -> None:
+    program = f"from dllint.cli import main\ntry: main({arguments})\nexcept SystemExit as end: assert end.code == 0"
+    assert not loaded_by(program) & {"typer", "click", "rich", "libcst", "pydantic"}
+
+
 def test_a_check_needs_neither_torch_nor_psutil(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("from torch.utils.data import DataLoader\nDataLoader([], num_workers=2)\n")
     program = (

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_group
 
 from dllint import config, registry
-from dllint.cli import app
+from dllint.cli.application import app
 
 if sys.version_info >= (3, 11):
     import tomllib

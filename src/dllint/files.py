@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from dllint import git_index, reading
 from dllint.config import Settings
 from dllint.gitignore import Patterns, lines_of
 from dllint.reading import CannotRead as CannotRead
+from dllint.span import WHOLE_FILE, Span
 
 DEFAULT_EXCLUDE = frozenset(
     {".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pants.d"}
@@ -31,6 +32,15 @@ _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
 _NO_SOURCE = frozenset({"idna", "punycode"})
 """For names of hosts; decoding takes time with the square of the length."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file gave no facts, and where: a message of DLL001's page with its values."""
+
+    message: str
+    values: Mapping[str, str]
+    span: Span = WHOLE_FILE
 
 
 class Undecodable(Exception):

@@ -146,6 +146,16 @@ Edit = Union[
 
 
 @dataclass(frozen=True)
+class TextEdit:
+    """The text at `span` of the file, or of a cell of a notebook, becomes `content`; an empty span is an insertion."""
+
+    path: str
+    span: Span
+    content: str
+    cell: int | None = None
+
+
+@dataclass(frozen=True)
 class Fix:
     """One way to fix a finding: all of its edits or none.
 

@@ -16,22 +16,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dllint import config, files, notebooks, registry, roots, screen, suppressions
+from dllint.cache_directory import default_directory
 from dllint.config import Settings
-from dllint.facts.cache import Cache, default_directory
-from dllint.facts.parse import Unreadable, is_plainly_valid, parse_all
+from dllint.files import Unreadable
 from dllint.finding import SEVERITIES, Finding
-from dllint.libraries.index import WORDS
-from dllint.linking.source import SourceFile
+from dllint.kept_reports import Edits, Kept, KeptReports, digest_of
 from dllint.modules import ModuleIndex
 from dllint.notebooks import CellText, NotANotebook
-from dllint.project.model import Project
 from dllint.readiness import Survival, judge
+from dllint.reading import Lookups, lookups
 from dllint.registry import Rule
-from dllint.rules.near_copies import said_once
 from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.facts.schema import FileFacts
+    from dllint.project.model import Project
 
 UNREADABLE = "DLL001"
 FRAMES = 4000
@@ -55,6 +57,8 @@ class Execution:
         visit: called with the linked project when its rules have run.
         unsaved: contents by absolute path, in the place of what the disk has.
         edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
+        last: the process ends after this check, so that nothing of it needs to be given back.
+        edits_of: what the edits of a report's fixes change in the texts, where that is to be kept with it.
     """
 
     jobs: int | None = None
@@ -65,6 +69,8 @@ class Execution:
     visit: Callable[[Project], None] | None = None
     unsaved: Mapping[str, str | bytes] = field(default_factory=dict)
     edited: Mapping[str, str] = field(default_factory=dict)
+    last: bool = False
+    edits_of: Callable[[Report], Edits] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ class Report:
         survival: whether the project works under forkserver, where that is the only default of the targets.
         limits: how often each limit of the analysis was met, by its name; values beyond a limit count as unknown.
         known: findings that a baseline lists, which `findings` are without; None where no baseline was asked.
+        edits: what the edits of a fix change in the texts, for those that can be carried out; empty unless asked for.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -98,6 +105,7 @@ class Report:
     survival: Survival | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     known: tuple[Finding, ...] | None = None
+    edits: Edits = field(default_factory=dict)
 
     @property
     def incomplete(self) -> bool:
@@ -124,7 +132,60 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
     around = _around(selection.files, settings, execution)
     run.problems += [one for one in around.problems if one not in run.problems]
     _read(run, {*selection.files, *around.files}, execution.unsaved, execution.edited)
-    return _check(run, execution)
+    return _kept_or_found(run, execution)
+
+
+def _kept_or_found(run: _Run, execution: Execution) -> Report:
+    """The report of the last check where nothing has changed since, else what a new one finds."""
+    if not execution.cache or execution.unsaved or execution.edited or execution.visit or run.notebooks:
+        return _with_edits(_check(run, execution), execution)
+    kept_reports = KeptReports(cache_directory(run.settings))
+    unreadable = {path: repr((why.message, why.values)) for path, why in run.unreadable.items()}
+    digest = digest_of(run.settings, run.asked, run.contents, run.texts, unreadable)
+    kept = kept_reports.get(digest)
+    if kept is not None and (kept.edits is not None or execution.edits_of is None):
+        return _as_kept(run, kept)
+    problems = list(run.problems)
+    noted: Lookups = {}
+    report = _with_edits(_check(run, execution, noted) if kept is None else _as_kept(run, kept), execution)
+    # A rule that crashed says nothing of what it would have found the next time.
+    if run.problems == problems:
+        kept_reports.put(digest, _worth_keeping(report, noted if kept is None else kept.lookups, execution))
+    return report
+
+
+def _worth_keeping(report: Report, noted: Lookups, execution: Execution) -> Kept:
+    return Kept(
+        report.findings,
+        report.files_checked,
+        report.files_skipped,
+        tuple(report.sources),
+        report.survival,
+        report.limits,
+        report.edits if execution.edits_of is not None else None,
+        noted,
+    )
+
+
+def _as_kept(run: _Run, kept: Kept) -> Report:
+    _decode(run, kept.named)
+    return Report(
+        kept.findings,
+        kept.files_checked,
+        kept.files_skipped,
+        tuple(run.problems),
+        tuple(run.warnings),
+        tuple(run.notes),
+        asked=frozenset(run.asked),
+        sources={path: run.texts[path] for path in kept.named},
+        survival=kept.survival,
+        limits=kept.limits,
+        edits=kept.edits or {},
+    )
+
+
+def _with_edits(report: Report, execution: Execution) -> Report:
+    return replace(report, edits=execution.edits_of(report)) if execution.edits_of is not None else report
 
 
 def check_sources(sources: Mapping[str, str | bytes], settings: Settings = Settings(root="")) -> Report:
@@ -154,7 +215,7 @@ def link(path: str, settings: Settings, execution: Execution = Execution()) -> L
     inside = files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
     run = _Run(settings, {path})
     _read(run, {path, *inside}, execution.unsaved)
-    project = _linked(run, execution, everything=True)
+    project = _project(run, _facts(run, execution, everything=True))
     reasons = {
         one: (why.span.line, str(why.values.get("reason") or why.values.get("encoding", "")))
         for one, why in run.unreadable.items()
@@ -270,13 +331,23 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
                 run.unreadable[path] = Unreadable("main", {"reason": error.message}, span)
 
 
-def _check(run: _Run, execution: Execution) -> Report:
-    with _room():
-        project = _linked(run, execution)
-        report = _report(run, _reported(run, _findings(run, project)))
-        if execution.visit is not None:
-            execution.visit(project)
-        return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+def _check(run: _Run, execution: Execution, noted: Lookups | None = None) -> Report:
+    """What a check finds. `noted` takes what is asked of the disk on the way."""
+    with _room(execution.last):
+        facts = _facts(run, execution)
+        with lookups() as asked:
+            report = _found(run, facts, execution)
+    if noted is not None:
+        noted.update(asked)
+    return report
+
+
+def _found(run: _Run, facts: Mapping[str, FileFacts], execution: Execution) -> Report:
+    project = _project(run, facts)
+    report = _report(run, _reported(run, _findings(run, project)))
+    if execution.visit is not None:
+        execution.visit(project)
+    return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
 
 
 def limits_met(project: Project) -> Mapping[str, int]:
@@ -285,9 +356,10 @@ def limits_met(project: Project) -> Mapping[str, int]:
 
 
 @contextmanager
-def _room() -> Iterator[None]:
+def _room(last: bool) -> Iterator[None]:
     """Frames for questions that ask questions: the model bounds their depth, at more than Python's default. And no
-    collector: facts and answers are all kept to the end, so that looking through them again and again frees nothing."""
+    collector: facts and answers are all kept to the end, so that looking through them again and again frees nothing.
+    In the end it takes a tenth of the time to free them, which the end of a process does at once."""
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, FRAMES))
     collecting = gc.isenabled()
@@ -295,6 +367,8 @@ def _room() -> Iterator[None]:
     try:
         yield
     finally:
+        if last and not gc.get_freeze_count():
+            gc.freeze()
         if collecting:
             gc.enable()
         sys.setrecursionlimit(frames)
@@ -332,14 +406,19 @@ def _with_more_room(rule: Rule, project: Project, options: Mapping[str, Any]) ->
 
 def _screened(run: _Run) -> set[str]:
     """The files that can matter."""
+    from dllint.libraries.index import WORDS
+
     given = run.settings
     others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
     words = WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
     return screen.select(run.contents, ModuleIndex(run.contents), words)
 
 
-def _linked(run: _Run, execution: Execution, everything: bool = False) -> Project:
-    """The files that can matter, or all of them, parsed and linked."""
+def _facts(run: _Run, execution: Execution, everything: bool = False) -> Mapping[str, FileFacts]:
+    """What the files say that can matter, or all of them."""
+    from dllint.facts.cache import Cache
+    from dllint.facts.parse import is_plainly_valid, parse_all
+
     mattering = set(run.contents) if everything else _screened(run)
     _decode(run, mattering | (run.asked & run.contents.keys()))
     cache = Cache(cache_directory(run.settings) if execution.cache else None)
@@ -347,7 +426,14 @@ def _linked(run: _Run, execution: Execution, everything: bool = False) -> Projec
     doubtful = {path: text for path, text in run.texts.items() if path not in mattering and not is_plainly_valid(text)}
     parsed = parse_all({**wanted, **doubtful}, cache, execution.jobs, execution.progress)
     run.unreadable.update(parsed.unreadable)
-    return Project.load(parsed.facts, run.settings, run.contents, run.notebooks)
+    return parsed.facts
+
+
+def _project(run: _Run, facts: Mapping[str, FileFacts]) -> Project:
+    """The files linked."""
+    from dllint.project.model import Project
+
+    return Project.load(facts, run.settings, run.contents, run.notebooks)
 
 
 def _findings(run: _Run, project: Project) -> Iterator[Finding]:
@@ -373,6 +459,8 @@ def _findings(run: _Run, project: Project) -> Iterator[Finding]:
 
 def _internal_error(code: str, error: Exception) -> str:
     """One line: the rule, the file that it was reading, and how to go on."""
+    from dllint.linking.source import SourceFile
+
     path = None
     frame = error.__traceback__
     while frame is not None:
@@ -476,6 +564,8 @@ def _in_lower_severity(settings: Settings) -> Callable[[str], bool]:
 
 
 def _report(run: _Run, findings: Iterable[Finding]) -> Report:
+    from dllint.rules.near_copies import said_once
+
     unreadable = [
         _told(Finding(UNREADABLE, path, why.span, why.message, why.values), rule)
         for rule in registry.rules()

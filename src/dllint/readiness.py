@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dllint import registry
 from dllint.finding import Finding
-from dllint.project.model import Project
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
 
 METHOD = "forkserver"
 """The default on Linux from Python 3.14 (docs.python.org, multiprocessing, "Contexts and start methods")."""

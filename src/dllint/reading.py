@@ -2,6 +2,9 @@
 
 A named pipe would block forever, a device such as `/dev/zero` never ends, and a link may lead to a file that the
 repository has no business with. Whatever a project holds is therefore opened here and nowhere else.
+
+The analysis asks about the disk through this module alone, too: within `lookups`, every question is noted with its
+answer, so that a later check can ask again whether anything has changed.
 """
 
 from __future__ import annotations
@@ -9,6 +12,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from hashlib import blake2b
+from typing import Union
 
 MIB = 1 << 20
 SOURCE_BYTES = 16 * MIB
@@ -21,6 +29,12 @@ CONFIG_BYTES = MIB
 """JSON, YAML and TOML files that the checked program loads; a larger file is data."""
 INDEX_BYTES = 64 * MIB
 """`.git/index`. That of Linux, with 90,000 files, has 9 MiB."""
+
+Lookup = tuple[Union[str, int, bool, None], ...]
+"""A question about the disk: its kind, a path, and what else it takes."""
+Lookups = dict[Lookup, str]
+"""Questions about the disk, each with its answer in short."""
+_noted: ContextVar[Lookups | None] = ContextVar("noted_lookups", default=None)
 
 
 class CannotRead(Exception):
@@ -42,6 +56,18 @@ def read(path: str, limit: int, *, follow: bool = True, within: str | None = Non
     Raises:
         CannotRead: with the reason in a few words.
     """
+    question = ("read", path, limit, follow, within, cut)
+    try:
+        data = _read(path, limit, follow, within, cut)
+    except CannotRead as error:
+        _note(question, f"not: {error.reason}")
+        raise
+    if _noted.get() is not None:
+        _note(question, _digest(data))
+    return data
+
+
+def _read(path: str, limit: int, follow: bool, within: str | None, cut: bool) -> bytes:
     try:
         if within is not None and not lies_within(path, within):
             raise CannotRead("a link that leads out of the project")
@@ -71,6 +97,85 @@ def read(path: str, limit: int, *, follow: bool = True, within: str | None = Non
         raise CannotRead((error.strerror or str(error)).lower()) from None
     except ValueError:
         raise CannotRead("not a valid path") from None
+
+
+def is_file(path: str) -> bool:
+    """Whether a path leads to a regular file."""
+    found = os.path.isfile(path)
+    _note(("file", path), str(found))
+    return found
+
+
+def size(path: str) -> int | None:
+    """The bytes that a file has; None where there is none, or no file system takes its name."""
+    try:
+        found = os.path.getsize(path)
+    except (OSError, ValueError):
+        found = None
+    _note(("size", path), str(found))
+    return found
+
+
+def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """The directories from `top` down, as `os.walk` gives them: taking one from the second list leaves it out."""
+    unreadable: list[str] = []
+    for directory, folders, names in os.walk(top, onerror=lambda error: unreadable.append(str(error.filename))):
+        _note(("entries", directory), _entries(directory, folders, names))
+        yield directory, folders, names
+        while unreadable:
+            _note(("entries", unreadable.pop()), "")
+    for directory in unreadable:
+        _note(("entries", directory), "")
+
+
+@contextmanager
+def lookups() -> Iterator[Lookups]:
+    """Note each question about the disk with its answer."""
+    noted: Lookups = {}
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+
+
+def still_so(noted: Lookups) -> bool:
+    """Whether questions about the disk have the answers that were noted."""
+    return all(_answer(question) == answer for question, answer in noted.items())
+
+
+def _answer(question: Lookup) -> str | None:
+    """The answer as it is now; None for no question that is asked here."""
+    with lookups() as now:
+        match question:
+            case ("read", str(path), int(limit), bool(follow), str() | None as within, bool(cut)):
+                with suppress(CannotRead):
+                    read(path, limit, follow=follow, within=within, cut=cut)
+            case ("file", str(path)):
+                is_file(path)
+            case ("size", str(path)):
+                size(path)
+            case ("entries", str(path)):
+                next(walk(path), None)
+                now.setdefault(question, "")
+    return now.get(question)
+
+
+def _note(question: Lookup, answer: str) -> None:
+    noted = _noted.get()
+    if noted is not None:
+        noted[question] = answer
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _entries(directory: str, folders: list[str], names: list[str]) -> str:
+    """What tells a directory's entries from others: those that are links among them."""
+    links = [name for name in folders if os.path.islink(os.path.join(directory, name))]
+    parts = ("\0".join(sorted(group)) for group in (folders, names, links))
+    return _digest("\0\0".join(parts).encode("utf-8", "surrogatepass"))
 
 
 def lies_within(path: str, directory: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dllint
-from dllint.facts import cache
+from dllint import cache_directory as cache
 from dllint.facts.cache import Cache, decode, encode, from_json, to_json
 from dllint.facts.extract import extract
 
@@ -52,7 +52,7 @@ def test_facts_of_another_version_are_not_found(tmp_path: Path, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(dllint, "__version__", "0.0.0")
         assert Cache(str(tmp_path)).get(TEXT) is None
-    monkeypatch.setattr(cache, "FACTS_VERSION", -1)
+    monkeypatch.setattr("dllint.facts.cache.FACTS_VERSION", -1)
     assert Cache(str(tmp_path)).get(TEXT) is None
 
 
@@ -174,7 +174,8 @@ def test_old_entries_go_after_a_while(tmp_path: Path) -> None:
     facts = extract(TEXT)
     Cache(str(tmp_path)).put("old", facts)
     Cache(str(tmp_path)).put("new", facts)
-    (old,) = [path for path in entries(tmp_path) if str(path) == Cache(str(tmp_path))._path("old")]
+    name = Cache(str(tmp_path))._name("old")
+    (old,) = [path for path in entries(tmp_path) if path.name == f"{name[2:]}.facts"]
     for path in (old, tmp_path / "CACHEDIR.TAG"):
         os.utime(path, (1, 1))
     Cache(str(tmp_path)).put("newer", facts)

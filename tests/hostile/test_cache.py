@@ -50,7 +50,7 @@ def entry_of(text: str, directory: Path) -> Path:
 
 def marked(directory: Path) -> Path:
     """A planted directory that looks like a cache."""
-    from dllint.facts.cache import _TAG_TEXT
+    from dllint.cache_directory import _TAG_TEXT
 
     directory.mkdir()
     (directory / TAG).write_text(_TAG_TEXT)

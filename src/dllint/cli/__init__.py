@@ -1,56 +1,12 @@
-"""The command line, as typer needs it declared. What a command does is imported when it runs."""
+"""The command line."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
 
-import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
-
-from dllint.cli.check import check
-from dllint.cli.questions import clean, config, doctor, rule, server, trace, version
-from dllint.cli.run import run
-from dllint.commands.exits import status_of
-
-HELP = """Find what breaks or slows down the data loading of PyTorch programs.
-
-Without a command, `dllint` checks the project around the current directory, as `dllint check` does.
-"""
-
-
-class _PlainHelp:
-    """A command whose help shows what values are, and not their Python types."""
-
-    def get_params(self, ctx: Any) -> Any:
-        params = super().get_params(ctx)  # type: ignore[misc]
-        for one in params:
-            if getattr(one, "is_flag", False):
-                one.metavar = ""
-            elif isinstance(one, TyperArgument):
-                # typer writes the type of an argument beside its name, whatever its metavar.
-                vars(one)["display_type_rich"] = lambda ctx: None
-        return params
-
-
-class Command(_PlainHelp, TyperCommand):
-    """One command."""
-
-
-class Group(_PlainHelp, TyperGroup):
-    """The program with its commands."""
-
-
-app = typer.Typer(
-    name="dllint",
-    cls=Group,
-    help=HELP,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+from dllint.commands.exits import CLEAN, status_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -64,25 +20,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     raw = list(sys.argv[1:] if arguments is None else arguments)
     if not raw and not os.environ.get("_DLLINT_COMPLETE"):
         raw = ["check"]
-    sys.exit(status_of(lambda: app(args=raw, prog_name="dllint", standalone_mode=False, obj=raw)))
+    sys.exit(status_of(lambda: _run(raw)))
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        version()
-        raise typer.Exit()
+def _run(arguments: list[str]) -> int:
+    """Run a command. What takes no options needs no typer, which takes longer to import than to print a page."""
+    match arguments:
+        case ["--version" | "version"]:
+            from dllint import __version__
 
+            print(f"dllint {__version__}")
+            return CLEAN
+        case ["rule", code] if not code.startswith("-"):
+            from dllint.commands import explain
 
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
+            return explain.rule(code, every=False, as_json=False)
+    from dllint.cli.application import app
 
-
-app.command(cls=Command)(check)
-app.command(cls=Command, context_settings={"allow_interspersed_args": False})(run)
-for _command in (trace, rule, server, doctor, config, clean, version):
-    app.command(cls=Command)(_command)
+    status: int = app(args=arguments, prog_name="dllint", standalone_mode=False, obj=arguments)
+    return status

@@ -13,7 +13,7 @@ from dllint.commands.conclusion import Check, Request, conclude
 from dllint.commands.exits import CLEAN, FAILED
 from dllint.commands.output import progress_bar, tell
 from dllint.config import ConfigError, Settings, project_root
-from dllint.libraries.configuration_files import SUFFIXES
+from dllint.fixes.offers import edits_of, offered
 from dllint.linter import Execution, Report
 from dllint.reading import CONFIG_BYTES, MIB
 from dllint.reporters.source import counted, plain, shown_path
@@ -51,6 +51,8 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         respect_gitignore=not request.no_respect_gitignore,
         force_exclude=request.force_exclude,
         unsaved=unsaved,
+        last=not (request.watch or request.fix or request.diff or request.add_ignore),
+        edits_of=edits_of,
     )
     if request.show_settings:
         from dllint.commands.explain import settings_table
@@ -61,8 +63,6 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         return _show_files(request, settings, execution)
     with progress_bar() as progress:
         report = linter.check(request.paths, settings, replace(execution, progress=progress))
-    from dllint.fixes.offers import offered
-
     return finish(Check(request, settings, execution), offered(report, settings))
 
 
@@ -113,6 +113,8 @@ def _show_files(request: Request, settings: Settings, execution: Execution) -> i
     selection = linter.select(request.paths, settings, execution)
     tell(selection.problems, "error")
     if not request.quiet:
+        from dllint.libraries.configuration_files import SUFFIXES
+
         told = (
             f"these files' own data files ({', '.join(SUFFIXES)}) are read too, up to {CONFIG_BYTES // MIB} MiB, where "
             "the code names their path; of other data files only the size is read"

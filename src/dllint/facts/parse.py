@@ -16,22 +16,14 @@ from typing import Union
 
 from dllint.facts.cache import Cache
 from dllint.facts.schema import FileFacts
-from dllint.span import WHOLE_FILE, Span
+from dllint.files import Unreadable as Unreadable
+from dllint.span import Span
 
 WORTH_PROCESSES = 400_000
 """Bytes to parse, about half a second of work, from which on starting processes pays."""
 BATCH = 4
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """Why a file gave no facts, and where: a message of DLL001's page with its values."""
-
-    message: str
-    values: Mapping[str, str]
-    span: Span = WHOLE_FILE
 
 
 @dataclass

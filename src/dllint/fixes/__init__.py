@@ -10,6 +10,7 @@ expressions.py  ReplaceExpression, ReplaceString
 names.py        which names code binds and uses
 hoist.py        HoistFunction
 guard.py        GuardStatements
+sources.py      texts before and after text edits
 resolve.py      a fix → text edits; ReplaceComment
 passes.py       many findings → new texts; repeated until nothing changes
 diff.py         new texts → diffs

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher, unified_diff
 
-from dllint.finding import Fix
-from dllint.fixes.resolve import Sources, resolve, texts_after
+from dllint.finding import Fix, TextEdit
+from dllint.fixes.sources import Sources, texts_after
 from dllint.fixes.text import LINE_END
 
 _LONGEST_COMPARED = 2000
@@ -27,7 +27,18 @@ def fix_diff(fix: Fix, sources: Sources) -> list[tuple[str, list[str]]]:
     Raises:
         Unresolvable: as `resolve`.
     """
-    texts = texts_after(resolve(fix, sources), sources)
+    from dllint.fixes.resolve import resolve
+
+    return edits_diff(resolve(fix, sources), sources)
+
+
+def edits_diff(edits: Iterable[TextEdit], sources: Sources) -> list[tuple[str, list[str]]]:
+    """The same of edits that are known.
+
+    Raises:
+        Unresolvable: a source is not there, or two edits overlap.
+    """
+    texts = texts_after(edits, sources)
     return [(path, short_diff(old, new)) for path, (old, new) in texts.items()]
 
 

@@ -5,15 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dllint.config import Settings
-from dllint.finding import Fix
-from dllint.fixes.resolve import in_cells, resolve
-from dllint.fixes.text import Unresolvable
+from dllint.finding import Edit, Fix, TextEdit
 from dllint.linter import Report
+
+
+def edits_of(report: Report) -> dict[tuple[Edit, ...], tuple[TextEdit, ...]]:
+    """What the edits of the fixes change in the texts, for each fix that can be carried out."""
+    wanted = {fix.edits: fix for finding in report.findings for fix in finding.fixes if fix.edits}
+    if not wanted:
+        return {}
+    # Trees of the sources take half a second to import, and most reports are read from the cache.
+    from dllint.fixes.cells import in_cells
+    from dllint.fixes.resolve import resolve
+    from dllint.fixes.text import Unresolvable
+
+    found: dict[tuple[Edit, ...], tuple[TextEdit, ...]] = {}
+    for edits, fix in wanted.items():
+        try:
+            resolved = resolve(fix, report.sources)
+            in_cells(resolved, report.sources, report.notebooks)
+            found[edits] = tuple(resolved)
+        except Unresolvable:
+            continue
+    return found
 
 
 def offered(report: Report, settings: Settings) -> Report:
     """The report with the fixes as the settings count them, without those that the sources do not allow and those that
     would change a file that was not asked for."""
+    if not report.edits:
+        report = replace(report, edits=edits_of(report))
     findings = tuple(
         replace(one, fixes=tuple(_counted(fix, one.code, settings) for fix in one.fixes if _possible(fix, report)))
         if one.fixes
@@ -33,9 +54,4 @@ def _possible(fix: Fix, report: Report) -> bool:
         return True
     if not report.asked.issuperset(edit.path for edit in fix.edits):
         return False
-    try:
-        edits = resolve(fix, report.sources)
-        in_cells(edits, report.sources, report.notebooks)
-    except Unresolvable:
-        return False
-    return bool(edits)
+    return bool(report.edits.get(fix.edits))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from dllint.finding import Edit, Finding, Fix, HoistFunction, InsertStatement
 from dllint.fixes.imports import without_unused
-from dllint.fixes.resolve import read as read_source
 from dllint.fixes.resolve import resolve
+from dllint.fixes.sources import read as read_source
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
 from dllint.fixes.tree import parse
 from dllint.notebooks import SUFFIX

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Union
+from collections.abc import Sequence
 
-from dllint import files
 from dllint.finding import (
     AddImport,
     Edit,
@@ -25,12 +22,12 @@ from dllint.fixes.expressions import replace_expression, replace_string
 from dllint.fixes.guard import guard_statements
 from dllint.fixes.hoist import hoist_functions
 from dllint.fixes.imports import add_import
+from dllint.fixes.sources import Sources, read
 from dllint.fixes.statements import insert_statement
 from dllint.fixes.text import (
     BLANKS,
     LINE_END,
     Change,
-    Lines,
     TextEdit,
     Unresolvable,
     apply_changes,
@@ -38,10 +35,6 @@ from dllint.fixes.text import (
     stack,
 )
 from dllint.fixes.tree import Tree, parse
-from dllint.notebooks import CannotPlace, CellText
-
-Sources = Union[Mapping[str, str], Callable[[str], str]]
-"""Texts by path, with their own line ends and byte-order marks: a mapping, or a function that reads them."""
 
 
 def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
@@ -64,23 +57,6 @@ def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
             raise Unresolvable(error.reason, path) from None
         found += [tree.lines.edit(path, change) for change in changes]
     return found
-
-
-def read(sources: Sources, path: str) -> str:
-    """
-    Raises:
-        Unresolvable: there is no such source, or it cannot be read.
-    """
-    try:
-        return sources[path] if isinstance(sources, Mapping) else sources(path)
-    except KeyError:
-        raise Unresolvable("no such source", path) from None
-    except (files.CannotRead, files.Undecodable) as error:
-        raise Unresolvable(str(error), path) from None
-    except OSError as error:
-        raise Unresolvable(f"cannot be read: {error.strerror or error}", path) from None
-    except UnicodeError:
-        raise Unresolvable("cannot be decoded", path) from None
 
 
 def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
@@ -120,56 +96,3 @@ def _replace_comment(tree: Tree, edit: ReplaceComment) -> Change:
     while start > tree.lines.start(start) and text[start - 1] in BLANKS:
         start -= 1
     return Change(start, tree.rest_of_line(end)[1] if alone else end, "")
-
-
-def in_cells(edits: Sequence[TextEdit], sources: Sources, notebooks: Mapping[str, CellText]) -> list[TextEdit]:
-    """The edits with those of notebooks by cell: one for each cell, from the first line that changes to the last.
-
-    Raises:
-        Unresolvable: a fix would move code from one cell to another, or change a line that is no Python.
-    """
-    found = [edit for edit in edits if edit.path not in notebooks]
-    if len(found) == len(edits):
-        return found
-    rest = [edit for edit in edits if edit.path in notebooks]
-    for path, (_, new) in texts_after(rest, sources).items():
-        cells = notebooks[path]
-        try:
-            changed = cells.changed_cells(new)
-        except CannotPlace as error:
-            raise Unresolvable(error.reason, path) from None
-        found += [
-            replace(whole_lines(cells.notebook, cell.source, source), cell=cell.number)
-            for cell, source in changed.items()
-        ]
-    return found
-
-
-def whole_lines(path: str, old: str, new: str) -> TextEdit:
-    """The one edit that makes one text of another, from the first line that differs to the last."""
-    before, after = Lines(old), Lines(new)
-    shorter = min(len(old), len(new))
-    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
-    head = min(before.starts[before.line(head) - 1], after.starts[after.line(head) - 1])
-    most = shorter - head
-    tail = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
-    while tail and len(old) - tail not in before.starts:
-        tail -= 1
-    return before.edit(path, Change(head, len(old) - tail, new[head : len(new) - tail]))
-
-
-def texts_after(edits: Iterable[TextEdit], sources: Sources) -> dict[str, tuple[str, str]]:
-    """The text before and after of each file that the edits change.
-
-    Raises:
-        Unresolvable: a file cannot be read, or two edits overlap.
-    """
-    by_path: dict[str, list[TextEdit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    found = {}
-    for path, group in by_path.items():
-        text = read(sources, path)
-        lines = Lines(text)
-        found[path] = text, apply_changes(text, [lines.change(edit) for edit in group])
-    return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from dllint.finding import TextEdit as TextEdit
 from dllint.span import Span
 
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -34,16 +34,6 @@ class Change(NamedTuple):
     start: int
     end: int
     content: str
-
-
-@dataclass(frozen=True)
-class TextEdit:
-    """The text at `span` of the file, or of a cell of a notebook, becomes `content`; an empty span is an insertion."""
-
-    path: str
-    span: Span
-    content: str
-    cell: int | None = None
 
 
 class Lines:

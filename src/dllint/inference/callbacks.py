@@ -20,6 +20,8 @@ class Passing:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._passed: dict[tuple[str, int], dict[str, dict[int, list[Expr]]]] = {}
+        self._bound_names: dict[tuple[str, int], dict[str, set[str]]] = {}
+        self._kept_calls: dict[tuple[str, int, str], list[tuple[SourceFile, int, Frame | None]]] = {}
 
     def calls_with(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """Calls that pass the function (or its class), and those of the parameters that it is passed to, in functions
@@ -69,17 +71,31 @@ class Passing:
                 ):
                     yield file, index, None
 
-    def _held(self, function: Function, name: str) -> Iterator[tuple[SourceFile, int, Frame | None]]:
+    def _held(self, function: Function, name: str) -> list[tuple[SourceFile, int, Frame | None]]:
         """The calls by other names under which a function keeps what a parameter is given: `self.step = step`, then
         `self.step()`."""
-        file = function.file
-        pairs = [*aliases_of(file.scopes[function.scope], file.calls)]
-        pairs += [pair for index in file.calls_of(function.scope) for pair in aliases_by(file.calls[index], file.calls)]
-        held = {kept for source, kept in pairs if source == name}
-        # What a list or dict keeps is called under another name again.
-        for kept in sorted(held.union(*map(self.world.aliases, held))):
-            for one, index in limits.KEPT_CALLS.first(self.world.called(kept)):
-                yield one, index, None
+        key = (*function.key, name)
+        found = self._kept_calls.get(key)
+        if found is None:
+            held = self._names_by(function.file, function.scope).get(name, set())
+            # What a list or dict keeps is called under another name again.
+            found = self._kept_calls[key] = [
+                (file, index, None)
+                for kept in sorted(held.union(*map(self.world.aliases, held)))
+                for file, index in limits.KEPT_CALLS.first(self.world.called(kept))
+            ]
+        return found
+
+    def _names_by(self, file: SourceFile, scope: int) -> dict[str, set[str]]:
+        """The names that a function binds to what another name holds, by that name."""
+        found = self._bound_names.get((file.path, scope))
+        if found is None:
+            found = self._bound_names[file.path, scope] = {}
+            pairs = [*aliases_of(file.scopes[scope], file.calls)]
+            pairs += [pair for index in file.calls_of(scope) for pair in aliases_by(file.calls[index], file.calls)]
+            for source, kept in pairs:
+                found.setdefault(source, set()).add(kept)
+        return found
 
     def _decorations(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
         """The calls of the decorators of a function; of a decorator's wrapper, those of the decorators above it."""

@@ -218,8 +218,14 @@ class CallGraph:
                 if (caller.file, caller.call) not in heirs:
                     collected.setdefault((caller.file.path, caller.call, caller.frame.closure), caller)
         heard = (*((*call, frame) for call, frame in heirs.items()), *self._other_calls(function, names, closure))
+        seen: set[tuple[str, int, Frame | None]] = set()
         for file, index, frame in heard:
-            for target in self.targets(file, index, frame):
+            # One call is heard of many times: under each name that a parameter keeps the function.
+            if (file.path, index, frame) in seen:
+                continue
+            seen.add((file.path, index, frame))
+            targets = self.targets(file, index, frame)
+            for target in targets if function.key in targets.keys else ():
                 if target.function.key == function.key:
                     key = (file.path, index, target.frame.closure)
                     collected.setdefault(key, Caller(file, index, target.frame, target.guessed))

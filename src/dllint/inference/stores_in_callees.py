@@ -17,11 +17,10 @@ def set_by_callee(world: Engine, expr: Attribute, site: Site, since: tuple[int, 
     if not isinstance(base, Name) or site.at == (0, 0):
         return None
     file = site.file
-    for index in reversed(file.calls_of(site.scope)):
+    for index in reversed(file.calls_given(site.scope, base.id)):
         call = file.calls[index]
         at = (call.statement.line, call.statement.column)
-        given = since < at < site.at and any(argument.value == base for argument in call.args)
-        if not given or not isinstance(call.func, (Name, Attribute)):
+        if not since < at < site.at or not isinstance(call.func, (Name, Attribute)):
             continue
         if not file.encloses(call.region, site.region):
             return None

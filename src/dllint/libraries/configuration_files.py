@@ -59,7 +59,7 @@ class ConfigurationFiles:
 
     def _paths(self) -> Iterator[str]:
         count = 0
-        for directory, folders, names in os.walk(self.root):
+        for directory, folders, names in reading.walk(self.root):
             inside = os.path.relpath(directory, self.root)
             depth = 0 if inside == os.curdir else inside.count(os.sep) + 1
             deeper = not limits.CONFIGURATION_DEPTH.reached(depth) if folders else False

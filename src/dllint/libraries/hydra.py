@@ -30,6 +30,7 @@ from dllint.inference.values import (
 from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.named_objects import NamedObjects
 from dllint.linking.source import SourceFile, last_name
+from dllint.reading import is_file
 
 INSTANTIATING = frozenset({"hydra.utils.instantiate", "hydra.utils.call", "detectron2.config.instantiate"})
 LAST_NAMES = frozenset(name.rpartition(".")[2] for name in INSTANTIATING)
@@ -158,7 +159,7 @@ def from_command_line(world: Engine, function: Function, name: str) -> Values | 
             return None
         directory = os.path.normpath(os.path.join(world.settings.root, os.path.dirname(file.path), path))
         main = main if main.endswith((".yaml", ".yml")) else f"{main}.yaml"
-        if not os.path.isfile(os.path.join(directory, main)):
+        if not is_file(os.path.join(directory, main)):
             return None
         return (Data(f"{COMPOSED}{directory}//{main}", ()),)
     return None

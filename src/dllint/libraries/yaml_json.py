@@ -15,6 +15,7 @@ from dllint.inference.values.configuration import COMPOSED
 from dllint.libraries.configuration_files import SUFFIXES, ConfigurationFiles, read
 from dllint.libraries.dynamic_lookup import first_argument
 from dllint.linking.source import SourceFile
+from dllint.reading import is_file
 
 _PARSERS = (
     *("json.load", "json.loads", "tomllib.load", "tomllib.loads", "tomli.load", "toml.load"),
@@ -171,6 +172,6 @@ class DataFiles:
             return None
         for base in (os.path.dirname(importer), self.world.settings.root):
             path = os.path.normpath(os.path.join(base, name))
-            if os.path.isfile(path):
+            if is_file(path):
                 return path
         return None

@@ -59,6 +59,7 @@ class SourceFile:
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
         self._calls_of: dict[int, list[int]] | None = None
+        self._calls_given: dict[int, dict[str, list[int]]] = {}
         self._imports: list[tuple[int, Event, ImportedName]] | None = None
         self._packages: frozenset[str] | None = None
         self._clauses: dict[int, Event] | None = None
@@ -85,6 +86,16 @@ class SourceFile:
                 self._calls_of.setdefault(call.scope, []).append(index)
         return self._calls_of.get(scope, [])
 
+    def calls_given(self, scope: int, name: str) -> list[int]:
+        """Those of `calls_of` that are given what a name holds, as an argument of its own."""
+        found = self._calls_given.get(scope)
+        if found is None:
+            found = self._calls_given[scope] = {}
+            for index in self.calls_of(scope):
+                for given in {one.value.id for one in self.calls[index].args if isinstance(one.value, Name)}:
+                    found.setdefault(given, []).append(index)
+        return found.get(name, [])
+
     def applied(self, scope: int) -> Iterator[int]:
         """The calls of the decorators of a scope, the uppermost first."""
         call = self.decorations.get(scope)
@@ -97,6 +108,7 @@ class SourceFile:
         """Put a call that is written without parentheses beside the others; gives its index."""
         if self._calls_of is not None:
             self._calls_of.setdefault(call.scope, []).append(len(self.calls))
+            self._calls_given.pop(call.scope, None)
         self.calls.append(call)
         return len(self.calls) - 1
 

@@ -19,6 +19,7 @@ from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.libraries.torch import CASTS
 from dllint.linking.source import SourceFile
 from dllint.project.counting import loops, whole_number
+from dllint.reading import size as file_size
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -231,10 +232,9 @@ class Arrays:
         for value in self.world.values.evaluate(path, site):
             if isinstance(value, Const) and isinstance(value.value, str) and not os.path.isabs(value.value):
                 for base in (os.path.dirname(site.file.path), self.world.settings.root):
-                    try:
-                        return os.path.getsize(os.path.join(base, value.value))
-                    except (OSError, ValueError):  # ValueError: no file system takes the name
-                        continue
+                    found = file_size(os.path.join(base, value.value))
+                    if found is not None:
+                        return found
         return None
 
     def _count(self, maker: Maker, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -103,7 +104,27 @@ class ItemRun:
         return [part for expr in written for part in without_calls(expr)]
 
     def is_attribute(self, expr: Expr, attr: str) -> bool:
-        return expr == Attribute(Name(self.receiver), attr)
+        return (
+            isinstance(expr, Attribute)
+            and expr.attr == attr
+            and isinstance(expr.value, Name)
+            and expr.value.id == self.receiver
+        )
+
+    @cached_property
+    def reads_of_attributes(self) -> Counter[str]:
+        """How often the method mentions each attribute of its object, other than for its length."""
+        counted = Counter(map(self._attribute, self.expressions))
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            if call.func == Name("len"):
+                counted.subtract({self._attribute(argument.value) for argument in call.args})
+        return counted
+
+    def _attribute(self, expr: Expr) -> str:
+        """The attribute of the method's object that an expression is, "" where it is none."""
+        own = isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == self.receiver
+        return expr.attr if own and isinstance(expr, Attribute) else ""
 
     def aliases(self, attr: str) -> set[str]:
         """Local names for `self.attr`, or for what it holds under a key that says nothing of the item."""
@@ -132,10 +153,21 @@ class ItemCode:
         self.world = world
         self.workers = workers
         self._runs: dict[Class, list[ItemRun]] = {}
+        self._of_line: dict[tuple[Class, Class], list[ItemRun]] = {}
 
     def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
         """The dataset's own methods that reading an item runs, the entry first; with `holder`, those of an object of
         that class which the dataset holds."""
+        assert isinstance(value.of, Class)
+        of = holder or value.of
+        kept = self._of_line.get((value.of, of))
+        if kept is None:
+            line = {cls.key for cls in self.world.hierarchy.line(of) if isinstance(cls, Class)}
+            kept = [one for one in self._all_runs(value) if (one.file.path, one.file.method_of(one.scope)) in line]
+            kept = self._of_line[value.of, of] = [one for one in kept if one.receiver]
+        return kept
+
+    def _all_runs(self, value: Instance) -> list[ItemRun]:
         assert isinstance(value.of, Class)
         found = self._runs.get(value.of)
         if found is None:
@@ -148,8 +180,7 @@ class ItemCode:
                 item = ItemRun(run, receiver, self._index_names(run, by_scope))
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
-        line = {cls.key for cls in self.world.hierarchy.line(holder or value.of) if isinstance(cls, Class)}
-        return [one for one in found if one.receiver and (one.file.path, one.file.method_of(one.scope)) in line]
+        return found
 
     def _index_names(self, run: WorkerRun, known: dict[tuple[str, int], ItemRun]) -> set[str]:
         params = run.file.scopes[run.scope].params
@@ -197,17 +228,7 @@ class ItemCode:
 
     def read(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` for more than its length."""
-        for run in self.runs(value, holder):
-            mentions = sum(1 for expr in run.expressions if run.is_attribute(expr, attr))
-            lengths = sum(
-                1
-                for index in run.file.calls_of(run.scope)
-                if run.file.calls[index].func == Name("len")
-                and any(run.is_attribute(argument.value, attr) for argument in run.file.calls[index].args)
-            )
-            if mentions > lengths:
-                return True
-        return False
+        return any(run.reads_of_attributes[attr] > 0 for run in self.runs(value, holder))
 
     def multiplied(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` only as a factor of matrix products: a constant of theirs, and no data."""

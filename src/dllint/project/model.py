@@ -43,7 +43,7 @@ from dllint.project.regimes import Regime as Regime
 from dllint.project.start_methods import Arrival, Hop, StartMethods
 from dllint.project.tensors import Tensors
 from dllint.project.worker_code import WorkerCode, WorkerRun
-from dllint.reading import CannotRead, read
+from dllint.reading import CannotRead, read, walk
 from dllint.span import Span
 
 T = TypeVar("T")
@@ -154,7 +154,7 @@ class Project:
 
     def scripts(self, suffixes: tuple[str, ...], marker: bytes) -> Iterator[str]:
         """Files near the top of the project with one of the suffixes whose first 4 KiB hold the marker."""
-        for directory, folders, names in os.walk(self.world.settings.root):
+        for directory, folders, names in walk(self.world.settings.root):
             inside = os.path.relpath(directory, self.world.settings.root)
             depth = 0 if inside == "." else inside.count(os.sep) + 1
             folders[:] = sorted(name for name in folders if depth < 3 and not name.startswith("."))

@@ -45,10 +45,17 @@ class WorkerCode:
         self.world = world
         self._of_dataset: dict[object, list[WorkerRun]] = {}
         self._kinds: dict[Class, dict[frozenset[tuple[str, int]], list[WorkerRun]]] = {}
+        self._of_objects: dict[Instance, list[WorkerRun]] = {}
 
     def of_dataset(self, value: Instance) -> list[WorkerRun]:
         """All functions that reading an item of the dataset runs, nearest first. Objects of one class are looked into
         once, but for those that were given other functions to call or other objects to call them with."""
+        found = self._of_objects.get(value)
+        if found is None:
+            found = self._of_objects[value] = self._of_kind(value)
+        return found
+
+    def _of_kind(self, value: Instance) -> list[WorkerRun]:
         assert isinstance(value.of, Class)
         starts: list[tuple[Function, Frame | None, str]] = []
         for name in ENTRIES:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 from dllint.finding import Fix
 
 if TYPE_CHECKING:
-    from dllint.fixes.text import TextEdit
+    from dllint.finding import TextEdit
     from dllint.linter import Report
 
 
 def text_edits(fix: Fix, report: Report) -> list[TextEdit]:
-    """The text edits of a fix, by file and place; none where the source does not allow them."""
-    if not fix.edits:
-        return []
-    from dllint.fixes.resolve import in_cells, resolve
+    """The text edits of a fix, by file or cell, and place; none where the source does not allow them."""
+    edits = _in_texts(fix, report)
+    if not any(edit.path in report.notebooks for edit in edits):
+        return edits
+    from dllint.fixes.cells import in_cells
     from dllint.fixes.text import Unresolvable
 
     try:
-        return in_cells(resolve(fix, report.sources), report.sources, report.notebooks)
+        return in_cells(edits, report.sources, report.notebooks)
     except Unresolvable:
         return []
 
@@ -28,13 +29,28 @@ def changed_lines(fix: Fix, report: Report) -> list[tuple[str, list[str]]]:
     """For each file that a fix changes its path and the lines that go ("- ") and come ("+ ")."""
     if not fix.edits:
         return []
-    from dllint.fixes.diff import fix_diff
+    from dllint.fixes.diff import edits_diff
     from dllint.fixes.text import Unresolvable
 
     try:
         return [
             (report.notebooks[path].notebook if path in report.notebooks else path, lines)
-            for path, lines in fix_diff(fix, report.sources)
+            for path, lines in edits_diff(_in_texts(fix, report), report.sources)
         ]
+    except Unresolvable:
+        return []
+
+
+def _in_texts(fix: Fix, report: Report) -> list[TextEdit]:
+    """The edits in the texts that the report has; of a notebook, that of all its cells."""
+    if not fix.edits:
+        return []
+    if fix.edits in report.edits:
+        return list(report.edits[fix.edits])
+    from dllint.fixes.resolve import resolve
+    from dllint.fixes.text import Unresolvable
+
+    try:
+        return resolve(fix, report.sources)
     except Unresolvable:
         return []

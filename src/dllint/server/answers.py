@@ -11,8 +11,8 @@ from lsprotocol import types
 
 from dllint import registry, suppressions
 from dllint.finding import Finding, Fix
+from dllint.fixes.cells import in_cells, whole_lines
 from dllint.fixes.passes import fix_files
-from dllint.fixes.resolve import in_cells, whole_lines
 from dllint.fixes.text import TextEdit, Unresolvable
 from dllint.reporters.cells import source_of
 from dllint.reporters.edits import text_edits

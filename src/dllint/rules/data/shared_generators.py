@@ -18,7 +18,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
-from dllint.reading import SETTINGS_BYTES, CannotRead, read
+from dllint.reading import SETTINGS_BYTES, CannotRead, read, walk
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ class Generators:
     def _read_pins(self) -> Iterator[tuple[tuple[int, int], str]]:
         root = self.project.settings.root
         for folder in (root, os.path.join(root, "requirements")):
-            for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            _, folders, names = next(walk(folder), ("", [], []))
+            for name in sorted((*folders, *names)):
                 if _LISTS.match(name):
                     try:
                         data = read(os.path.join(folder, name), SETTINGS_BYTES, within=root or None, cut=True)

@@ -31,13 +31,16 @@ class Carried(NamedTuple):
 
 def carried(project: Project, loader: Loader) -> Iterator[Carried]:
     """What the loader's datasets keep, worker code uses, and a fork leaves without the threads that serve it."""
-    runs = list(project.worker_runs(loader))
+    runs = project.worker_runs(loader)
     for value in project.dataset_objects(loader):
         assert isinstance(value.of, Class)
         for kept in project.datasets.kept(value):
             kind = _kind(kept)
-            in_worker = any((run.file.path, run.scope) == (kept.file.path, kept.scope) for run in runs)
-            if not kind or in_worker or not any(_uses(run, kept.attr) for run in runs):
+            if (
+                not kind
+                or project.runs_in_worker(loader, kept.file, kept.scope)
+                or not any(_uses(run, kept.attr) for run in runs)
+            ):
                 continue
             if kind == "pool":
                 yield Carried(kind, kept, None)

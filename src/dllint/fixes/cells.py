@@ -1,0 +1,47 @@
+"""Text edits of notebooks, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dllint.finding import TextEdit
+from dllint.fixes.sources import Sources, texts_after
+from dllint.fixes.text import Change, Lines, Unresolvable
+from dllint.notebooks import CannotPlace, CellText
+
+
+def in_cells(edits: Sequence[TextEdit], sources: Sources, notebooks: Mapping[str, CellText]) -> list[TextEdit]:
+    """The edits with those of notebooks by cell: one for each cell, from the first line that changes to the last.
+
+    Raises:
+        Unresolvable: a fix would move code from one cell to another, or change a line that is no Python.
+    """
+    found = [edit for edit in edits if edit.path not in notebooks]
+    if len(found) == len(edits):
+        return found
+    rest = [edit for edit in edits if edit.path in notebooks]
+    for path, (_, new) in texts_after(rest, sources).items():
+        cells = notebooks[path]
+        try:
+            changed = cells.changed_cells(new)
+        except CannotPlace as error:
+            raise Unresolvable(error.reason, path) from None
+        found += [
+            replace(whole_lines(cells.notebook, cell.source, source), cell=cell.number)
+            for cell, source in changed.items()
+        ]
+    return found
+
+
+def whole_lines(path: str, old: str, new: str) -> TextEdit:
+    """The one edit that makes one text of another, from the first line that differs to the last."""
+    before, after = Lines(old), Lines(new)
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    head = min(before.starts[before.line(head) - 1], after.starts[after.line(head) - 1])
+    most = shorter - head
+    tail = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    while tail and len(old) - tail not in before.starts:
+        tail -= 1
+    return before.edit(path, Change(head, len(old) - tail, new[head : len(new) - tail]))

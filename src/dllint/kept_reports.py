@@ -1,0 +1,177 @@
+"""Reports kept from one run to the next, so that a project in which nothing has changed is not analysed again.
+
+A report is found by all that a check is given: the contents of the files, the settings, this program. What the analysis
+asks of the disk beside that (configuration files, the size of a data file) is kept with its answers and asked again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from hashlib import blake2b
+from typing import Any, Optional, get_args
+
+from dllint import finding
+from dllint.cache_directory import CacheDirectory
+from dllint.config import Settings
+from dllint.finding import Edit, Finding, Fix, Place, TextEdit
+from dllint.readiness import Survival
+from dllint.reading import Lookups, still_so
+from dllint.span import Span
+
+_SUFFIX = ".report"
+_LARGEST_BYTES = 1 << 28
+_CLASSES: dict[str, Any] = {one.__name__: one for one in (Finding, Place, Fix, TextEdit, Survival, *get_args(Edit))}
+_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError, zlib.error)
+
+Edits = Mapping[tuple[finding.Edit, ...], tuple[TextEdit, ...]]
+"""What the edits of a fix change in the texts, for each fix that can be carried out."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a check found, as far as it does not follow from what it was given.
+
+    Attributes:
+        named: the files that findings, their traces and their fixes name.
+        edits: `None` where nobody asked for them.
+        lookups: what was asked of the disk, with the answers.
+    """
+
+    findings: tuple[Finding, ...]
+    files_checked: int
+    files_skipped: int
+    named: tuple[str, ...]
+    survival: Optional[Survival]
+    limits: Mapping[str, int]
+    edits: Optional[Edits] = None
+    lookups: Lookups = field(default_factory=dict)
+
+
+def digest_of(
+    settings: Settings,
+    asked: Iterable[str],
+    contents: Mapping[str, bytes],
+    texts: Mapping[str, str],
+    unreadable: Mapping[str, str],
+) -> str:
+    """The name of the report of a check.
+
+    Args:
+        asked: the files that the check is about.
+        contents: by path.
+        texts: those that were given as text, whatever encoding they declare.
+        unreadable: why a file could not be read, by path.
+    """
+    digest = blake2b(_program(), digest_size=20)
+    given = (repr(asdict(settings)), os.getcwd(), sorted(asked), sorted(texts), sorted(unreadable.items()))
+    digest.update(json.dumps(given).encode())
+    for path in sorted(contents):
+        digest.update(path.encode("utf-8", "surrogatepass"))
+        digest.update(blake2b(contents[path], digest_size=20).digest())
+    return digest.hexdigest()
+
+
+@cache
+def _program() -> bytes:
+    """What tells this program from others: its version and files, and the Python that runs it."""
+    import dllint
+
+    package = os.path.dirname(os.path.abspath(__file__))
+    pages = os.path.join(package, "rule_pages")
+    tops = (
+        package,
+        pages if os.path.isdir(pages) else os.path.join(os.path.dirname(os.path.dirname(package)), "rules"),
+    )
+    seen: list[tuple[str, int, int]] = []
+    waiting = list(dict.fromkeys(tops))
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    waiting += [entry.path] if entry.name != "__pycache__" else []
+                elif entry.name.endswith((".py", ".md", ".so", ".pyd")):
+                    status = entry.stat()
+                    seen.append((entry.path, status.st_size, status.st_mtime_ns))
+    return json.dumps((dllint.__version__, sys.version, sys.platform, sorted(set(seen)))).encode()
+
+
+class KeptReports:
+    """The reports in a cache directory; without one nothing is kept."""
+
+    def __init__(self, directory: Optional[str]) -> None:
+        self._entries = CacheDirectory(directory)
+
+    def get(self, digest: str) -> Optional[Kept]:
+        """The report of that name; `None` where none is kept, or the disk has changed since."""
+        payload = self._entries.get(digest, _SUFFIX)
+        if payload is None:
+            return None
+        try:
+            found = _kept(json.loads(zlib.decompressobj().decompress(payload, _LARGEST_BYTES)))
+            return found if still_so(found.lookups) else None
+        except _UNREADABLE:
+            return None
+
+    def put(self, digest: str, kept: Kept) -> None:
+        """Keep a report, if that can be done."""
+        with suppress(*_UNREADABLE):
+            payload = json.dumps(_plain_kept(kept), separators=(",", ":")).encode()
+            self._entries.put(digest, _SUFFIX, zlib.compress(payload, 1))
+
+
+def _plain_kept(kept: Kept) -> Any:
+    edits = None if kept.edits is None else [[_plain(key), _plain(value)] for key, value in kept.edits.items()]
+    return [
+        *(_plain(kept.findings), kept.files_checked, kept.files_skipped, _plain(kept.named), _plain(kept.survival)),
+        *(dict(kept.limits), edits, [[list(question), answer] for question, answer in kept.lookups.items()]),
+    ]
+
+
+def _kept(data: Any) -> Kept:
+    findings, checked, skipped, named, survival, limits, edits, lookups = data
+    return Kept(
+        _value(findings),
+        int(checked),
+        int(skipped),
+        _value(named),
+        _value(survival),
+        dict(limits),
+        None if edits is None else {_value(key): _value(value) for key, value in edits},
+        {tuple(question): str(answer) for question, answer in lookups},
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: a list begins with what it is."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Span):
+        return ["span", *value]
+    if isinstance(value, tuple):
+        return ["tuple", *map(_plain, value)]
+    if isinstance(value, Mapping):
+        return ["mapping", *([key, _plain(one)] for key, one in value.items())]
+    name = type(value).__name__
+    if _CLASSES.get(name) is not type(value):
+        raise TypeError(f"{name} is not kept")
+    return [name, *(_plain(getattr(value, one)) for one in _CLASSES[name].__match_args__)]
+
+
+def _value(data: Any) -> Any:
+    if not isinstance(data, list):
+        return data
+    kind, *parts = data
+    if kind == "span":
+        return Span(*parts)
+    if kind == "tuple":
+        return tuple(map(_value, parts))
+    if kind == "mapping":
+        return {key: _value(one) for key, one in parts}
+    return _CLASSES[kind](*map(_value, parts))
