@@ -55,7 +55,7 @@ def test_a_diagnostic_and_its_fix_in_neovim(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "told.json").read_text(encoding="utf-8"))
     assert told == {
         "seen": ["DLL204 lambda rows: rows"],
-        "title": "Move it to the top of the module as `_collate_fn`",
+        "title": "Move it to the top of the module as `_collate_fn`, where workers can import it",
         "lines": AFTER,
         "left": 0,
     }
