@@ -41,7 +41,10 @@ def watch(directory: str) -> bool:
         return monitoring.DISABLE
 
     def executed(code: CodeType, line: int) -> Any:
-        if line in _lines_of(code.co_filename):
+        wanted = _lines_of(code.co_filename)
+        if line in wanted:
+            # A line with several beginnings, as that of a loop, is told of once.
+            wanted.discard(line)
             recorder.record("line", path=os.path.realpath(code.co_filename), line=line)
         return monitoring.DISABLE
 
