@@ -1,0 +1,57 @@
+"""Writes docs/terminal.svg: what a terminal shows of a real check. `python docs/terminal.py`."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+from rich.text import Text
+
+DOCS = Path(__file__).parent
+PICTURE = DOCS / "terminal.svg"
+COMMAND = "dllint check fixtures/forkserver-supervisor"
+COLUMNS = 104
+COLOURS = [(224, 108, 117), (152, 195, 121), (229, 192, 123), (97, 175, 239), (198, 120, 221), (86, 182, 194)]
+THEME = TerminalTheme(
+    (24, 26, 31),
+    (220, 223, 228),
+    [(40, 44, 52), *COLOURS, (220, 223, 228)],
+    [(92, 99, 112), *COLOURS, (255, 255, 255)],
+)
+"""Background, foreground, and the eight colours of a terminal, normal and bright."""
+
+
+def terminal_output(columns: int = COLUMNS) -> str:
+    """What the command prints to a terminal, escape sequences of colours included."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CI")}
+    done = subprocess.run(
+        [sys.executable, "-m", *COMMAND.split(), "--color", "always", "--no-cache"],
+        cwd=DOCS.parent,
+        env={**environment, "COLUMNS": str(columns), "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"error: {COMMAND}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def picture(output: str) -> str:
+    """The output as SVG: no font and nothing else is loaded from another host."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(Text.assemble(("$ ", "bold green"), COMMAND))
+    # Links become ids of their own in every picture, and a picture shows none.
+    console.print(Text.from_ansi(re.sub(r"\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)", "", output)))
+    svg = console.export_svg(title="dllint", theme=THEME, unique_id="dllint")
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(picture(terminal_output()), encoding="utf-8")
