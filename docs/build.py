@@ -248,14 +248,19 @@ def rule_page(page: RulePage) -> str:
     fix = {"none": "no fix", "suggestion": "a suggestion, no automatic fix"}.get(page.fix, f"{page.fix} fix")
     facts = [f"**{page.severity}**", fix, f"since {page.since}", *(["in preview"] if page.preview else [])]
     parts = [f"# {page.code} {page.name}", page.summary, " · ".join(facts)]
-    if page.run.errors:
-        texts = [f"- `{text}`" for error in page.run.errors for text in examples_of(error)]
+    if texts := [f"- `{text}`" for error in errors_of(page) for text in examples_of(error)]:
         parts.append('!!! failure "Programs end in this with"\n\n' + "\n".join(f"    {text}" for text in texts))
     parts.append(page.body.strip())
     if page.options:
         options = "\n".join(map(option_line, page.options))
         parts.append(f"## Options\n\nIn `[tool.dllint.rules.{page.code}]`:\n\n{options}")
     return "\n\n".join(parts) + "\n"
+
+
+def errors_of(page: RulePage) -> list[ErrorText]:
+    """The errors that a rule's hazard ends in: its own, then those of other rules that name it."""
+    others = [error for one in rule_pages() for error in one.run.errors if page.code in error.also]
+    return [*page.run.errors, *others]
 
 
 def option_line(option: Option) -> str:
