@@ -15,6 +15,7 @@ A comment on the line before a fence says more:
 
 from __future__ import annotations
 
+import csv
 import html
 import importlib.util
 import os
@@ -376,6 +377,16 @@ def test_the_demo_command_sets_everything_up(checkout: Path) -> None:
     )
     shown = printed(Fence(README, "", "console", "", f"$ {terminal.COMMAND}\n"))
     assert (done.returncode, done.stdout) == (1, shown), done.stderr
+
+
+def test_figures_are_of_the_labels_that_are_kept() -> None:
+    unseen = build.measured()["accuracy"][-1]
+    with (ROOT / "benchmarks" / "labels-unseen.tsv").open(encoding="utf-8", newline="") as lines:
+        verdicts = [row["verdict"] for row in csv.DictReader(lines, delimiter="\t")]
+    assert unseen["hazards"] == verdicts.count("hazard")
+    assert unseen["lookalikes"] == verdicts.count("lookalike-clean")
+    shown = f"{unseen['found']} of {unseen['hazards']} hazards found"
+    assert shown in README.read_text(encoding="utf-8")
 
 
 # Links and generated pages
