@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -28,19 +30,40 @@ THEME = TerminalTheme(
 
 
 def terminal_output(columns: int = COLUMNS) -> str:
-    """What the command prints to a terminal, escape sequences of colours included."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CI")}
-    done = subprocess.run(
-        [sys.executable, "-m", *COMMAND.split(), "--color", "always", "--no-cache"],
+    """What the command writes to a terminal of that many columns, escape sequences of colours included.
+
+    Raises:
+        SystemExit: the command could not check.
+    """
+    # They are not there on Windows.
+    import fcntl
+    import pty
+    import termios
+
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CI", "COLUMNS", "LINES")
+    }
+    screen, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 100, columns, 0, 0))
+    done = subprocess.Popen(
+        [sys.executable, "-m", *COMMAND.split(), "--no-cache"],
         cwd=DOCS.parent,
-        env={**environment, "COLUMNS": str(columns), "PYTHONUTF8": "1"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
+        env={**environment, "TERM": "xterm-256color", "PYTHONUTF8": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
     )
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"error: {COMMAND}: exit code {done.returncode}\n{done.stderr}")
-    return done.stdout
+    os.close(terminal)
+    pieces = []
+    # The last reader of a terminal gets an error at its end on Linux, and nothing elsewhere.
+    with contextlib.suppress(OSError):
+        while piece := os.read(screen, 1 << 16):
+            pieces.append(piece)
+    os.close(screen)
+    output = b"".join(pieces).decode("utf-8").replace("\r\n", "\n")
+    if done.wait() not in (0, 1):
+        raise SystemExit(f"error: {COMMAND}: exit code {done.returncode}\n{output}")
+    return output
 
 
 def picture(output: str) -> str:
