@@ -17,9 +17,11 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from typer.main import get_group
 from typer.testing import CliRunner
 
 from dllint import registry
@@ -27,6 +29,7 @@ from dllint.catalog import Option, RulePage
 from dllint.catalog.page import ErrorText
 from dllint.cli import app
 from dllint.commands.explain import KEYS
+from dllint.reporters import Format
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -46,7 +49,6 @@ FAMILIES = {
     "DLL5": "Threads in workers",
     "DLL6": "What workers do to data",
 }
-COMMANDS = ("check", "run", "trace", "rule", "config", "doctor", "clean", "version")
 WIDTH_OF_HELP = 84
 """Columns: what a code block of the site shows without a scroll bar on a desktop."""
 
@@ -87,8 +89,21 @@ def rule_options() -> str:
 
 
 def commands() -> str:
-    """What `--help` prints, by command."""
-    return "\n\n".join(f"## dllint {name}\n\n```text\n{help_of(name, WIDTH_OF_HELP)}\n```" for name in COMMANDS)
+    """All commands in a table, and what `--help` prints of each."""
+    group = get_group(app).commands
+    rows = ["| command | what it does |", "|---|---|"]
+    rows += [f"| [`dllint {name}`](#dllint-{name}) | {str(command.help).strip()} |" for name, command in group.items()]
+    helps = [f"## dllint {name}\n\n```text\n{help_of(name, WIDTH_OF_HELP)}\n```" for name in group]
+    return "\n\n".join(["\n".join(rows), *helps])
+
+
+def formats() -> str:
+    """The formats of a report, by what their modules say of themselves."""
+    rows = ["| format | what it is |", "|---|---|"]
+    for name in get_args(Format):
+        about = str(import_module(f"dllint.reporters.{name}").__doc__).partition("\n\n")[0]
+        rows.append(f"| `{name}` | {' '.join(about.split())} |")
+    return "\n".join(rows)
 
 
 def help_of(command: str, columns: int) -> str:
@@ -220,6 +235,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "settings": settings,
     "rule-options": rule_options,
     "commands": commands,
+    "formats": formats,
     "rules": rules_by_family,
     "error-messages": error_messages,
     "figures": figures,

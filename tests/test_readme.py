@@ -25,7 +25,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 import yaml
@@ -34,6 +34,7 @@ from typer.main import get_group
 from dllint import config, linter, registry
 from dllint.cli import app
 from dllint.config import Settings
+from dllint.reporters import Format
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -411,6 +412,8 @@ def test_the_pages_of_the_site_are_whole(tmp_path: Path) -> None:
     assert [name for name in texts if name.startswith("rules/DLL") and "```toml\ncode = " in texts[name]] == []
     for key in build.KEYS:
         assert f"### {key}\n" in texts["configuration.md"]
+    assert [name for name in COMMANDS if f"## dllint {name}\n" not in texts["commands.md"]] == []
+    assert [name for name in get_args(Format) if f"| `{name}` |" not in texts["editors-and-ci.md"]] == []
     settings = tomllib.loads((tmp_path / "site" / "zensical.toml").read_text(encoding="utf-8"))
     assert "DLL303-many-tensors-in-dataset.md" in str(settings["project"]["nav"])
 
