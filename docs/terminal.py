@@ -51,7 +51,8 @@ def terminal_output(columns: int = COLUMNS) -> str:
         env={**environment, "TERM": "xterm-256color", "PYTHONUTF8": "1"},
         stdin=subprocess.DEVNULL,
         stdout=terminal,
-        stderr=terminal,
+        # Not to the terminal: a machine with other work would show a progress bar.
+        stderr=subprocess.PIPE,
     )
     os.close(terminal)
     pieces = []
@@ -61,8 +62,9 @@ def terminal_output(columns: int = COLUMNS) -> str:
             pieces.append(piece)
     os.close(screen)
     output = b"".join(pieces).decode("utf-8").replace("\r\n", "\n")
-    if done.wait() not in (0, 1):
-        raise SystemExit(f"error: {COMMAND}: exit code {done.returncode}\n{output}")
+    errors = done.communicate()[1].decode("utf-8")
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"error: {COMMAND}: exit code {done.returncode}\n{errors}")
     return output
 
 
