@@ -1,4 +1,7 @@
-"""Every way to name something that is then not checked: what is printed, and the exit code. README has the table."""
+"""Every way to name something that is then not checked: what is printed, and the exit code.
+
+docs/editors-and-ci.md has the table.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ HAZARD = (
     "from torch.utils.data import DataLoader\n"
     "DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn=lambda rows: rows)\n"
 )
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "editors-and-ci.md"
 
 
 class Done(NamedTuple):
@@ -52,12 +55,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def row(what: str) -> tuple[str, str]:
-    """The exit code and the words of README's table for one way."""
-    for line in README.read_text(encoding="utf-8").splitlines():
+    """The exit code and the words of the page's table for one way."""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if len(cells) == 3 and cells[0] == what:
             return cells[2], cells[1].strip("`")
-    raise AssertionError(f"README's table has no row {what!r}")
+    raise AssertionError(f"{PAGE.name}: the table has no row {what!r}")
 
 
 def assert_told(done: Done, what: str) -> None:
