@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.project.conftest import Answers, whole
 
+from dllint.linter import check_sources
+
 HEAD = """\
 from torch.utils.data import DataLoader
 
@@ -358,3 +360,12 @@ def test_loaders_of_the_settings(told: Callable[..., Any]) -> None:
         loaders=("house.BatchLoader",),
     )
     assert said == expected
+
+
+def test_a_variable_that_is_called_as_a_loader_of_a_package_that_is_not_imported_leads_nowhere() -> None:
+    rest = "".join(f"    x{number + 1} = x{number}\n" for number in range(400))
+    code = "from torch.utils.data import DataLoader\nloader = DataLoader([])\nfor x0 in loader:\n" + rest
+    report = check_sources({"/train.py": code})
+    assert "names under which loaders are made" not in report.limits
+    imported = check_sources({"/train.py": f"import flashy\n{code}"})
+    assert "names under which loaders are made" in imported.limits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
 
 from dllint.facts.nodes import Attribute, Constant, Name, Subscript
 from dllint.facts.schema import Call, Expr, Operator
@@ -224,13 +225,34 @@ class Changes:
                 for file in self.flows.files(place)
                 for change in self._at_places(file).get(place, ())
             )
-            kinds = _OF_LISTS if isinstance(value, Display) else _OF_DICTS
-            found = self._candidates[start] = [
-                change
-                for change in {id(one): one for one in each}.values()
-                if change.kind in kinds and not (isinstance(value, Display) and isinstance(change.key, str))
-            ]
+            suits = self._suits_display if isinstance(value, Display) else self._suits_mapping
+            found = self._candidates[start] = [one for one in {id(one): one for one in each}.values() if suits(one)]
         return found
+
+    def _suits_mapping(self, change: Change) -> bool:
+        return change.kind in _OF_DICTS and not self._of_attributes(change)
+
+    def _suits_display(self, change: Change) -> bool:
+        """Whether a change is one that a list or a set can take: no text is the position of an element."""
+        key = change.key.value if isinstance(change.key, Constant) else change.key
+        return change.kind in _OF_LISTS and not isinstance(key, str) and not self._of_attributes(change)
+
+    def _of_attributes(self, change: Change) -> bool:
+        """Whether a change is one of `object.__dict__`, which is no container that the program has made unless it sets
+        that attribute anywhere."""
+        if not isinstance(change.base, Attribute) or change.base.attr != "__dict__":
+            return False
+        return not self._sets_dict
+
+    @cached_property
+    def _sets_dict(self) -> bool:
+        """Whether the program sets the attribute `__dict__` of anything."""
+        return any(
+            store.key == "__dict__"
+            for file in self.world.files.values()
+            for scope in range(len(file.scopes))
+            for store in file.stores(scope)
+        )
 
     def _naming(self, key: object) -> list[Change]:
         """The changes of all files under a key that is written there."""
@@ -328,7 +350,7 @@ def _collect(file: SourceFile) -> Iterator[Change]:
             if event.kind == "delete" and isinstance(target, (Attribute, Subscript)):
                 key = target.attr if isinstance(target, Attribute) else target.index
                 yield Change("remove", file, scope, event.region, at, target.value, key, None)
-            elif target is not None and event.detail in (Operator("|"), Operator("+")):
+            elif target is not None and event.detail in (Operator("|"), Operator("+")) and not _is_number(event.value):
                 kind = "merge" if event.detail == Operator("|") else "extend"
                 yield Change(kind, file, scope, event.region, at, target, None, event.value)
     for method, kind in _METHODS.items():
@@ -336,6 +358,11 @@ def _collect(file: SourceFile) -> Iterator[Change]:
             call = file.calls[index]
             if isinstance(call.func, Attribute):
                 yield from _called(call, kind, call.func.value, file)
+
+
+def _is_number(expr: Expr | None) -> bool:
+    """Whether what is added is a number, which no container takes."""
+    return isinstance(expr, Constant) and isinstance(expr.value, (int, float, complex))
 
 
 def _called(call: Call, kind: str, base: Expr, file: SourceFile) -> Iterator[Change]:

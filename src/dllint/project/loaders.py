@@ -288,7 +288,7 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
 
 def find_loaders(world: World) -> Iterator[Loader]:
     """All calls of the project that make a DataLoader, in the order of the files."""
-    names = {name.rsplit(".", 1)[-1] for name in (*LOADERS, *world.settings.loaders)}
+    names = {name.rsplit(".", 1)[-1] for name in (*_in_reach(world), *world.settings.loaders)}
     names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
@@ -320,6 +320,16 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if found is not None:
                     yield Loader(world, file, index, value, *found)
                     break
+
+
+def _in_reach(world: World) -> Iterator[str]:
+    """The APIs that can make a DataLoader here. One that is written as variables are, in lower case, counts where its
+    package is imported: what a variable of that name is bound to, and bound to in turn, is most of a program."""
+    imported = {name for file in world.files.values() for name in file.imported_packages()}
+    for name in LOADERS:
+        package, _, rest = name.partition(".")
+        if package in imported or not rest.rpartition(".")[2].islower():
+            yield name
 
 
 def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
