@@ -207,7 +207,8 @@ def test_columns_and_fixes_in_the_encoding_of_the_client(root: Path, encoding: s
             width = len(before.encode()) if encoding == "utf-8" else len(before.encode("utf-16-le")) // 2
             assert found.range.start == types.Position(1, width)
             fix, suppress, every = await editor.actions(uri, 1)
-            assert fix.title == "Move it to the top of the module as `_collate_fn`, where workers can import it" and fix.is_preferred
+            assert fix.title == "Move it to the top of the module as `_collate_fn`, where workers can import it"
+            assert fix.is_preferred
             assert fix.edit is not None and fix.edit.changes is not None
             fixed = applied(ODD, list(fix.edit.changes[uri]), encoding)
             assert "def _collate_fn(rows):\n    return rows\n" in fixed and "名 = '😀'; loader = " in fixed
