@@ -33,7 +33,7 @@ def test_the_example_prints_the_findings(project: Path, capsys: pytest.CaptureFi
     (example,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     exec(compile(example, "api.md", "exec"), {})
     (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith(f"{project / 'train.py'}:2:75 DLL204 error This lambda is the collate_fn")
+    assert line.startswith(f"{project / 'train.py'}:2:75 DLL204 error The DataLoader at ")
     (project / "data" / "rows.py").write_text("ROWS = (\n")
     exec(compile(example, "api.md", "exec"), {})
     assert "not everything was checked: ()" in capsys.readouterr().out
