@@ -55,6 +55,13 @@ FOUND: dict[str, str] = {
     "an attribute": HEAD + "class Run:\n    def __init__(self):\n        self.kept = []\n\n"
     "    def run(self, data):\n        for batch in DataLoader(data, num_workers=2):\n"
     "            self.kept.append(batch)  # DLL306\n",
+    "a part of what is only tensors": loop(
+        "kept.append(y)  # DLL306", loader="DataLoader(torch.utils.data.TensorDataset(data, data), num_workers=4)"
+    ),
+    "a part of a split of tensors": loop(
+        "kept.append(y)  # DLL306",
+        loader="DataLoader(torch.utils.data.Subset(torch.utils.data.TensorDataset(data), [1]), num_workers=4)",
+    ),
     "list": function("return list(loader)  # DLL306"),
     "tuple": function("return tuple(loader)  # DLL306"),
     "cycle": function("return itertools.cycle(loader)  # DLL306"),
@@ -82,6 +89,10 @@ SILENT: dict[str, str] = {
     "back from another device": loop("y = y.cuda()\nkept.append(y.cpu())"),
     "what a model made": loop("kept.append(model(x).detach().cpu().numpy())"),
     "file names": loop("kept.append(y)"),
+    "what a collate_fn makes of tensors": loop(
+        "kept.append(y)",
+        loader="DataLoader(torch.utils.data.TensorDataset(data), num_workers=4, collate_fn=model.collate)",
+    ),
     "a list of the turn": loop("row = []\nrow.append(x.cpu())\nprint(row)"),
     "an emptied list": loop("kept.append(x.cpu())\nif model:\n    kept.clear()"),
     "the first ones": loop("if i > 3:\n    break\nkept.append(x.cpu())", head="for i, (x, y) in enumerate(loader):"),

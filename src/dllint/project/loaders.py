@@ -28,8 +28,9 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries import contexts
+from dllint.libraries.contents import held_by
 from dllint.libraries.facets import LoaderApi
-from dllint.libraries.index import ALIASES, LOADERS, canonical
+from dllint.libraries.index import ALIASES, LOADERS, WRAPPERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
@@ -215,6 +216,22 @@ class Loader:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
+
+    @property
+    def gives_only_tensors(self) -> bool:
+        """Whether every part of a batch is surely a tensor: torch stacks the items of a TensorDataset."""
+        collate = self.argument("collate_fn")
+        values = self.datasets()
+        return collate.absent and not collate.values and bool(values) and all(map(self._is_of_tensors, values))
+
+    def _is_of_tensors(self, value: Value) -> bool:
+        if not isinstance(value, Instance) or not isinstance(value.of, External):
+            return False
+        name = canonical(value.of.name)
+        if name == "torch.utils.data.TensorDataset":
+            return True
+        inside = [one for one in held_by(self.world, value) if isinstance(one, Instance)] if name in WRAPPERS else []
+        return bool(inside) and all(map(self._is_of_tensors, inside))
 
     def _called_on(self, caller: Caller) -> Values:
         """The objects on which a call calls the method that makes the loader."""

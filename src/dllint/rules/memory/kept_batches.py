@@ -209,9 +209,10 @@ class _Loop:
                 or self._bounded(call.region)
             ):
                 continue
-            if isinstance(expr, Name) and expr.id in self.parts and not self._is_tensor(expr.id):
-                continue
+            unclear = isinstance(expr, Name) and expr.id in self.parts and not self._is_tensor(expr.id)
             for loader in loaders:
+                if unclear and not loader.gives_only_tensors:
+                    continue
                 kept = None if isinstance(expr, Name) and expr.id in self.whole else expr
                 yield KeptBatch(loader, self.file, call.func.attr, call.span, call.statement, kept, span)
 
