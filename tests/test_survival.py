@@ -62,10 +62,10 @@ def test_the_text_answers_the_question() -> None:
     style = Style(directory="", color=False)
 
     failing = render(check({"train.py": LOADER.format(scale="lambda row: row", context="")}), style)
-    assert "Of 1 DataLoader that can have workers, 1 starts its workers by forkserver" in failing
-    assert "This project fails there: DLL201 at 1 place." in failing
+    assert "Of 1 DataLoader that can have workers, 1 takes the default start method, forkserver" in failing
+    assert "This project fails under forkserver: DLL201 at 1 place." in failing
     healthy = render(check({"train.py": LOADER.format(scale="abs", context="")}), style)
-    assert "No finding says that it fails there." in healthy
+    assert "No finding says that it fails under forkserver." in healthy
 
 
 SEVERAL = """\

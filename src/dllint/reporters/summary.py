@@ -97,15 +97,15 @@ def _readiness(survival: Survival | None) -> Iterator[str]:
     if survival is None or not survival.loaders:
         return
     loaders = counted(survival.loaders, "DataLoader")
-    verb = "starts its" if survival.following == 1 else "start their"
-    follow = f"{survival.following} {verb} workers by forkserver, the default on Linux from Python 3.14"
+    verb = "takes" if survival.following == 1 else "take"
+    follow = f"{survival.following} {verb} the default start method, forkserver on Linux from Python 3.14"
     yield f"Of {loaders} that can have workers, {follow}."
     if survival.failing:
-        yield f"This project fails there: {_listed(survival.failing)}."
+        yield f"This project fails under forkserver: {_listed(survival.failing)}."
     else:
-        yield "No finding says that it fails there."
+        yield "No finding says that it fails under forkserver."
     if survival.costing:
-        yield f"It costs memory or time there: {_listed(survival.costing)}."
+        yield f"Forkserver costs memory or time here: {_listed(survival.costing)}."
 
 
 def _listed(codes: tuple[tuple[str, int], ...]) -> str:
