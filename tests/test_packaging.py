@@ -81,7 +81,9 @@ def test_the_server_says_what_it_needs(installed: Program) -> None:
 def test_the_pages_are_printed_from_the_wheel(installed: Program) -> None:
     one = installed("dllint", "rule", "DLL101")
     assert (one.returncode, one.stderr) == (0, "")
-    assert one.stdout.strip() == next(page for page in PAGES if "DLL101" in page.name).read_text("utf-8").strip()
+    page = next(page for page in PAGES if "DLL101" in page.name).read_text("utf-8")
+    first, why = page.splitlines()[0], page.partition("## Why it is bad")[2].strip()
+    assert one.stdout.startswith(first) and why in one.stdout and "```toml" not in one.stdout.partition("##")[0]
     every = installed("dllint", "rule", "--all").stdout
     assert [line for page in PAGES if (line := page.read_text("utf-8").splitlines()[0]) not in every] == []
 

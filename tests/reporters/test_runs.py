@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dllint.finding import Finding, Place
+from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.reporters import Style, render
 from dllint.reporters.runs.html import CannotDraw
 from dllint.reporters.runs.html import render as render_page
@@ -358,3 +358,13 @@ def dom(file: Path, scratch: Path) -> str:
         check=True,
     )
     return done.stdout
+
+
+def test_the_page_marks_code_and_shows_what_a_fix_changes(report: RunReport) -> None:
+    found = report.findings[2]
+    edit = SetArgument(found.path, found.span, "num_workers", "0")
+    fixed = replace(found, text="`A<B>` fails, `C` too", fixes=(Fix("Set `num_workers` to 0", "unsafe", (edit,)),))
+    told = page(replace(report, findings=(fixed,)))
+    assert "<code>A&lt;B&gt;</code> fails, <code>C</code> too" in told
+    assert "Set <code>num_workers</code> to 0 (unsafe)" in told
+    assert "+     return DataLoader(ds, num_workers=0)" in told

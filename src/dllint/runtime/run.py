@@ -266,6 +266,13 @@ def _uninstrumented(watched: Watched, seen: Observation) -> tuple[Uninstrumented
             command = launch.argv or (launch.target,)
             found[launch.child] = Uninstrumented(launch.child, command, _why(command), launch.site)
     throwaway = {record.session for record in seen.of(Throwaway)}
+    # One that ended before it could be told of: a silent fork of an instrumented process, with a session of its own.
+    throwaway.update(
+        one.pid
+        for one in watched.seen.values()
+        if one.pid == one.session != watched.main and one.ppid in recorded and one.pid not in recorded
+        if not one.command
+    )
     for member in watched.seen.values():
         if member.session in throwaway or member.pid in throwaway:
             continue

@@ -10,13 +10,16 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dllint.finding import VERDICTS, Finding
+from dllint.linter import Report
 from dllint.reporters import Style
+from dllint.reporters.edits import changed_lines
 from dllint.reporters.frame import Paint, frame
 from dllint.reporters.runs.text import by_verdict, ending_line
 from dllint.reporters.source import shown_path, split_lines
@@ -33,6 +36,9 @@ IN_BYTES = (
     *("shm_total", "shm_free", "memory_total", "memory_available", "address_space", "slurm.memory"),
 )
 """Limits that are sizes."""
+
+
+_CODE = re.compile(r"`([^`]+)`")
 
 
 class CannotDraw(RuntimeError):
@@ -70,6 +76,7 @@ def render(report: RunReport, style: Style) -> str:
         trim_blocks=True,
     )
     environment.filters["mib"] = mib
+    environment.filters["marked"] = marked
     counts = Counter(finding.verdict or "not reached" for finding in report.findings)
     page: str = environment.get_template("page.html").render(
         report=report,
@@ -91,6 +98,13 @@ def _packed_plotly() -> str:
     from plotly.offline import get_plotlyjs
 
     return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()
+
+
+def marked(text: str) -> str:
+    """A sentence as HTML: what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def mib(size: float | None) -> str:
@@ -164,7 +178,18 @@ def _finding(finding: Finding, report: RunReport, style: Style) -> dict[str, Any
         "frame": "\n".join(frame([] if source is None else split_lines(source), finding.span, Paint(False))),
         "trace": [(_where(hop.path, hop.span.line, style), hop.message) for hop in finding.trace],
         "related": [(_where(place.path, place.span.line, style), place.message) for place in finding.related],
+        "fixes": list(_fixes(finding, report, style)),
     }
+
+
+def _fixes(finding: Finding, report: RunReport, style: Style) -> Iterator[tuple[str, str]]:
+    """The fixes of a finding: the title of each, and what the first one changes."""
+    whole = Report((finding,), sources=report.sources)
+    for number, fix in enumerate(one for one in finding.fixes if one.edits):
+        kind = "" if fix.applicability == "safe" else f" ({fix.applicability})"
+        changes = changed_lines(fix, whole) if number == 0 else []
+        shown = (f"{shown_path(path, style.directory)}\n" + "\n".join(lines) for path, lines in changes)
+        yield f"{fix.title}{kind}", "\n".join(shown)
 
 
 def _loader(loader: LoaderReport, style: Style) -> dict[str, Any]:
