@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import tomli
 import yaml
 
 from dllint.reporters import Format
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -74,7 +78,7 @@ def test_the_snippets_name_what_there_is() -> None:
     for text in blocks("json"):
         json.loads(text)
     for text in blocks("toml"):
-        tomli.loads(text)
+        tomllib.loads(text)
     formats = re.findall(r"--output(?:-format)?[ =](\w+)", EDITORS)
     assert {"gitlab", "junit", "rdjson"} <= set(formats) <= set(get_args(Format))
     (uses,) = (one for one in blocks("yaml") if "uses: OWNER/dllint" in one)
