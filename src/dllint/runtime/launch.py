@@ -78,6 +78,7 @@ class Watched:
     seconds: float = 0.0
     stalled: bool = False
     seen: dict[int, Member] = field(default_factory=dict)
+    parents: dict[int, int] = field(default_factory=dict)
     killed: tuple[Member, ...] = ()
     records: str = ""
 
@@ -165,6 +166,8 @@ class Watch:
         self.group = self.population.members()
         for member in self.group:
             watched.seen[member.pid] = member
+            # A process whose parent ends is given another one.
+            watched.parents.setdefault(member.pid, member.ppid)
             if member.pid not in self.told:
                 self.told.add(member.pid)
                 self.program.know(member.pid, member.started)

@@ -266,15 +266,19 @@ def _uninstrumented(watched: Watched, seen: Observation) -> tuple[Uninstrumented
             command = launch.argv or (launch.target,)
             found[launch.child] = Uninstrumented(launch.child, command, _why(command), launch.site)
     throwaway = {record.session for record in seen.of(Throwaway)}
-    # One that ended before it could be told of: a silent fork of an instrumented process, with a session of its own.
-    throwaway.update(
-        one.pid
-        for one in watched.seen.values()
-        if one.pid == one.session != watched.main and one.ppid in recorded and one.pid not in recorded
-        if not one.command
-    )
+
+    def is_thrown_away(pid: int) -> bool:
+        """Whether a process is of a throwaway fork, or of one that the processes of such a fork made."""
+        passed: set[int] = set()
+        while pid in watched.seen and pid not in passed:
+            passed.add(pid)
+            if pid in throwaway or watched.seen[pid].session in throwaway:
+                return True
+            pid = watched.parents.get(pid, 0)
+        return False
+
     for member in watched.seen.values():
-        if member.session in throwaway or member.pid in throwaway:
+        if is_thrown_away(member.pid):
             continue
         if member.pid not in recorded and member.pid not in found and member.is_python and len(member.command) > 0:
             found[member.pid] = Uninstrumented(member.pid, member.command, _why(member.command))
