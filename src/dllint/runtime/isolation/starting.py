@@ -214,7 +214,11 @@ class Program:
         while not text.endswith(b"\n"):
             if not select.select([self._talk], [], [], max(until - time.monotonic(), 0))[0]:
                 break
-            data, descriptors, _, _ = socket.recv_fds(self._talk, 1 << 16, 250)
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self._talk, 1 << 16, 250)
+            except ConnectionError:
+                # It ended with a word of ours unread.
+                break
             self._received += descriptors
             if not data:
                 break
