@@ -146,6 +146,32 @@ chosen = A.OneOf([A.HorizontalFlip(), A.Compose([Scale(64, 64)])])
 loader = DataLoader(Rows(A.Compose([A.RandomCrop(8, 8), chosen])), num_workers=4)
 """,
     },
+    "transforms that inherit from those of albumentations, in a dict of keywords": {
+        "data.py": """\
+import albumentations as A
+from torch.utils.data import DataLoader, Dataset
+
+class Chain(A.Compose):
+    pass
+
+class Small(A.Resize):
+    def describe(self):
+        return self.height
+
+class Rows(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.transform(image=index)["image"]  # DLL501
+
+options = {"transforms": [Small(8, 8)]}
+loader = DataLoader(Rows(Chain(**options)), num_workers=4)
+""",
+    },
     "capped by the worker_init_fn of one loader, at the other": {
         "data.py": HEAD
         + FOUND["in __getitem__"].replace("  # DLL501", "")
@@ -166,6 +192,7 @@ class Rows(Dataset):
         return cv2.resize(index, (2, 2))
 """
 
+CROPPED = "\nclass Cropped(A.Resize):\n    def apply(self, image, **params):\n        return image[:8, :8]\n"
 SILENT: dict[str, dict[str, str]] = {
     **{
         name: {
@@ -188,6 +215,7 @@ loader = DataLoader(Rows(A.Compose([{transforms}])), num_workers=4)
 """
         }
         for name, cap, transforms in (
+            ("a transform that inherits and works otherwise", CROPPED, "Cropped(8, 8)"),
             ("transforms of albumentations that start no threads", "", "A.HorizontalFlip(), A.RandomCrop(8, 8)"),
             ("transforms of albumentations with a cap", "cv2.setNumThreads(0)\n", "A.Resize(8, 8)"),
         )

@@ -215,7 +215,7 @@ def test_columns_and_fixes_in_the_encoding_of_the_client(root: Path, encoding: s
             assert fixed.rstrip().endswith("collate_fn=_collate_fn)")
             assert suppress.title == "Ignore DLL204 on this line" and suppress.edit and suppress.edit.changes
             silenced = applied(ODD, list(suppress.edit.changes[uri]), encoding)
-            assert silenced.splitlines()[1] == f"{line}  # dllint: ignore[DLL204] TODO: why this is meant"
+            assert silenced.splitlines()[1] == f"{line}  # dllint: ignore[DLL204] TODO: reason"
             assert every.kind == "source.fixAll.dllint" and every.edit and every.edit.changes
             assert applied(ODD, list(every.edit.changes[uri]), encoding) == fixed
             assert [one.kind for one in await editor.actions(uri, 1, "source.fixAll")] == ["source.fixAll.dllint"]

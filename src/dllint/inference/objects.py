@@ -286,8 +286,8 @@ class Objects:
         return [group for group in groups if group]
 
     def _spread_outside(self) -> dict[Hashable, list[tuple[Spread, Site]]]:
-        """What code sets under names that only a run tells, by the calls that make the objects. Of an object that is
-        not told apart from others it says nothing: any attribute of all of them would be anything."""
+        """What code sets under names that only a run tells, by the calls that make the objects. Objects
+        that the analysis cannot distinguish are left out: every attribute of all of them could be anything."""
         found: dict[Hashable, list[tuple[Spread, Site]]] = {}
         for file, spread in self.world.stores.outside_spreads():
             site = self._place(file, spread)

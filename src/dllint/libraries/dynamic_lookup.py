@@ -61,7 +61,7 @@ def members(world: Engine, bases: Values, keys: Values) -> Values:
 
 
 def _any_module(world: Engine, base: Value) -> Values:
-    """The modules of a package of which any may be meant, where they are few."""
+    """All modules of a package, where they are few: an unknown name can select any of them."""
     if not isinstance(base, Module) or not base.path.endswith("__init__.py"):
         return ()
     prefix = f"{world.index.module_name(base.path)}."

@@ -38,7 +38,7 @@ class Options:
         network: whether the program keeps the network.
         keep_writes: a directory for copies of what it writes.
         directories: where it is likely to read and write, beside the directory that it is started in.
-        lines: lines of which it is to be recorded whether they are executed: paths and line numbers.
+        lines: paths and line numbers whose execution is recorded.
         tell: takes a line that the user should see before the program starts.
         trials: start methods under which loaders are tried.
         scratch: a directory for records and redirected saves, which stays; None for a temporary one, which goes.

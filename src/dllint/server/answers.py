@@ -27,7 +27,7 @@ SEVERITY = {
     "info": types.DiagnosticSeverity.Information,
 }
 FIX_ALL = "source.fixAll.dllint"
-REASON = "TODO: why this is meant"
+REASON = "TODO: reason"
 _CODE = re.compile(r"\bDLL\d{3}\b")
 
 

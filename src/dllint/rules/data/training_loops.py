@@ -39,7 +39,7 @@ class BatchLoop:
 
 @dataclass(frozen=True)
 class EpochLoop:
-    """A loop in every iteration of which a loader is gone through, to train.
+    """A training loop that goes through a loader in every iteration.
 
     Attributes:
         scope: of the function that the loop stands in.

@@ -136,10 +136,13 @@ class OpenCV:
 
     def _running(self, value: Value, depth: int) -> str | None:
         """The class of a transform that runs OpenCV, of the object itself or inside it."""
-        if not isinstance(value, Instance) or not isinstance(value.of, External):
+        if not isinstance(value, Instance):
             return None
-        if canonical(value.of.name) in RUNS_OPENCV:
-            return value.of.name
+        names = [value.of.name] if isinstance(value.of, External) else self.world.hierarchy.externals(value.of)
+        own = isinstance(value.of, Class) and self.world.hierarchy.method(value.of, "apply") is not None
+        found = next((name for name in names if canonical(name) in RUNS_OPENCV), None)
+        if found is not None and not own:
+            return found
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return None
         inside = (self._running(one, depth + 1) for one in held_by(self.world, value))
