@@ -33,6 +33,81 @@ USE = ITEM.format("  # DLL103")
 PLAIN = ITEM.format("")
 
 FOUND: dict[str, str] = {
+    "a dataset made in the statement that goes through its loader": f"""{HEAD}
+class Rows(Dataset):
+    def __init__(self):
+        self.model = nn.Linear(8, 1).cuda()
+
+    def __getitem__(self, index):
+        return self.model(torch.ones(8).cuda())  # DLL103
+
+def main():
+    for rows in DataLoader(Rows(), num_workers=4):
+        print(rows)
+
+if __name__ == "__main__":
+    main()
+""",
+    "tensors of a TensorDataset": f"""{HEAD}
+from torch.utils.data import Subset, TensorDataset
+
+def main():
+    device = torch.device("cuda")
+    rows = torch.zeros(100, 3).to(device)
+    labels = torch.zeros(100).to(device)
+    data = TensorDataset(rows, labels)  # DLL103
+    for batch in DataLoader(Subset(data, [1, 2]), num_workers=4):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+    "a device among the arguments that a pool hands out": """
+import multiprocessing
+import torch
+
+def infer(path, device):
+    return torch.zeros(3, device=device).sum().item()  # DLL103
+
+def main(paths):
+    device = torch.device("cuda")
+    model = torch.nn.Linear(3, 3).to(device)
+    with multiprocessing.Pool(4) as pool:
+        print(pool.starmap(infer, [(path, device) for path in paths]))
+
+if __name__ == "__main__":
+    main(["a"])
+""",
+    "a tensor submitted to a forked pool": """
+import torch
+from concurrent.futures import ProcessPoolExecutor
+
+def infer(rows):
+    return 0
+
+def main():
+    rows = torch.zeros(3).cuda()
+    with ProcessPoolExecutor(4) as pool:
+        print(pool.submit(infer, rows).result())  # DLL103
+
+if __name__ == "__main__":
+    main()
+""",
+    "a model given to a forked process": """
+import multiprocessing
+import torch
+
+def evaluate(rank, model):
+    print(model(torch.zeros(3)))
+
+def main():
+    model = torch.nn.Linear(3, 3).cuda()
+    process = multiprocessing.Process(target=evaluate, args=(0, model))  # DLL103
+    process.start()
+
+if __name__ == "__main__":
+    main()
+""",
     "a device by default, tested in the statement that sets it": f"""{HEAD}
 def moved(row, device=None):
     device = device or torch.cuda.current_device()  # DLL103
@@ -688,6 +763,67 @@ if __name__ == "__main__":
         "    if settings.gpus <= 1:\n        model = Direct()\n    else:\n", "    Direct()\n    if settings:\n"
     )
     assert {code for _, _, code in findings({"demo.py": before}, **SELECT, target_python="3.11")} == {"DLL103"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"""{HEAD}
+from torch.utils.data import TensorDataset
+
+def main():
+    rows = torch.zeros(100, 3)
+    model = nn.Linear(3, 1).cuda()
+    for batch in DataLoader(TensorDataset(rows), num_workers=4):
+        print(model(batch[0].cuda()))
+
+if __name__ == "__main__":
+    main()
+""",
+        f"""{HEAD}
+from torch.utils.data import TensorDataset
+
+def main():
+    rows = torch.zeros(100, 3).cuda()
+    for batch in DataLoader(TensorDataset(rows), num_workers=0):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+""",
+        """
+import multiprocessing
+import torch
+
+def evaluate(rank, model):
+    print(rank)
+
+def main():
+    model = torch.nn.Linear(3, 3).cuda()
+    process = multiprocessing.Process(target=evaluate, args=(0, model))
+    process.start()
+
+if __name__ == "__main__":
+    main()
+""",
+        """
+import torch
+import torch.multiprocessing as mp
+
+def evaluate(rank, model):
+    print(model(torch.zeros(3)))
+
+def main():
+    model = torch.nn.Linear(3, 3).cuda()
+    mp.spawn(evaluate, args=(model,), nprocs=2)
+
+if __name__ == "__main__":
+    main()
+""",
+    ],
+)
+def test_the_gpu_in_the_parent_alone(source: str, findings: Callable[..., Any]) -> None:
+    assert findings({"demo.py": source}, **SELECT, target_python="3.11") == set()
 
 
 LOADING = """\

@@ -10,7 +10,7 @@ _THREADS = "concurrent.futures.ThreadPoolExecutor"
 LIBRARY = Library(
     launchers={
         f"{_PROCESSES}().submit": LauncherApi("fn", ("fn",), args="*", method="executor"),
-        f"{_PROCESSES}().map": LauncherApi("fn", ("fn",), args="each", method="executor"),
+        f"{_PROCESSES}().map": LauncherApi("fn", ("fn",), args="zip", method="executor"),
     },
     pools={_PROCESSES: PoolApi("mp_context", context_at=1, initargs_at=3)},
     thread_executors=frozenset({_THREADS, "concurrent.futures.thread.ThreadPoolExecutor"}),

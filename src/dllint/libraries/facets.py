@@ -65,7 +65,8 @@ class LauncherApi(NamedTuple):
         target: name of the parameter that takes the function.
         params: positional parameters in order.
         args: parameter with the tuple of positional arguments; "*" where they follow the target, "each" where every
-            process gets one element of an iterable.
+            call gets one element of the iterable that follows it, "unpacked" where it gets what such an element
+            holds, and "zip" where it gets an element of each iterable that follows.
         kwargs: parameter with the dict of keyword arguments.
         config: parameter whose value the function gets as its only argument; "" where there is none.
         method: the start method, or the name of the parameter that says so (`=start_method`), or "default" for the

@@ -30,7 +30,8 @@ SIMPLE_QUEUE: dict[str, frozenset[str] | None] = {
 Lib/multiprocessing/queues.py: `get()`, `put(obj)`, `empty()` and `close()` are all)."""
 
 _PROCESS = ("group", "target", "name", "args", "kwargs")
-_EACH = LauncherApi("func", ("func",), args="each", method="pool", daemonic=True)
+_EACH = LauncherApi("func", ("func", "iterable"), args="each", method="pool", daemonic=True)
+_UNPACKED = _EACH._replace(args="unpacked")
 _ONCE = LauncherApi("func", ("func", "args", "kwds"), kwargs="kwds", method="pool", daemonic=True)
 _SEMAPHORE = always(
     "RuntimeError: A SemLock created in a fork context is being shared with a process in a spawn context. "
@@ -64,10 +65,8 @@ LIBRARY = Library(
         "multiprocessing.SpawnProcess": LauncherApi("target", _PROCESS, method="spawn"),
         "multiprocessing.ForkProcess": LauncherApi("target", _PROCESS, method="fork"),
         "multiprocessing.ForkServerProcess": LauncherApi("target", _PROCESS, method="forkserver"),
-        **{
-            f"multiprocessing.Pool().{name}": _EACH
-            for name in ("map", "imap", "imap_unordered", "map_async", "starmap", "starmap_async")
-        },
+        **{f"multiprocessing.Pool().{name}": _EACH for name in ("map", "imap", "imap_unordered", "map_async")},
+        **{f"multiprocessing.Pool().{name}": _UNPACKED for name in ("starmap", "starmap_async")},
         "multiprocessing.Pool().apply": _ONCE,
         "multiprocessing.Pool().apply_async": _ONCE,
     },

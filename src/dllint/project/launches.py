@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Element, Name
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller, Given, Target
@@ -396,11 +396,28 @@ def _launch_actuals(world: World, api: LauncherApi, actuals: Actuals, frame: Fra
     config = _argument(world, api, actuals, api.config) if api.config else None
     if config is not None:
         made.positional.append(config)
+    if api.args in ("each", "unpacked", "zip"):
+        return _elements(world, api, actuals, made)
     args = _argument(world, api, actuals, api.args)
-    if api.args == "each":
-        made.add(Actual(None, None, None, starred=True))
-        args = None
     return add_handed(world, made, args, _argument(world, api, actuals, api.kwargs))
+
+
+def _elements(world: World, api: LauncherApi, actuals: Actuals, made: Actuals) -> Actuals:
+    """The arguments that the target gets where each of its calls takes from iterables."""
+    if api.args == "zip":
+        iterables: list[Actual | None] = [*actuals.positional[1:]]
+    else:
+        iterables = [_argument(world, api, actuals, "iterable")]
+    for one in iterables:
+        if one is None or one.expr is None or one.site is None:
+            made.add(Actual(None, None, None, starred=True))
+            break
+        element = Actual(Element(one.expr), one.site, one.span)
+        if api.args == "unpacked":
+            add_handed(world, made, element, None)
+        else:
+            made.add(element)
+    return made
 
 
 def _process_subclasses(world: World) -> Iterator[Launch]:

@@ -64,7 +64,7 @@ class ProcessArguments:
                 if task.expr is not None and task.site is not None:
                     found = self._judged(launch, task.expr, task.site, task.span, 1)
                     yield from (one for one in found if one.size is not None)
-        if api.args in ("*", "each"):
+        if api.args in ("*", "each", "unpacked", "zip"):
             return
         actuals = self.world.actuals(launch.file, launch.call, launch.frame)
         processes = self._processes(launch)

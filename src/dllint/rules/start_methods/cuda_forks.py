@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, IfExp, Name, Subscript
@@ -12,14 +12,16 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller
 from dllint.inference.origins import Origins, Step
-from dllint.inference.values import Frame, Function, Instance, Site
+from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values
+from dllint.libraries.contents import held_by
+from dllint.libraries.index import WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
 from dllint.linking.source import SourceFile
-from dllint.project.datasets import Kept
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.same_process import Reached, reach, runs_when_imported, stepped
+from dllint.project.start_methods import Hop
 from dllint.rules.start_methods.cuda import Cuda
 from dllint.span import Span
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _END = (1 << 30, 0)
+TENSOR_DATASET = "torch.utils.data.TensorDataset"
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,16 @@ class CudaUse:
         return self.reached.file.calls[self.call].span
 
 
+class OnGpu(NamedTuple):
+    """Something on the GPU that forked processes read: an attribute of a dataset, or an argument as it is written."""
+
+    name: str
+    file: SourceFile
+    span: Span
+    statement: Span
+    hops: tuple[Hop, ...] = ()
+
+
 class Poison(NamedTuple):
     """What initializes CUDA in a process before it forks."""
 
@@ -53,12 +66,13 @@ class Poison(NamedTuple):
 @dataclass(frozen=True)
 class _Ancestor:
     """A scope that runs in the process that forks, up to a place: (line, column); `region` is that place's, and
-    `conditions` hold on the way from there to the fork."""
+    `conditions` hold on the way from there to the fork. What stands inside `call` is evaluated before the call."""
 
     file: SourceFile
     scope: int
     until: tuple[int, int]
     region: int
+    call: Span
     conditions: tuple[Atom, ...] = ()
 
 
@@ -117,14 +131,49 @@ class CudaForks:
     def _followed(self, reached: Reached, index: int) -> bool:
         return self.cuda.wanted(reached.file, index, reached.frame)
 
-    def kept_on_gpu(self, loader: Loader) -> Iterator[Kept]:
+    def kept_on_gpu(self, loader: Loader) -> Iterator[OnGpu]:
         """What the loader's datasets keep on the GPU (`self.rows = rows.cuda()`) and worker code reads."""
         scopes = {(run.file, run.scope) for run in self.project.worker_runs(loader)}
         read = {name for file, scope in scopes for name in self._read_in(file).get(scope, ())}
         for value in self.project.dataset_objects(loader):
             for kept in self.project.datasets.kept(value):
                 if kept.attr in read and kept.store.value is not None and self._on_gpu(kept.store.value, kept.site, 0):
-                    yield kept
+                    event = kept.store.event
+                    yield OnGpu(kept.attr, kept.file, event.value_span or event.span, event.span, kept.hops)
+        yield from self._tensors(loader.datasets())
+
+    def _tensors(self, values: Values) -> Iterator[OnGpu]:
+        """The first tensor on the GPU of each TensorDataset, inside wrappers too."""
+        todo, seen = [*values], set[Value]()
+        while todo:
+            value = todo.pop(0)
+            if not isinstance(value, Instance) or not isinstance(value.of, External) or value in seen:
+                continue
+            seen.add(value)
+            name = canonical(value.of.name)
+            if name in WRAPPERS:
+                todo += held_by(self.world, value)
+            elif name == TENSOR_DATASET and value.file is not None and value.call >= 0:
+                statement = value.file.calls[value.call].statement
+                given = (self._given(one, value.file, statement) for one in self.world.made_with(value).positional)
+                # Each item is read out of all of them, so that the first one fails.
+                yield from islice(chain.from_iterable(given), 1)
+
+    def handed_to(self, launch: Launch) -> Iterator[OnGpu]:
+        """What a launch hands on the GPU to processes that are forked: through a pool it is unpickled there, which
+        fails by itself, and the target of a Process fails when it reads it."""
+        statement = launch.file.calls[launch.call].statement
+        for target in launch.targets:
+            function = target.function
+            read = self._read_in(function.file).get(function.scope, set())
+            for param in function.file.scopes[function.scope].params:
+                one = self.world.parameters.bound(function, param.name, target.frame).actual
+                if one is not None and ("()." in launch.api or param.name in read):
+                    yield from self._given(one, launch.file, statement)
+
+    def _given(self, one: Actual, file: SourceFile, statement: Span) -> Iterator[OnGpu]:
+        if one.expr is not None and one.site is not None and self._on_gpu(one.expr, one.site, 0):
+            yield OnGpu(render(one.expr, one.site.file), file, one.span or statement, statement)
 
     def _read_in(self, file: SourceFile) -> dict[int, set[str]]:
         """The names, attributes among them, that each function of a file reads, or of which it calls something."""
@@ -241,7 +290,7 @@ class CudaForks:
                     ((found[-1].statement.line, found[-1].statement.column), found[-1].region) if found else (_END, 0)
                 )
             conditions = (*below, *self.world.symbols.atoms(where, inner, region))
-            yield _Ancestor(where, inner, until, region, conditions)
+            yield _Ancestor(where, inner, until, region, place.span, conditions)
             if where.scopes[inner].kind in ("lambda", "class"):
                 todo.append((where, where.scopes[inner].parent, at, conditions, left))
             elif where.scopes[inner].kind == "function":
@@ -265,7 +314,9 @@ class CudaForks:
         call = ancestor.file.calls[index]
         if contradict(ancestor.conditions, self.world.symbols.atoms(ancestor.file, ancestor.scope, call.region)):
             return False
-        if (call.span.line, call.span.column) < ancestor.until:
+        if (call.span.line, call.span.column) < ancestor.until or (
+            call.span != ancestor.call and ancestor.call.covers(call.span)
+        ):
             return True
         loops = {
             region
@@ -314,8 +365,10 @@ _TORCH_CUDA = Attribute(Name("torch"), "cuda")
 
 
 def _attributes(expr: Expr) -> Iterator[str]:
-    """`a` and `b` of `x.a[0].b`."""
+    """`x`, `a` and `b` of `x.a[0].b`."""
     while isinstance(expr, (Attribute, Subscript)):
         if isinstance(expr, Attribute):
             yield expr.attr
         expr = expr.value
+    if isinstance(expr, Name):
+        yield expr.id

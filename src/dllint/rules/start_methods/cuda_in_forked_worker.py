@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
-from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
-from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, Poison
+from dllint.rules.start_methods.cuda_forks import CudaForks, CudaUse, OnGpu, Poison
 from dllint.rules.start_methods.cuda_verdict import judge
 
 if TYPE_CHECKING:
@@ -44,30 +43,39 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 for use in uses:
                     finding = _use(project, use, process, poison, (), "process")
                     causes.add(Use(finding, place), (finding.path, finding.span))
+            if not uses:
+                for one in project.ask(CudaForks).handed_to(launch):
+                    finding = _read(project, one, process, "process")
+                    causes.add(Use(finding, place), (finding.path, finding.span))
     for finding in map(worst, causes):
         yield replace(finding, related=finding.related[:MOST_PLACES])
 
 
 def _of_loader(
-    project: Project, loader: Loader, uses: list[CudaUse], kept: list[Kept], poison: Poison | None
+    project: Project, loader: Loader, uses: list[CudaUse], kept: list[OnGpu], poison: Poison | None
 ) -> Iterator[Finding]:
     process = f"the workers of the DataLoader at {project.where(loader.file, loader.span)}"
-    held = [Place(one.file.path, one.span, f"the dataset keeps `{one.attr}` on the GPU") for one in kept]
+    held = [Place(one.file.path, one.span, f"the dataset keeps `{one.name}` on the GPU") for one in kept]
     if poison is not None:
         for use in uses:
             yield _use(project, use, process, poison, tuple(held))
     if not uses:
         # What stands on the GPU was put there by the parent, which so has CUDA initialized.
         for one in kept:
-            yield Finding(
-                CODE,
-                one.file.path,
-                one.span,
-                "kept",
-                {"attr": one.attr, "process": process},
-                trace=project.trace(one.hops),
-                statement=one.store.event.span,
-            )
+            yield _read(project, one, process)
+
+
+def _read(project: Project, one: OnGpu, process: str, remedy: str = "kept") -> Finding:
+    return Finding(
+        CODE,
+        one.file.path,
+        one.span,
+        "kept",
+        {"attr": one.name, "process": process, "remedy": remedy},
+        start_methods=("fork",),
+        trace=project.trace(one.hops),
+        statement=one.statement,
+    )
 
 
 def _use(
