@@ -36,6 +36,20 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "lists of a default dict": dataset(
+        "rows = json.load(open(path))\nself.rows = defaultdict(list)  # DLL302\n"
+        "for row in rows['annotations']:\n    self.rows[row['image']].append(row)",
+        before="from collections import defaultdict\n",
+    ),
+    "rows of a dataset of the hub": dataset(
+        "self.rows = [row for row in load_dataset('squad', split='train')]  # DLL302",
+        before="from datasets import load_dataset\n",
+    ),
+    "rows of a dataset of the hub, in a loop": dataset(
+        "data = datasets.load_from_disk(path)\nself.rows = []  # DLL302\nfor row in data.shuffle():\n"
+        "    self.rows.append({'text': row['text']})",
+        before="import datasets\n",
+    ),
     "json.load": dataset("self.rows = json.load(open(path))  # DLL302"),
     "items that an attribute gives up for some of its own": dataset(
         "self.rows = pickle.load(open(path, 'rb'))\n"
@@ -228,6 +242,16 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a dataset of the hub": dataset(
+        "self.rows = load_dataset('squad', split='train')", before="from datasets import load_dataset\n"
+    ),
+    "a split of the hub": dataset(
+        "self.rows = load_dataset('squad')['train']", before="from datasets import load_dataset\n"
+    ),
+    "a default dict that counts": dataset(
+        "self.rows = defaultdict(int)\nfor row in json.load(open(path)):\n    self.rows[row['image']] += 1",
+        before="from collections import defaultdict\n",
+    ),
     "a method of that name that no base class runs": HEAD
     + "class Rows(Dataset):\n    def process(self, path):\n        self.rows = json.load(open(path))\n"
     + "\n    def __len__(self):\n        return 9\n\n    def __getitem__(self, index):\n        return index\n"

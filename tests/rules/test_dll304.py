@@ -32,6 +32,15 @@ def dataset(
 
 
 FOUND: dict[str, str] = {
+    "a variable of the module": dataset(
+        "return load(self.paths[index])",
+        extra="\nCACHE = {}\n\ndef load(path):\n    if path not in CACHE:\n"
+        "        CACHE[path] = np.load(path)  # DLL304\n    return CACHE[path]\n",
+    ),
+    "a variable of the module, in a method": dataset(
+        "if index not in CACHE:\n    CACHE[index] = np.load('a')  # DLL304\nreturn CACHE[index]",
+        extra="\nCACHE = dict()\n",
+    ),
     "by index": dataset("self.cache[index] = np.load(self.paths[index])  # DLL304"),
     "by path": dataset("path = self.paths[index]\nself.cache[path] = np.load(path)  # DLL304"),
     "by a field": dataset("name, label = self.paths[index]\nself.cache[name] = np.load(name)  # DLL304"),
@@ -68,6 +77,22 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a variable of the module that is filled before": dataset(
+        "if index not in CACHE:\n    CACHE[index] = np.load('a')\nreturn CACHE[index]",
+        extra="\nCACHE = {}\n\ndef fill(paths):\n    for path in paths:\n        CACHE[path] = 1\n",
+    ),
+    "a variable of the module that is emptied": dataset(
+        "CACHE[index] = np.load('a')\nif index % 9 == 0:\n    CACHE.clear()\nreturn CACHE[index]",
+        extra="\nCACHE = {}\n",
+    ),
+    "a local dict of the name": dataset(
+        "CACHE = {}\nCACHE[index] = np.load('a')\nreturn CACHE[index]",
+        extra="\nCACHE = {}\n",
+    ),
+    "a function's own dict": dataset(
+        "return load(index)",
+        extra="\ndef load(index):\n    parts = {}\n    parts[index] = np.load('a')\n    return parts\n",
+    ),
     "a key for each process": dataset("pid = os.getpid()\nself.cache[pid] = np.load('a')"),
     "a key for each worker": dataset("self.cache[get_worker_info().id] = np.load('a')"),
     "a ring": dataset("self.cache[index % 8] = np.load(self.paths[index])"),

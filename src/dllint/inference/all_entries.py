@@ -10,19 +10,21 @@ from dllint.facts.schema import Expr
 from dllint.inference import iteration as iterating
 from dllint.inference import limits
 from dllint.inference.changes import Changes
+from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.entries import Change
 from dllint.inference.interface import Engine, Table
 from dllint.inference.unions import union
-from dllint.inference.values import UNKNOWN, Display, Mapping, Site, Unknown, Value, Values, const
+from dllint.inference.values import UNKNOWN, Display, Instance, Mapping, Site, Unknown, Value, Values, const
 from dllint.linking.expressions import summands
 
 
 class AllEntries:
     """What dicts hold, whatever is asked for."""
 
-    def __init__(self, world: Engine, changes: Changes) -> None:
+    def __init__(self, world: Engine, changes: Changes, defaults: DefaultFactories) -> None:
         self.world = world
         self.changes = changes
+        self.defaults = defaults
         self._values: Table[Values] = {}
         self._keys: Table[Values] = {}
         self._flattened: Table[Values] = {}
@@ -37,11 +39,11 @@ class AllEntries:
 
     def flattened(self, value: Value) -> Values:
         """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts, too."""
-        if not isinstance(value, (Display, Mapping)):
+        if not isinstance(value, (Display, Mapping)) and not self.defaults.is_one(value):
             return () if isinstance(value, Unknown) else (value,)
         return self.world.memory.remember(self._flattened, value, lambda: self._flatten(value), ())
 
-    def _flatten(self, value: Display | Mapping) -> Values:
+    def _flatten(self, value: Value) -> Values:
         found: dict[Value, None] = {}
         seen: set[Value] = {value}
         level: list[Value] = [value]
@@ -56,6 +58,8 @@ class AllEntries:
                     inner.update(dict.fromkeys(self.values(one)))
                 elif not isinstance(one, Unknown):
                     found[one] = None
+                    if isinstance(one, Instance) and self.defaults.is_one(one):
+                        inner.update(dict.fromkeys(self.defaults.values(one)))
             level = [one for one in inner if one not in seen]
             seen.update(level)
         found.update((one, None) for one in level if not isinstance(one, Unknown))

@@ -67,7 +67,7 @@ class Changes:
         self._of_files: dict[str, list[Change]] = {}
         self._of_scopes: dict[tuple[str, int], list[Change]] = {}
         self._at: dict[str, dict[Place, list[Change]]] = {}
-        self._candidates: dict[Place, list[Change]] = {}
+        self._candidates: dict[tuple[Place, bool], list[Change]] = {}
         self._keyed: dict[str, list[Change]] | None = None
         self._of: Table[list[Change]] = {}
         self._under: Table[list[Change]] = {}
@@ -217,7 +217,8 @@ class Changes:
         start = self._start(value)
         if start is None:
             return []
-        found = self._candidates.get(start)
+        key = (start, isinstance(value, Display))
+        found = self._candidates.get(key)
         if found is None:
             each = (
                 change
@@ -226,7 +227,7 @@ class Changes:
                 for change in self._at_places(file).get(place, ())
             )
             suits = self._suits_display if isinstance(value, Display) else self._suits_mapping
-            found = self._candidates[start] = [one for one in {id(one): one for one in each}.values() if suits(one)]
+            found = self._candidates[key] = [one for one in {id(one): one for one in each}.values() if suits(one)]
         return found
 
     def _suits_mapping(self, change: Change) -> bool:

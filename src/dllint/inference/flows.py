@@ -16,6 +16,7 @@ from dllint.facts.nodes import (
     Element,
     Entered,
     IfExp,
+    LambdaRef,
     List,
     Name,
     Set,
@@ -54,6 +55,11 @@ class Flows:
         self._ways: dict[str, dict[Place, list[Place]]] = {}
         self._functions: dict[str, list[tuple[SourceFile, int]]] | None = None
         self._reached: dict[Place, tuple[Place, ...]] = {}
+        self._standing: dict[int, Place] = {}
+
+    def stand(self, expr: Expr, place: Place) -> None:
+        """Say where an object is that no expression of the source makes, but `expr` stands for."""
+        self._standing[id(expr)] = place
 
     def reached(self, start: Place) -> tuple[Place, ...]:
         """The places that what is at `start` may come to, itself first."""
@@ -79,7 +85,9 @@ class Flows:
 
     def start(self, expr: Expr, file: SourceFile) -> Place:
         """The place of what an expression makes."""
-        return ("call", file.path, expr.index) if isinstance(expr, CallRef) else ("at", file.path, id(expr))
+        if isinstance(expr, CallRef):
+            return ("call", file.path, expr.index)
+        return self._standing.get(id(expr), ("at", file.path, id(expr)))
 
     def _steps(self, place: Place) -> Iterator[Place]:
         kind = place[0]
@@ -177,8 +185,20 @@ class Flows:
                 if binding.kind == "value":
                     target = ("name", file.path, around, name)
                     yield from ((one, target) for one in self.places(binding.expr, file, number))
-        for call in file.calls:
+        for index, call in enumerate(file.calls):
             yield from self._given(call, file)
+            if last_name(call.func) == "defaultdict":
+                yield from self._made_by_factory(call, ("call", file.path, index), file)
+
+    def _made_by_factory(self, call: Call, held: Place, file: SourceFile) -> Iterator[tuple[Place, Place]]:
+        """What a lambda makes for the missing keys of a dict."""
+        for argument in call.args[:1]:
+            if isinstance(argument.value, LambdaRef):
+                scope = argument.value.scope
+                for event in file.scopes[scope].events_of("return"):
+                    yield from ((one, held) for one in self.places(event.value, file, scope))
+            elif isinstance(argument.value, (Name, Attribute)):
+                yield ("result", last_name(argument.value)), held
 
     def _given(self, call: Call, file: SourceFile) -> Iterator[tuple[Place, Place]]:
         name = last_name(call.func)

@@ -6,7 +6,7 @@ from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, N
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, External, Instance, Mapping, Module, Site, Value, Values
+from dllint.inference.values import UNKNOWN, External, Instance, Module, Site, Value, Values
 from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
 
@@ -72,15 +72,13 @@ def _is_iterator(world: Engine, value: Value) -> bool:
 
 def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     bases = world.values.evaluate(expr, site)
-    if not any(isinstance(base, (Mapping, Module)) for base in bases):
+    groups: list[Values | None] = [
+        (world.classes_of(base) or (UNKNOWN,)) if isinstance(base, Module) else world.mappings.values_of(base)
+        for base in bases
+    ]
+    if all(group is None for group in groups):
         return None
-    found: dict[Value, None] = {}
-    for base in bases:
-        if isinstance(base, Module):
-            found.update(dict.fromkeys(world.classes_of(base) or (UNKNOWN,)))
-        else:
-            found.update(dict.fromkeys(world.mappings.all_values(base) if isinstance(base, Mapping) else (UNKNOWN,)))
-    return tuple(found)
+    return tuple(dict.fromkeys(one for group in groups for one in (group if group is not None else (UNKNOWN,))))
 
 
 def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:

@@ -17,6 +17,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import enumerations
 from dllint.inference.all_entries import AllEntries, inside
 from dllint.inference.changes import CONTAINERS, Changes, is_other
+from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
@@ -56,7 +57,8 @@ class Mappings:
         self.changes = Changes(world)
         self.lists = Sequences(world, self.changes)
         self.earlier = EarlierChanges(world, self.changes)
-        self.entries = AllEntries(world, self.changes)
+        self.defaults = DefaultFactories(world, self.changes)
+        self.entries = AllEntries(world, self.changes, self.defaults)
         self._dict_classes: dict[tuple[str, int], bool] = {}
         self._found: Table[Found | None] = {}
         self._looked_up: Table[Found | None] = {}
@@ -369,6 +371,8 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_values(value) or (UNKNOWN,)
         if isinstance(value, Instance) and isinstance(value.of, External):
+            if self.defaults.is_one(value) and (made := self.defaults.values(value)):
+                return made
             if self.world.knowledge.canonical(value.of.name) in self.world.knowledge.same_items:
                 return (value,)
             if isinstance(key, Const) and isinstance(key.value, int) and not value.of.name.endswith("[]"):
@@ -386,6 +390,12 @@ class Mappings:
     def all_values(self, value: Mapping) -> Values:
         """The values under any key."""
         return self.entries.values(value)
+
+    def values_of(self, value: Value) -> Values | None:
+        """The values under any key of a dict, one that makes those of missing keys too; None for anything else."""
+        if isinstance(value, Mapping):
+            return self.all_values(value)
+        return self.defaults.values(value) if isinstance(value, Instance) and self.defaults.is_one(value) else None
 
     def all_keys(self, value: Mapping) -> Values:
         """The keys."""

@@ -20,12 +20,16 @@ TEXT = "text"
 TABLE = "table"
 FRAME = "frame"
 ROWS = "rows"
+HUB = "hub"
 
 _STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
 SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
 """Methods that give the same objects, in another container at most."""
 SAME_OBJECTS = AROUND_ITERABLES | SELECTING | {"map", "dict", "OrderedDict", "deque", "from_iterable"}
 """Functions by their last name whose result holds the objects of their arguments."""
+
+_OF_HUB = frozenset({"shuffle", "select", "filter", "map", "with_format", "sort", "shard", "rename_column"})
+"""Methods of datasets of the hub that give another one."""
 
 _KEEPING: dict[str, frozenset[str]] = {
     TEXT: OF_STRING,
@@ -59,11 +63,15 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
         if step == "()" or step == "[:]":
             continue
         if step == "[]":
-            level += kind != FRAME
+            # Of datasets of the hub, a split is looked up in the same way as a row.
+            level += kind not in (FRAME, HUB)
             whole = whole and kind != FRAME
             continue
         method = step.removeprefix("()").removeprefix(".")
-        if kind == FRAME:
+        if kind == HUB:
+            if method not in _OF_HUB:
+                return None
+        elif kind == FRAME:
             if method in FRAME_ROWS:
                 kind, level = ROWS, FRAME_ROWS[method]
             elif method in ("tolist", "to_list") and whole:

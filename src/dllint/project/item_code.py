@@ -163,11 +163,12 @@ class ItemCode:
         kept = self._of_line.get((value.of, of))
         if kept is None:
             line = {cls.key for cls in self.world.hierarchy.line(of) if isinstance(cls, Class)}
-            kept = [one for one in self._all_runs(value) if (one.file.path, one.file.method_of(one.scope)) in line]
+            kept = [one for one in self.all_runs(value) if (one.file.path, one.file.method_of(one.scope)) in line]
             kept = self._of_line[value.of, of] = [one for one in kept if one.receiver]
         return kept
 
-    def _all_runs(self, value: Instance) -> list[ItemRun]:
+    def all_runs(self, value: Instance) -> list[ItemRun]:
+        """All functions that reading an item runs, the entry first; those that are no methods have no receiver."""
         assert isinstance(value.of, Class)
         found = self._runs.get(value.of)
         if found is None:

@@ -35,7 +35,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     cache.run.file.path,
                     cache.span,
                     "thrown_away" if ends else "main",
-                    {"cache": f"{value.of.name}.{cache.attr}"},
+                    {"cache": cache.name},
                     trace=project.trace(cache.run.run.hops),
                     statement=cache.statement,
                 )

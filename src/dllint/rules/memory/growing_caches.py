@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import (
     Attribute,
@@ -24,7 +24,7 @@ from dllint.facts.schema import Expr, Operator
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import last_name
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.handles import Handles
 from dllint.project.item_code import ItemRun
 from dllint.span import Span
@@ -37,11 +37,19 @@ _REMOVING = frozenset({"pop", "popitem", "popleft", "clear", "move_to_end", "rem
 _PROCESS_KEYS = frozenset({"getpid", "get_ident", "current_process", "get_worker_info", "get_rank", "getppid"})
 
 
+class _Variable(NamedTuple):
+    """An attribute of the dataset, or a variable of the module `file`."""
+
+    file: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Cache:
-    """A statement that puts something into `attr` for an item and never takes it away."""
+    """A statement that puts something into an attribute, or a variable of a module, for an item and never takes it
+    away: `name` is "Rows.cache", or "CACHE"."""
 
-    attr: str
+    name: str
     run: ItemRun
     span: Span
     statement: Span
@@ -64,43 +72,59 @@ class Caches:
         return found
 
     def _find(self, value: Instance) -> Iterator[Cache]:
-        runs = self.project.item_code.runs(value)
-        seen: set[str] = set()
+        assert isinstance(value.of, Class)
+        own = set(map(id, self.project.item_code.runs(value)))
+        runs = self.project.item_code.all_runs(value)
+        seen: set[_Variable] = set()
         for run in runs:
-            for attr, key, content, region, span, statement in self._additions(run):
-                if attr in seen or self._is_bounded(run, region) or not self._depends(run, key) or self._is_once(run):
+            for held, key, content, region, span, statement in self._additions(run, id(run) in own):
+                if held in seen or self._is_bounded(run, region) or not self._depends(run, key) or self._is_once(run):
                     continue
-                if self._is_small(run, content, span) or any(self._removes(other, attr) for other in runs):
+                if self._is_small(run, content, span) or any(self._removes(other, held) for other in runs):
                     continue
-                if self._starts_empty(value, attr):
-                    seen.add(attr)
-                    yield Cache(attr, run, span, statement)
-            if self._keeps_results(run):
-                seen.add(run.file.scopes[run.scope].name)
+                if self._starts_empty(value, held.name) if not held.file else self._is_blank(run.file, held.name, runs):
+                    seen.add(held)
+                    yield Cache(held.name if held.file else f"{value.of.name}.{held.name}", run, span, statement)
+            if id(run) in own and self._keeps_results(run):
+                name = run.file.scopes[run.scope].name
+                seen.add(_Variable("", name))
                 header = run.file.header(run.scope)
-                yield Cache(run.file.scopes[run.scope].name, run, header, header)
+                yield Cache(f"{value.of.name}.{name}", run, header, header)
 
-    def _additions(self, run: ItemRun) -> Iterator[tuple[str, Expr | None, Expr | None, int, Span, Span]]:
-        """`self.attr[key] = value`, `self.attr.append(value)` and the like: attribute, key, value and place."""
+    def _additions(
+        self, run: ItemRun, own: bool
+    ) -> Iterator[tuple[_Variable, Expr | None, Expr | None, int, Span, Span]]:
+        """`self.attr[key] = value`, `self.attr.append(value)` and the like: where, key, value and place. `own` tells
+        whether the function is a method of the dataset."""
         for store in run.file.stores(run.scope):
             operator = isinstance(store.event.detail, Operator)
-            attr = self._own_attribute(run, store.base)
-            if attr and not isinstance(store.key, str) and not operator:
-                yield attr, store.key, store.value, store.event.region, store.event.span, store.event.span
+            held = self._variable(run, store.base, own)
+            if held and not isinstance(store.key, str) and not operator:
+                yield held, store.key, store.value, store.event.region, store.event.span, store.event.span
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
             if not isinstance(call.func, Attribute) or call.func.attr not in _ADDING or not call.args:
                 continue
-            attr = self._own_attribute(run, call.func.value)
-            if not attr:
+            held = self._variable(run, call.func.value, own)
+            if not held:
                 continue
             if call.func.attr == "setdefault" and len(call.args) == 2:
-                yield attr, call.args[0].value, call.args[1].value, call.region, call.span, call.statement
+                yield held, call.args[0].value, call.args[1].value, call.region, call.span, call.statement
             elif call.func.attr in ("append", "extend") and run.run.entry == "__getitem__":
-                yield attr, None, call.args[0].value, call.region, call.span, call.statement
+                yield held, None, call.args[0].value, call.region, call.span, call.statement
 
-    def _own_attribute(self, run: ItemRun, expr: Expr) -> str:
-        return str(expr.attr) if isinstance(expr, Attribute) and expr.value == Name(run.receiver) else ""
+    @staticmethod
+    def _variable(run: ItemRun, expr: Expr, own: bool) -> _Variable | None:
+        if isinstance(expr, Attribute):
+            return _Variable("", expr.attr) if own and expr.value == Name(run.receiver) else None
+        if not isinstance(expr, Name) or expr.id not in run.file.bindings(0):
+            return None
+        scope = run.scope
+        while scope > 0:
+            if expr.id in run.file.bindings(scope):
+                return None
+            scope = run.file.scopes[scope].parent
+        return _Variable(run.file.path, expr.id)
 
     def _depends(self, run: ItemRun, key: Expr | None) -> bool:
         """Whether each item has a key of its own, and not each process; what is appended has no key."""
@@ -149,18 +173,24 @@ class Caches:
         opener = self.project.ask(Handles).opener
         return bool(values) and all(isinstance(one, Const) or opener(one) is not None for one in values)
 
-    def _removes(self, run: ItemRun, attr: str) -> bool:
-        """Whether a method that workers run takes something out of the cache, or starts a new one."""
-        for store in run.file.stores(run.scope):
-            if store.key == attr and store.base == Name(run.receiver) and not self._is_lazy(run, store, attr):
+    def _removes(self, run: ItemRun, held: _Variable) -> bool:
+        """Whether a function that workers run takes something out of the cache, or starts a new one."""
+        if held.file and run.file.path != held.file:
+            return False
+
+        def meant(part: Expr) -> bool:
+            return part == Name(held.name) if held.file else run.is_attribute(part, held.name)
+
+        for store in () if held.file else run.file.stores(run.scope):
+            if store.key == held.name and store.base == Name(run.receiver) and not self._is_lazy(run, store, held.name):
                 return True
         for event in run.events:
             target = event.target if event.kind == "delete" else None
-            if target is not None and any(run.is_attribute(part, attr) for part in walk(target, run.file)):
+            if target is not None and any(map(meant, walk(target, run.file))):
                 return True
         for index in run.file.calls_of(run.scope):
             func = run.file.calls[index].func
-            if isinstance(func, Attribute) and func.attr in _REMOVING and run.is_attribute(func.value, attr):
+            if isinstance(func, Attribute) and func.attr in _REMOVING and meant(func.value):
                 return True
         return False
 
@@ -193,6 +223,23 @@ class Caches:
                     if (change.file.path, change.scope) in init_code:
                         return False
         return started
+
+    def _is_blank(self, file: SourceFile, name: str, runs: list[ItemRun]) -> bool:
+        """Whether a variable of a module is an empty list or dict, into which only workers put anything, and bound
+        once."""
+        if len(file.bindings(0)[name]) != 1 or any(own == name for _, own in file.within):
+            return False
+        inside = {(run.file.path, run.scope) for run in runs}
+        values = self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
+        return bool(values) and all(
+            self._is_default_dict(one)
+            or (
+                isinstance(one, (Display, Mapping))
+                and self._is_empty(one)
+                and all((change.file.path, change.scope) in inside for change in self.world.mappings.history(one))
+            )
+            for one in values
+        )
 
     @staticmethod
     def _is_default_dict(value: Value) -> bool:

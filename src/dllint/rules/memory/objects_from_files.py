@@ -40,7 +40,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import HANDING_ON, canonical
-from dllint.libraries.records import FRAME, HANDLE, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
+from dllint.libraries.records import FRAME, HANDLE, HUB, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
@@ -57,7 +57,7 @@ _POINTER = 8
 (`sys.getsizeof`, CPython 3.11 on 64 bit)."""
 
 
-_SOURCES = frozenset({HANDLE, TEXT, FRAME})
+_SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB})
 """Kinds of readings that are no Python objects themselves, only what such are taken from."""
 
 
@@ -121,6 +121,9 @@ class Records:
         return None
 
     def _collection(self, value: Value, depth: int) -> Held | None:
+        inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
+        if inside is not None:
+            return next((held for one in inside if (held := self._collection(one, depth + 1)) is not None), None)
         if isinstance(value, Instance):
             reading = self._of_instance(value) or self._taken(value)
             return None if reading is None else self._whole(reading)
@@ -254,7 +257,8 @@ class Records:
                     return self._element(base)
         values = self.world.values.evaluate(expr, site)
         for value in values:
-            if isinstance(value, Instance) and (found := self._of_instance(value)) is not None:
+            found = self._of_instance(value) if isinstance(value, Instance) else None
+            if found is not None and (found.kind != HUB or not isinstance(expr, Name)):
                 return found
         if not any(isinstance(value, (Unknown, Instance)) for value in values):
             return None
@@ -296,17 +300,22 @@ class Records:
         if last in SAME_OBJECTS:
             plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
             for one in plain[1:] if last in ("map", "filter") else plain:
-                found = self.trace(one, site) or self._of_container(one, site)
+                found = self.trace(one, site) or self._of_container(one, site, Display)
                 if found is not None and last == "zip" and found.kind == FRAME:
                     return replace(found, kind=ROWS, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
         return None
 
-    def _of_container(self, expr: Expr, site: Site) -> Reading | None:
-        """The reading that the elements of a list or dict of the program come out of."""
+    def _of_container(
+        self, expr: Expr, site: Site, kinds: type[Display] | tuple[type[Value], ...] = (Display, Mapping)
+    ) -> Reading | None:
+        """The reading that the elements of a list or dict of the program come out of. What goes through a dict gets its
+        keys."""
         for value in self.world.values.evaluate(expr, site):
-            held = self._filled(value, 0) if isinstance(value, (Display, Mapping)) else None
+            held = (
+                self._filled(value, 0) if isinstance(value, (Display, Mapping)) and isinstance(value, kinds) else None
+            )
             if held is not None and held.reading is not None:
                 return replace(held.reading, level=0, seen=True)
         return None
@@ -319,6 +328,8 @@ class Records:
             return replace(reading, kind=LINES, level=1, seen=True)
         if reading.kind == TEXT:
             return None
+        if reading.kind == HUB:
+            return replace(reading, kind=ROWS, level=1)
         return replace(reading, level=reading.level + 1, seen=True)
 
     def _of_instance(self, value: Instance) -> Reading | None:

@@ -1,0 +1,88 @@
+"""What dicts hold that make the values of missing keys themselves: `collections.defaultdict`."""
+
+from __future__ import annotations
+
+from dllint.facts.nodes import Opaque
+from dllint.inference.changes import Changes
+from dllint.inference.edges import Given
+from dllint.inference.interface import Engine, Table
+from dllint.inference.unions import union
+from dllint.inference.values import (
+    UNKNOWN,
+    Actual,
+    Actuals,
+    Class,
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Partial,
+    Value,
+    Values,
+    Written,
+)
+
+DEFAULT_DICT = "collections.defaultdict"
+_LISTS = {"list": "list", "set": "set", "collections.deque": "list"}
+_DICTS = frozenset({"dict", "collections.OrderedDict"})
+
+
+class DefaultFactories:
+    """The values of each such dict: one stands for those that its factory makes for all keys."""
+
+    def __init__(self, world: Engine, changes: Changes) -> None:
+        self.world = world
+        self.changes = changes
+        self._made: dict[tuple[str, int], Opaque] = {}
+        self._values: Table[Values] = {}
+
+    def is_one(self, value: Value) -> bool:
+        """Whether a value is such a dict, made by a call of the project."""
+        return (
+            isinstance(value, Instance)
+            and value.call >= 0
+            and isinstance(value.of, External)
+            and self.world.knowledge.canonical(value.of.name) == DEFAULT_DICT
+        )
+
+    def values(self, value: Instance) -> Values:
+        """The values under any key."""
+        return self.world.memory.remember(self._values, value, lambda: self._find(value), ())
+
+    def _find(self, value: Instance) -> Values:
+        assert value.file is not None
+        groups: list[Values] = []
+        given = Given(value.file, value.call, value.frame, Actuals(), ("factory",))
+        written = self._factory(value)
+        for factory in self.world.values.passed(written) if written is not None else ():
+            if isinstance(factory, (Class, Function, Partial)):
+                groups.append(self.world.values.result(factory, given))
+            elif isinstance(factory, External):
+                groups.append(self._container(value, self.world.knowledge.canonical(factory.name)))
+        first = self.world.made_with(value)
+        groups += map(self.world.values.passed, first.keywords.values())
+        for copied in first.positional[1:]:
+            groups += [self.world.mappings.values_of(one) or (UNKNOWN,) for one in self.world.values.passed(copied)]
+        for change in self.changes.of(value):
+            if change.kind in ("set", "default") and change.value is not None:
+                runs = self.changes.runs(change, value)
+                groups += [self.world.values.evaluate(change.value, where) for where in runs]
+        return union(groups)
+
+    def _factory(self, value: Instance) -> Actual | None:
+        positional = self.world.made_with(value).positional
+        return positional[0] if positional else None
+
+    def _container(self, value: Instance, name: str) -> Values:
+        """The list or dict that stands for those of all keys. It is where its dict is."""
+        assert value.file is not None
+        place = (value.file.path, value.call)
+        made = self._made.get(place)
+        if made is None:
+            made = self._made[place] = Opaque()
+            self.changes.flows.stand(made, ("call", *place))
+        written = Written(made, self.world.call_site(value.file, value.call, value.frame))
+        if name in _LISTS:
+            return (Display(_LISTS[name], written),)
+        return (Mapping(written),) if name in _DICTS else ()
