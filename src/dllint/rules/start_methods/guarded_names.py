@@ -1,0 +1,153 @@
+"""Names that a program binds only under its main guard, and that functions read in processes which skip it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Name
+from dllint.facts.schema import Expr
+from dllint.linking.conditions import under_main_guard
+from dllint.linking.expressions import walk
+from dllint.linking.source import Binding, SourceFile, last_name
+from dllint.project.same_process import Reached, reach
+from dllint.project.start_methods import Hop
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.launches import Launch
+    from dllint.project.loaders import Loader
+    from dllint.project.model import Project
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+@dataclass(frozen=True)
+class MissingName:
+    """A name that a function reads in a new process, which never binds it.
+
+    Attributes:
+        file: the main program, which binds the name and holds the function.
+        scope: the function.
+        read: the first call or statement of the function that reads it.
+        bound: where it is bound, under the guard.
+        hops: the calls that lead from the entry of the process to the function.
+    """
+
+    name: str
+    file: SourceFile
+    scope: int
+    read: Span
+    bound: Span
+    hops: tuple[Hop, ...]
+
+
+class GuardedNames:
+    """Answers for one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._guarded: dict[str, dict[str, Span]] = {}
+        self._reads: dict[tuple[str, int], list[tuple[str, Span, Span]]] = {}
+
+    def missing_in_workers(self, loader: Loader) -> Iterator[MissingName]:
+        """What the workers of a loader miss that a program with the loader in it starts."""
+        programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
+        for run in self.project.worker_runs(loader):
+            if run.file.path in programs:
+                yield from self._missing(run.file, run.scope, run.hops)
+
+    def missing_in_processes(self, launch: Launch) -> Iterator[MissingName]:
+        """What the functions miss that the processes of a launch run, in the program that makes the launch."""
+        call = launch.file.calls[launch.call]
+        programs = {launch.file.path, *self.project.programs.above(launch.file, call.scope)}
+        if not any(self._under_guard(self.world.files[path]) for path in programs):
+            return
+        starts = [Reached(one.function.file, one.function.scope, one.frame) for one in launch.targets]
+        for reached in reach(self.world, starts):
+            if reached.file.path in programs:
+                yield from self._missing(reached.file, reached.scope, reached.hops())
+
+    def _missing(self, file: SourceFile, scope: int, hops: tuple[Hop, ...]) -> Iterator[MissingName]:
+        key = (file.path, scope)
+        if key not in self._reads:
+            self._reads[key] = list(self._find(file, scope))
+        for name, read, bound in self._reads[key]:
+            yield MissingName(name, file, scope, read, bound, hops)
+
+    def _find(self, file: SourceFile, scope: int) -> Iterator[tuple[str, Span, Span]]:
+        for name, bound in self._under_guard(file).items():
+            if _is_global(file, scope, name) and not _expects_none(file, scope):
+                read = _first_read(file, scope, name)
+                if read is not None:
+                    yield name, read, bound
+
+    def _under_guard(self, file: SourceFile) -> dict[str, Span]:
+        """The names that the top level of a file binds under its main guard alone, each with where; none where a
+        function may bind them, or another module's names are taken over by `*`."""
+        found = self._guarded.get(file.path)
+        if found is None:
+            found = self._guarded[file.path] = {}
+            bindings = file.bindings(0)
+            elsewhere = {name for around, name in file.within if around == 0}
+            if not file.is_notebook and "*" not in bindings and not file.path.endswith("__main__.py"):
+                for name, ways in bindings.items():
+                    places = [_place(file, one) for one in ways]
+                    if name in elsewhere or name in _BUILTINS or not places:
+                        continue
+                    if all(place is not None and under_main_guard(file, place[0]) for place in places):
+                        found[name] = next(place[1] for place in places if place is not None)
+        return found
+
+
+def _place(file: SourceFile, binding: Binding) -> tuple[int, Span] | None:
+    """The region and the span of what binds a name at the top level."""
+    if binding.kind in ("def", "class"):
+        return file.scopes[binding.number].region, file.scopes[binding.number].header
+    return (binding.event.region, binding.event.span) if binding.event is not None else None
+
+
+def _is_global(file: SourceFile, scope: int, name: str) -> bool:
+    """Whether a name in a function is that of the module."""
+    while scope > 0:
+        if name in file.bindings(scope) and file.scopes[scope].kind != "class":
+            return False
+        scope = file.scopes[scope].parent
+    return True
+
+
+def _expects_none(file: SourceFile, scope: int) -> bool:
+    """Whether a function is ready for a name that is not there: `except NameError`, `"args" in globals()`."""
+    regions = {event.region for event in file.scopes[scope].events}
+    handled = (file.facts.regions[one] for region in regions for one in file.regions(region))
+    if any(one.kind == "handler" and (one.expr is None or last_name(one.expr) == "NameError") for one in handled):
+        return True
+    return any(last_name(file.calls[index].func) == "globals" for index in file.calls_of(scope))
+
+
+def _first_read(file: SourceFile, scope: int, name: str) -> Span | None:
+    """The first call or statement of a function, or test around one, that reads a name."""
+    wanted = Name(name)
+
+    def reads(expr: Expr | None) -> bool:
+        return expr is not None and any(part == wanted for part in walk(expr, file))
+
+    if scope not in file.facts.loaded.get(name, ()) and not any(
+        last_name(call.func) == name for call in map(file.calls.__getitem__, file.calls_of(scope))
+    ):
+        return None
+    entry = file.scopes[scope]
+    found = [
+        event.span for event in entry.events if reads(event.value) or (event.kind != "def" and reads(event.target))
+    ]
+    for index in file.calls_of(scope):
+        call = file.calls[index]
+        if reads(call.func) or any(reads(argument.value) for argument in call.args):
+            found.append(call.span)
+    for region in {event.region for event in entry.events}:
+        found += [file.facts.regions[one].span for one in file.regions(region) if reads(file.facts.regions[one].expr)]
+    inside = [span for span in found if entry.span.covers(span)]
+    return min(inside, key=lambda span: (span.line, span.column)) if inside else None

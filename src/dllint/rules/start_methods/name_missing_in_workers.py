@@ -1,0 +1,125 @@
+"""DLL110: processes that are not forked read a name that the program binds only under its main guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dllint.evidence.wording import said
+from dllint.finding import Finding, Place, Severity
+from dllint.project import Project
+from dllint.project.process_starts import Starting
+from dllint.project.start_methods import Arrival
+from dllint.rules.causes import Causes
+from dllint.rules.pickling.sent_to_workers import judged, pickling_regime
+from dllint.rules.start_methods.guarded_names import GuardedNames, MissingName
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
+CODE = "DLL110"
+MOST_PLACES = 8
+"""Reads and starts of processes that one finding names."""
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A name that a process misses: how bad that is, and who starts the process."""
+
+    missing: MissingName
+    severity: Severity
+    message: str
+    method: str
+    where: str
+    process: str
+    place: Place
+    arrival: Arrival | None
+    remedy: str
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    causes: Causes[_Use] = Causes()
+    for use in (*_of_loaders(project), *_of_launches(project)):
+        causes.add(use, use.missing.file.path)
+    for uses in causes:
+        uses.sort(key=lambda use: ("error", "warning", "info").index(use.severity))
+        yield _finding(project, uses)
+
+
+def _of_loaders(project: Project) -> Iterator[_Use]:
+    for loader in project.loaders:
+        for missing in project.ask(GuardedNames).missing_in_workers(loader):
+            regime = pickling_regime(project, loader, CODE, (missing.file.path,))
+            if regime is None or regime.method == "fork":
+                continue
+            message, severity = judged(regime)
+            if severity == "error" and regime.workers.kind != "some":
+                severity = "warning"
+            process = f"workers of the DataLoader at {project.where(loader.file, loader.span)}"
+            place = project.loader_place(loader)
+            yield _Use(
+                *(missing, severity, message, regime.method, regime.where, process, place, regime.arrival, "main")
+            )
+
+
+def _of_launches(project: Project) -> Iterator[_Use]:
+    defaults = project.targets.default_start_methods()
+    for launch in project.launches.all():
+        methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
+        if not methods:
+            continue
+        method = next((one for one in methods if one.shown), methods[0])
+        span = launch.file.calls[launch.call].span
+        process = f"processes started at {project.where(launch.file, span)}"
+        severity: Severity = "error" if method.shown or len(defaults) == 1 else "warning"
+        message = "main" if method.shown else "latent"
+        place = Place(launch.file.path, span, "these processes start here")
+        for missing in project.ask(GuardedNames).missing_in_processes(launch):
+            yield _Use(
+                *(missing, severity, message, method.name, method.where, process, place, method.arrival, "process")
+            )
+
+
+def _finding(project: Project, uses: list[_Use]) -> Finding:
+    """One finding a program: the first name, with all others that its processes miss."""
+    first = uses[0]
+    missing = first.missing
+    file = missing.file
+    names = dict.fromkeys(use.missing.name for use in uses)
+    reads = dict.fromkeys((use.missing.read, use.missing.name) for use in uses if use.missing.read != missing.read)
+    bound = dict.fromkeys((use.missing.bound, use.missing.name) for use in uses)
+    return Finding(
+        CODE,
+        file.path,
+        missing.read,
+        first.message,
+        {
+            "name": missing.name,
+            "process": first.process,
+            "method": first.method,
+            "where": first.where,
+            "bound": project.where(file, missing.bound),
+            "remedy": first.remedy,
+        },
+        severity=first.severity,
+        start_methods=tuple(dict.fromkeys(use.method for use in uses)),
+        trace=project.chain(first.arrival, missing.hops),
+        related=(
+            *(Place(file.path, span, f"only the main program sets `{name}`") for span, name in bound),
+            *(Place(file.path, span, f"this reads `{name}` in such a process") for span, name in reads),
+            *dict.fromkeys(use.place for use in uses),
+        )[: MOST_PLACES + len(names)],
+        statement=missing.read,
+    )
+
+
+def judge(case: Case) -> Judgement:
+    """Did a process end with a NameError?"""
+    for end in case.seen.died_at(case.finding):
+        if "NameError" in f"{end.exception}: {end.text}":
+            return case.confirmed(said(end.exception, end.text))
+    for trial in case.failed_trials:
+        if "NameError" in f"{trial.text}\n{trial.stderr}":
+            return case.latent(f"fails under {case.where(trial.method)} with a NameError")
+    return case.inconclusive("the run did not record this name being read in a process that was not forked")
