@@ -119,6 +119,8 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
     below.update(*(imported[path] for path in below if path.endswith("__init__.py")))
     near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
     chosen |= {path for path in near if _holds(files[path], words.nearby)}
+    # What processes run is imported where they start, and may return tensors or use CUDA.
+    chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
     chosen |= {path for path in near - chosen if _defines_locally(files[path])}
     return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}

@@ -105,6 +105,10 @@ class Tensors:
         put = [one for one in values if not isinstance(one, Const)]
         return bool(put) and all(isinstance(one, Instance) and self.owns_storage(one) for one in put)
 
+    def storages(self, value: Value) -> int | None:
+        """How many storages a value surely holds; None where it holds some, and their number is not known."""
+        return self._storages(value, 0)
+
     def _storages(self, value: Value, depth: int) -> int | None:
         """How many storages a value surely holds; None where it holds some, and their number is not known."""
         if isinstance(value, Instance):

@@ -1,0 +1,85 @@
+"""DLL308: a pool returns tensors, each of which keeps a file descriptor open in the process that collects them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dllint.finding import Finding, Place
+from dllint.inference.values import Const, External, Function, Instance, Value
+from dllint.libraries.torch.tensors import OPEN_FILES
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.project.launches import Launch
+from dllint.rules.causes import Causes
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
+CODE = "DLL308"
+COLLECTING = ("map", "starmap", "map_async", "starmap_async")
+"""Methods of a pool that give all results at once."""
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    if _shares_by_files(project):
+        return
+    causes: Causes[tuple[Launch, Function]] = Causes()
+    for launch in project.launches.all():
+        pool, _, method = launch.api.rpartition("().")
+        if not pool.endswith(".Pool") or method not in COLLECTING or _few(project, launch):
+            continue
+        for target in launch.targets:
+            values = project.world.values.returned(target.function, target.frame)
+            if _tensors(project, values):
+                causes.add((launch, target.function), (launch.file.path, launch.call))
+    for (launch, function), *_ in causes:
+        call = launch.file.calls[launch.call]
+        yield Finding(
+            CODE,
+            launch.file.path,
+            call.span,
+            "main",
+            {"call": render(call.func, launch.file), "function": function.file.scopes[function.scope].name},
+            related=(
+                Place(
+                    function.file.path, function.file.scopes[function.scope].header, "this returns a tensor per call"
+                ),
+            ),
+            statement=call.statement,
+        )
+
+
+def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
+    """Whether each result surely holds a tensor with a storage of its own."""
+    made = [value for value in values if not isinstance(value, Const)]
+    return bool(made) and all(project.tensors.storages(value) != 0 and not _is_array(value) for value in made)
+
+
+def _is_array(value: Value) -> bool:
+    """Whether it is a NumPy array over the storage of a tensor, which is pickled by its content."""
+    return isinstance(value, Instance) and isinstance(value.of, External) and "().numpy" in value.of.name
+
+
+def _few(project: Project, launch: Launch) -> bool:
+    """Whether the pool surely has few tasks."""
+    given = project.evaluate_argument(launch.file, launch.call, 1, "iterable", launch.frame)
+    length = project.world.mappings.length(given) if given else None
+    return length is not None and length < OPEN_FILES // 2
+
+
+def _shares_by_files(project: Project) -> bool:
+    """Whether any program of the project lets tensors be shared without file descriptors."""
+    for file, index, _ in project.external_calls("set_sharing_strategy", "torch.multiprocessing"):
+        values = project.evaluate_argument(file, index, 0, "new_strategy")
+        if not values or any(not isinstance(one, Const) or one.value != "file_descriptor" for one in values):
+            return True
+    return False
+
+
+def judge(case: Case) -> Judgement:
+    """Did a pool run out of descriptors?"""
+    for end in case.seen.died_at(case.finding):
+        if any(sign in f"{end.exception}: {end.text}" for sign in ("ancdata", "Too many open files")):
+            return case.confirmed(f"{end.exception}: {end.text}")
+    return case.inconclusive("the run does not count the tensors that a pool returns")
