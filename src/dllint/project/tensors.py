@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -105,9 +105,20 @@ class Tensors:
         put = [one for one in values if not isinstance(one, Const)]
         return bool(put) and all(isinstance(one, Instance) and self.owns_storage(one) for one in put)
 
-    def storages(self, value: Value) -> int | None:
-        """How many storages a value surely holds; None where it holds some, and their number is not known."""
-        return self._storages(value, 0)
+    def holds(self, value: Value) -> bool:
+        """Whether a value surely is or holds a tensor, or a part of one. A NumPy array over its storage is none."""
+        if isinstance(value, Instance) and isinstance(value.of, External):
+            name = value.of.name
+            while name.endswith(("[:]", "[]")):
+                name = name.removesuffix("[:]").removesuffix("[]")
+            return "().numpy" not in name and self.owns_storage(replace(value, of=External(name)))
+        if isinstance(value, Display) and isinstance(value.written.expr, (Tuple, List)):
+            parts = [one for one in value.written.expr.elements if not isinstance(one, Starred)]
+            values = (self.world.values.evaluate(one, value.written.site) for one in parts)
+            return any(bool(each) and all(map(self.holds, each)) for each in values)
+        if isinstance(value, (Display, Mapping)):
+            return any(map(self.holds, self.world.mappings.values_of(value) or self.world.mappings.elements(value)))
+        return False
 
     def _storages(self, value: Value, depth: int) -> int | None:
         """How many storages a value surely holds; None where it holds some, and their number is not known."""

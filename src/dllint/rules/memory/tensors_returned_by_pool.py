@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
-from dllint.inference.values import Const, External, Function, Instance, Value
+from dllint.inference.values import Const, Function, Value
 from dllint.libraries.torch.tensors import OPEN_FILES
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -51,14 +51,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
-    """Whether each result surely holds a tensor with a storage of its own."""
+    """Whether each result surely holds a tensor: a part of one takes the whole storage along."""
     made = [value for value in values if not isinstance(value, Const)]
-    return bool(made) and all(project.tensors.storages(value) != 0 and not _is_array(value) for value in made)
-
-
-def _is_array(value: Value) -> bool:
-    """Whether it is a NumPy array over the storage of a tensor, which is pickled by its content."""
-    return isinstance(value, Instance) and isinstance(value.of, External) and "().numpy" in value.of.name
+    return bool(made) and all(project.tensors.holds(value) for value in made)
 
 
 def _few(project: Project, launch: Launch) -> bool:
