@@ -31,6 +31,28 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "an array of objects": dataset(
+        "self.rows = np.array([None] * len(paths))  # DLL303\nfor i, path in enumerate(paths):\n    self.put(i, path)",
+        extra=READ + "\n    def put(self, i, path):\n        self.rows[i] = torch.load(path)\n",
+    ),
+    "an empty array of objects": dataset(
+        "self.rows = np.empty(len(paths), dtype=object)  # DLL303\nfor i, path in enumerate(paths):\n"
+        "    self.rows[i] = torch.load(path)"
+    ),
+    "an object whose method collates": dataset(
+        "self.rows = paths",
+        before="\nclass Batches:\n    def __init__(self, paths):\n"
+        "        self.parts = [torch.load(path) for path in paths]  # DLL303\n\n"
+        "    def collate(self, rows):\n        return [self.parts[row] for row in rows]\n",
+        tail=TAIL.replace("num_workers=4", "num_workers=4, collate_fn=Batches(paths).collate"),
+    ),
+    "an object that collates": dataset(
+        "self.rows = paths",
+        before="\nclass Batches:\n    def __init__(self, paths):\n"
+        "        self.parts = [torch.load(path) for path in paths]  # DLL303\n\n"
+        "    def __call__(self, rows):\n        return [self.parts[row] for row in rows]\n",
+        tail=TAIL.replace("num_workers=4", "num_workers=4, collate_fn=Batches(paths)"),
+    ),
     "a list of files": dataset("self.rows = [torch.load(path) for path in paths]  # DLL303"),
     "an imported function": dataset(
         "self.rows = [read(path) for path in paths]  # DLL303", before="from torch import load as read\n"
@@ -91,6 +113,16 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "an array of numbers": dataset(
+        "self.rows = np.empty(len(paths))\nfor i, path in enumerate(paths):\n    self.rows[i] = torch.load(path)"
+    ),
+    "an object whose method serves a sampler": dataset(
+        "self.rows = paths",
+        before="\nclass Batches:\n    def __init__(self, paths):\n"
+        "        self.parts = [torch.load(path) for path in paths]\n\n"
+        "    def __iter__(self):\n        return iter(range(9))\n",
+        tail=TAIL.replace("num_workers=4", "num_workers=4, sampler=Batches(paths)"),
+    ),
     "one tensor": dataset("self.rows = torch.stack([torch.load(path) for path in paths])"),
     "views of one tensor": dataset("data = torch.rand(900, 9)\nself.rows = [data[i] for i in range(900)]"),
     "views by a method": dataset("data = torch.rand(900, 9)\nself.rows = list(data.unbind())"),

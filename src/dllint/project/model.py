@@ -288,6 +288,17 @@ class Project:
                 for piece in self.datasets.pieces(one):
                     yield name, piece
 
+    def shipped_objects(self, loader: Loader) -> list[Instance]:
+        """The objects of the project that workers are sent: the datasets, and what serves as `collate_fn` or
+        `worker_init_fn`, or has them as its methods."""
+        found = dict.fromkeys(self.dataset_objects(loader))
+        for argument in ("collate_fn", "worker_init_fn"):
+            for value in self.callables(loader, argument):
+                owner = value.receiver if isinstance(value, Function) else value
+                if isinstance(owner, Instance) and isinstance(owner.of, Class):
+                    found[owner] = None
+        return list(found)
+
     def callables(self, loader: Loader, argument: str) -> Values:
         """What `collate_fn` or `worker_init_fn` of a loader can be, by its construction or set afterwards."""
         key = (loader.file.path, loader.call, argument)

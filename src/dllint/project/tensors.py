@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Comprehension, Dict, List, Name, Set, Starred, Tuple
+from dllint.facts.nodes import Attribute, BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.libraries.facets import HOLDS
@@ -15,18 +16,32 @@ from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.counting import items
 from dllint.project.datasets import Datasets, Kept
+from dllint.span import Span
 
 if TYPE_CHECKING:
-    from dllint.facts.schema import Expr
+    from dllint.facts.schema import Argument, Expr
     from dllint.inference.engine import World
+
+
+_ARRAYS = frozenset({"numpy.array", "numpy.empty", "numpy.full"})
+
+
+def _makes_objects(argument: Argument) -> bool:
+    """Whether an argument makes an array one of objects: `[None] * size`, `dtype=object`."""
+    written = argument.value
+    if argument.keyword == "dtype":
+        return written in (Name("object"), Attribute(Name("np"), "object_"), Constant("object"), Constant("O"))
+    return isinstance(written, BinOp) and written.left == List((Constant(None),))
 
 
 @dataclass(frozen=True)
 class ManyTensors:
-    """An attribute that holds tensors with a storage each; `count` is None where it is not known."""
+    """An attribute that holds tensors with a storage each; `count` is None where it is not known, and `put` are the
+    statements that fill an array of objects with them."""
 
     kept: Kept
     count: int | None
+    put: tuple[tuple[SourceFile, Span], ...] = ()
 
 
 class Tensors:
@@ -52,7 +67,7 @@ class Tensors:
                     continue
                 # What may be something else as well says only that two callers were not told apart.
                 values = [one for one in kept.values if not isinstance(one, Const)]
-                counts = [self._storages(one, 0) if isinstance(one, (Display, Mapping)) else 0 for one in values]
+                counts = [self._in_collection(one) for one in values]
                 if not counts or 0 in counts:
                     continue
                 if dropped is None:
@@ -60,7 +75,8 @@ class Tensors:
                 if kept.attr not in dropped:
                     seen.add((kept.owner, kept.attr))
                     known = [count for count in counts if count is not None]
-                    found.append(ManyTensors(kept, max(known) if len(known) == len(counts) else None))
+                    put = tuple(dict.fromkeys(place for one in values for place in self._filled_at(one)))
+                    found.append(ManyTensors(kept, max(known) if len(known) == len(counts) else None, put))
             attrs = {one.kept.attr for one in found}
             found += [ManyTensors(kept, None) for kept in self._records(value) if kept.attr not in attrs]
         return found
@@ -123,12 +139,39 @@ class Tensors:
     def _storages(self, value: Value, depth: int) -> int | None:
         """How many storages a value surely holds; None where it holds some, and their number is not known."""
         if isinstance(value, Instance):
-            return int(self.owns_storage(value))
+            return None if self._is_array_of_tensors(value) else int(self.owns_storage(value))
         if not isinstance(value, (Display, Mapping)) or limits.CONTAINER_DEPTH.exceeded(depth):
             return 0
         if (value, depth) not in self._counts:
             self._counts[value, depth] = self._count(value, depth)
         return self._counts[value, depth]
+
+    def _is_array_of_tensors(self, value: Instance) -> bool:
+        """Whether it is a NumPy array of objects into which tensors with storages of their own are put."""
+        if not isinstance(value.of, External) or canonical(value.of.name) not in _ARRAYS or value.file is None:
+            return False
+        call = value.file.calls[value.call] if value.call >= 0 else None
+        if call is None or not any(map(_makes_objects, call.args)):
+            return False
+        return next(self._filled_at(value), None) is not None
+
+    def _in_collection(self, value: Value) -> int | None:
+        """How many storages a collection holds; a tensor itself is none."""
+        if isinstance(value, Instance):
+            return None if self._is_array_of_tensors(value) else 0
+        return self._storages(value, 0)
+
+    def _filled_at(self, value: Value) -> Iterator[tuple[SourceFile, Span]]:
+        """The statements that put tensors with storages of their own into an array of objects."""
+        changes = self.world.mappings.changes_of(value) if isinstance(value, Instance) else ()
+        for change, where in islice(changes, limits.CHANGES.most):
+            if change.kind != "set" or change.value is None:
+                continue
+            values = self.world.values.evaluate(change.value, where)
+            if any(isinstance(one, Instance) and self.owns_storage(one) for one in values):
+                events = change.file.scopes[change.scope].events
+                spans = (event.span for event in events if (event.span.line, event.span.column) == change.at)
+                yield from ((change.file, span) for span in islice(spans, 1))
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
         expr, site = value.written.expr, value.written.site

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
 from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
-from dllint.finding import Finding, Severity
+from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class
 from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
 from dllint.project import Project, Regime
@@ -32,7 +32,7 @@ _RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
     for loader in project.loaders:
-        for value in project.dataset_objects(loader) if project.regimes(loader) else ():
+        for value in project.shipped_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
             beside = project.programs.behind(value)
             regimes = [regime for regime in project.regimes(loader, beside, value.of.name) if regime.method != "fork"]
@@ -83,6 +83,7 @@ def _finding(project: Project, name: str, many: ManyTensors, message: str, regim
         severity=severity,
         start_methods=(regime.method,),
         trace=project.chain(regime.arrival, kept.hops),
+        related=tuple(Place(file.path, span, "a tensor is put in here") for file, span in many.put),
         statement=kept.store.event.span,
     )
 
