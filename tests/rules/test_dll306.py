@@ -33,6 +33,9 @@ def function(body: str, before: str = "") -> str:
 
 
 FOUND: dict[str, str] = {
+    "labels that are joined later": loop("kept.append(y)  # DLL306").replace(
+        "    return kept\n", "    return torch.cat(kept)\n"
+    ),
     "a batch": loop("kept.append(batch)  # DLL306", head="for batch in loader:"),
     "a batch with its number": loop(
         "kept.append((i, batch))  # DLL306", head="for i, batch in enumerate(tqdm(loader)):"
@@ -78,6 +81,7 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "names that are joined later": loop("kept.append(y)").replace("    return kept\n", "    return ' '.join(kept)\n"),
     "a clone": loop("kept.append(y.clone())"),
     "a copied array": loop("kept.append(y.numpy().copy())"),
     "np.array": loop("kept.append(np.array(y))"),

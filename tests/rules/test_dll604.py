@@ -12,6 +12,15 @@ HEAD = "from torch.utils.data import DataLoader, Subset\n\n"
 MADE = HEAD + "loader = DataLoader(rows, num_workers=2)\n"
 
 FOUND: dict[str, str] = {
+    "in a function that each step calls": HEAD
+    + "def batch(rows):\n    loader = DataLoader(rows, shuffle=True, num_workers=4)\n"
+    "    return next(iter(loader))  # DLL604\n\n"
+    "def fit(rows):\n    for i in range(1000):\n        print(batch(rows))\n",
+    "in a method that each step calls": HEAD
+    + "class Task:\n    def __init__(self, rows):\n        self.loader = DataLoader(rows, num_workers=4)\n\n"
+    "    def batch(self):\n        return next(iter(self.loader))  # DLL604\n\n"
+    "    def fit(self):\n        step = 0\n        while step < 9:\n            print(self.batch())\n"
+    "            step += 1\n",
     "for": MADE + "for i in range(9):\n    batch = next(iter(loader))  # DLL604\n",
     "while, inside of an expression": MADE
     + "while True:\n    x, y = [t.cuda() for t in next(iter(loader))]  # DLL604\n",
@@ -42,6 +51,18 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "in a function that each split calls": HEAD
+    + "def batch(rows):\n    loader = DataLoader(rows, num_workers=4)\n    return next(iter(loader))\n\n"
+    "def show(splits):\n    for rows in splits:\n        print(batch(rows))\n",
+    "in a function that each step calls with other data": HEAD
+    + "def batch(rows):\n    loader = DataLoader(rows, num_workers=4)\n    return next(iter(loader))\n\n"
+    "def show(splits):\n    for i in range(9):\n        print(batch(splits[i]))\n",
+    "in a function that each epoch calls": MADE + "def sample():\n    return next(iter(loader))\n\n"
+    "for epoch in range(9):\n    print(sample())\n",
+    "in a function, for the first call": MADE
+    + "it = None\ndef batch():\n    global it\n    if it is None:\n        it = iter(loader)\n"
+    "    try:\n        return next(it)\n    except StopIteration:\n        return next(iter(loader))\n\n"
+    "for i in range(9):\n    print(batch())\n",
     "no loop": MADE + "batch = next(iter(loader))\n",
     "an iterator": MADE + "it = iter(loader)\nfor i in range(9):\n    batch = next(it)\n",
     "of each loader": HEAD + "loaders = [DataLoader(a, num_workers=2), DataLoader(b, num_workers=2)]\n"

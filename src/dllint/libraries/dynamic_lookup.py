@@ -82,8 +82,8 @@ def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values 
 
 
 def _any_class(world: Engine, base: Value) -> Values:
-    """The classes of a module of the project of which any may be meant; of a module that is not known either, those
-    that the project's configuration names."""
+    """The classes that a lookup by an unknown name in a module of the project can give; where the module is unknown
+    too, those that the project's configuration names."""
     if isinstance(base, Instance) and isinstance(base.of, External) and base.of.name in IMPORTING:
         return world.knowledge.configured_classes()
     return world.classes_of(base) if isinstance(base, Module) else ()

@@ -28,8 +28,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def wrapped(text: str, begins: int, indent: int, width: int) -> list[str]:
-    """A text as lines of at most `width` columns, of which the first begins at column `begins` and the others at
-    `indent`; one line where the width is 0."""
+    """Wrap a text into lines of at most `width` columns. The first line begins at column `begins`, the others at column
+    `indent`. A width of 0 leaves the text on one line."""
     if not width:
         return [text]
     free = max(width, indent + 20)

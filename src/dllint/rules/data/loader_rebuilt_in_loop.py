@@ -31,7 +31,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             message = "persistent"
         elif restart.kind == "next" and not loader.workers().possible:
             message = "same"
-        related = [Place(restart.file.path, restart.loop.span, "in every iteration of this loop")]
+        related = [Place(restart.around.path, restart.loop.span, "in every iteration of this loop")]
         if restart.kind == "next":
             related.append(Place(loader.file.path, loader.span, "the loader"))
         yield Finding(

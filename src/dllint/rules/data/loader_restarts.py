@@ -19,10 +19,10 @@ from dllint.facts.nodes import (
     Subscript,
 )
 from dllint.facts.schema import Expr, Region
-from dllint.inference.values import Const, Instance
+from dllint.inference.values import Const, Function, Instance
 from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _STEPS = re.compile(r"step|iter|batch", re.IGNORECASE)
 _EPOCHS = re.compile(r"epoch", re.IGNORECASE)
 _LOOPS = ("for", "while")
+_COUNTING = frozenset({"range", "count", "trange", "xrange", "tqdm"})
 _RARELY = ("handler", "case", "loopelse", "finally")
 
 
@@ -41,7 +42,7 @@ class Restart:
     Attributes:
         kind: "next" (`next(iter(loader))`), "step" or "epoch" (built in a loop over steps or epochs).
         call: the call of `next`, or the loader's own.
-        loop: the loop's region.
+        loop: the loop's region, in the file `around`.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Restart:
     call: int
     loop: Region
     loader: Loader
+    around: SourceFile
 
 
 def _is_late(condition: Region, counters: frozenset[str]) -> bool:
@@ -94,10 +96,8 @@ class Restarts:
         if inner.func != Name("iter") or len(inner.args) != 1:
             return None
         loop = self._always_in(file, call.region)
-        if (
-            loop is None
-            or self._depends(file, call.scope, loop, inner.args[0].value)
-            or self._nests(file, call.scope, loop)
+        if loop is not None and (
+            self._depends(file, call.scope, loop, inner.args[0].value) or self._nests(file, call.scope, loop)
         ):
             return None
         site = self.world.call_site(file, index, None)
@@ -112,11 +112,53 @@ class Restarts:
             return None
         for loader in known:
             made = loader.file.calls[loader.call]
-            if loader.file is file and made.scope == call.scope and file.encloses(loop, made.region):
+            own = loader.file is file and made.scope == call.scope
+            if own and loop is not None and file.encloses(loop, made.region):
                 return None
         if not any(loader.workers().possible or self._ordered(loader) for loader in known):
             return None
-        return Restart("next", file, index, file.facts.regions[loop], known[0])
+        if loop is not None:
+            return Restart("next", file, index, file.facts.regions[loop], known[0], file)
+        return self._in_callers_loop(file, index, inner.args[0].value, known)
+
+    def _in_callers_loop(self, file: SourceFile, index: int, iterated: Expr, loaders: list[Loader]) -> Restart | None:
+        """The same where the function around is called in a loop over steps, always with the same loader."""
+        scope = file.calls[index].scope
+        if file.scopes[scope].kind != "function" or not self._is_unconditional(file, file.calls[index].region):
+            return None
+        wanted = {part.id for part in walk(iterated, file) if isinstance(part, Name)}
+        for loader in loaders:
+            if loader.file is file and file.calls[loader.call].scope == scope:
+                given = (argument.value for argument in file.calls[loader.call].args)
+                wanted |= {part.id for expr in given for part in walk(expr, file) if isinstance(part, Name)}
+        function = Function(file, scope)
+        for caller in self.world.calls.callers(function):
+            at = caller.file.calls[caller.call] if caller.call >= 0 else None
+            loop = self._always_in(caller.file, at.region) if at is not None else None
+            if at is None or loop is None or self._nests(caller.file, at.scope, loop):
+                continue
+            region = caller.file.facts.regions[loop]
+            if not self._is_over_steps(caller.file, at.scope, region):
+                continue
+            bound = (self.world.parameters.bound(function, name, caller.frame).actual for name in wanted)
+            if not any(
+                one is not None and one.expr is not None and self._depends(caller.file, at.scope, loop, one.expr)
+                for one in bound
+            ):
+                return Restart("next", file, index, region, loaders[0], caller.file)
+        return None
+
+    @staticmethod
+    def _is_unconditional(file: SourceFile, region: int) -> bool:
+        return all(file.facts.regions[one].kind == "with" for one in file.regions(region) if one)
+
+    def _is_over_steps(self, file: SourceFile, scope: int, loop: Region) -> bool:
+        """Whether a loop counts, and not epochs."""
+        named = " ".join(self._words(file, scope, loop))
+        counts = loop.kind == "while" or (
+            isinstance(loop.expr, CallRef) and last_name(file.calls[loop.expr.index].func) in _COUNTING
+        )
+        return not _EPOCHS.search(f"{named} {render(loop.expr, file)}") and (counts or bool(_STEPS.search(named)))
 
     def _ordered(self, loader: Loader) -> bool:
         """Whether its first batch is always the same: nothing shuffles, and no sampler or batch sampler is given."""
@@ -140,7 +182,7 @@ class Restarts:
                 return None
             if self._depends(file, call.scope, loop, argument.value):
                 return None
-        return Restart(kind, file, loader.call, region, loader)
+        return Restart(kind, file, loader.call, region, loader, file)
 
     def _words(self, file: SourceFile, scope: int, loop: Region) -> Iterator[str]:
         """What a loop counts: its variables, or its condition."""

@@ -210,6 +210,7 @@ class _Loop:
             ):
                 continue
             unclear = isinstance(expr, Name) and expr.id in self.parts and not self._is_tensor(expr.id)
+            unclear = unclear and not self._joined(call.func.value)
             for loader in loaders:
                 if unclear and not loader.gives_only_tensors:
                     continue
@@ -402,6 +403,15 @@ class _Loop:
                 if isinstance(part, Attribute) and part.value == named and part.attr in _TENSOR_ONLY:
                     return True
         return False
+
+    def _joined(self, container: Expr) -> bool:
+        """Whether the function joins what a list holds by torch, which only tensors can be."""
+        return any(
+            last_name(self.file.calls[index].func) in _JOINING
+            and any(argument.value == container for argument in self.file.calls[index].args)
+            and self._is_torch(index)
+            for index in self.file.calls_of(self.scope)
+        )
 
     def _is_torch(self, index: int) -> bool:
         site = self.world.call_site(self.file, index, None)
