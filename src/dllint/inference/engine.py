@@ -380,8 +380,8 @@ class World:
         return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
     def classes_of(self, module: Module) -> Values:
-        """The classes of a module that a lookup by an unknown name can give, where they are few, with `CHOSEN`: those that
-        it defines or, as in a package's `__init__.py`, imports."""
+        """The classes of a module that a lookup by an unknown name can give, where they are few, with `CHOSEN`: those
+        that it defines or, as in a package's `__init__.py`, imports."""
         classes = [member for member in self.members_like(module, Pattern("", "")) if isinstance(member, Class)]
         defined = [member for member in classes if member.file.path == module.path] or classes
         return (*defined, CHOSEN) if 0 < len(defined) <= limits.MEMBERS.most else ()
