@@ -35,7 +35,7 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
     """The functions that would have to be pickled on their way, the ways that the project shows first."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
-        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not _surely(project, launch):
+        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not surely_processes(project, launch):
             continue
         pooled = api.method in POOLS
         methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
@@ -59,7 +59,7 @@ def _is_plain_local(function: Function) -> bool:
     return is_local(function) and not function.file.scopes[function.scope].decorators
 
 
-def _surely(project: Project, launch: Launch) -> bool:
+def surely_processes(project: Project, launch: Launch) -> bool:
     """Whether nothing else can be called there, such as a pool of threads."""
     site = project.world.call_site(launch.file, launch.call, launch.frame)
     for value in project.world.values.evaluate(launch.file.calls[launch.call].func, site):

@@ -132,7 +132,7 @@ def _given_back(
             for value in project.world.values.evaluate(leaf, site) if found is None else ():
                 if _maker(value) != function.key:
                     continue
-                found = refusal_of(project, value, regime)
+                found = refusal_of(project, value, regime.source == "explicit")
                 if found is not None:
                     what, error = found.what, found.error(python)
                 elif _is_lost(value):

@@ -77,7 +77,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
     pieces = list(sent_pieces(project, loader))
     chosen = _of_a_chosen_context(piece.value for _, piece in pieces)
     for holder, piece in pieces:
-        refusal = refusal_of(project, piece.value, regime)
+        refusal = refusal_of(project, piece.value, regime.source == "explicit")
         if refusal is not None and refusal.forked_context and piece.value in chosen:
             continue
         file, span, statement = place_of(piece) if refusal is not None else (None, None, None)
@@ -120,7 +120,9 @@ def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator
                         continue
                     site = project.world.stores.store_site(value, owner, store)
                     values = project.world.values.evaluate(store.value, site)
-                    refusal = next((row for one in values if (row := refusal_of(project, one, regime))), None)
+                    refusal = next(
+                        (row for one in values if (row := refusal_of(project, one, regime.source == "explicit"))), None
+                    )
                     hop = touches.of({method}) if refusal is not None else None
                     if refusal is None or hop is None or attr in project.datasets.dropped(value):
                         continue
@@ -183,8 +185,9 @@ def place_of(piece: Piece) -> tuple[SourceFile | None, Span | None, Span | None]
     return None, None, None
 
 
-def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None:
-    """What pickle has against a value."""
+def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None:
+    """What pickle has against a value that processes are sent; `explicit` tells whether they start by a method which is
+    written where they are started, and which no other object follows."""
     if isinstance(value, Display):
         return GENERATOR if value.kind == "generator" else None
     if isinstance(value, Module):
@@ -216,7 +219,7 @@ def refusal_of(project: Project, value: Value, regime: Regime) -> Refusal | None
         given = project.evaluate_argument(value.file, value.call, 0, "obj", value.frame)
         return SCRIPT_FUNCTION if given and all(isinstance(one, Function) for one in given) else REFUSALS[name]
     row = REFUSALS.get(name)
-    if row is not None and row.forked_context and not _forked(project, context, regime):
+    if row is not None and row.forked_context and not _forked(project, context, explicit):
         return None
     if row is not None and row.remedy == "view" and name.startswith("dict()") and project.world.called("Manager"):
         return None
@@ -244,12 +247,12 @@ def _suffix(project: Project, value: Instance) -> str:
     return ""
 
 
-def _forked(project: Project, context: str | None, regime: Regime) -> bool:
+def _forked(project: Project, context: str | None, explicit: bool) -> bool:
     """Whether a multiprocessing object comes of a context of fork while the workers start in another way. One of the
     default context does where the loader alone says otherwise, on targets whose default is fork."""
     if context is not None:
         return context == "fork"
-    if regime.source != "explicit" or project.world.called("set_start_method"):
+    if not explicit or project.world.called("set_start_method"):
         return False
     return "fork" in project.targets.default_start_methods()
 

@@ -1,0 +1,115 @@
+"""What processes are given as arguments, and cannot be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.inference.edges import Target
+from dllint.inference.values import Class, Function, Instance
+from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE
+from dllint.linking.source import SourceFile
+from dllint.project.datasets import Piece
+from dllint.project.launches import Launch
+from dllint.project.process_starts import Method, Starting
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local, pickle_error
+from dllint.rules.pickling.pool_functions import POOLS, surely_processes
+from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, refusal_of
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class SentArgument:
+    """Something that cannot be pickled, and that a process gets.
+
+    Attributes:
+        holder: the parameter that gets it, or where an object keeps it: "Trainer.lock".
+        what: it in words, "a lock".
+        error: what Python says.
+        file, span, statement: where it is made.
+        method: how the process starts; None for the tasks of pools, which are pickled under every method.
+    """
+
+    launch: Launch
+    method: Method | None
+    holder: str
+    what: str
+    error: str
+    file: SourceFile
+    span: Span
+    statement: Span
+
+
+def sent_arguments(project: Project) -> Iterator[SentArgument]:
+    """All of a project: arguments, and the objects whose methods processes run, with what those keep."""
+    for launch in project.launches.all():
+        api = LAUNCHERS.get(launch.api)
+        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not surely_processes(project, launch):
+            continue
+        pooled = api.method in POOLS
+        methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
+        if not pooled and not methods:
+            continue
+        method = None if pooled else next((one for one in methods if one.shown), methods[0])
+        for target in launch.targets:
+            yield from _of_target(project, launch, method, target)
+
+
+def _of_target(project: Project, launch: Launch, method: Method | None, target: Target) -> Iterator[SentArgument]:
+    function = target.function
+    owner = function.receiver if function.receiver is not None else target.frame.receiver
+    if isinstance(owner, Instance) and isinstance(owner.of, Class):
+        yield from _kept_by(project, launch, method, owner)
+    for param in function.file.scopes[function.scope].params:
+        actual = project.world.parameters.bound(function, param.name, target.frame).actual
+        if actual is None or actual.expr is None or actual.site is None:
+            continue
+        for value in project.world.values.evaluate(actual.expr, actual.site):
+            for part in project.world.mappings.flattened(value):
+                yield from _judged(project, launch, method, param.name, Piece("", part, None))
+                if isinstance(part, Instance) and isinstance(part.of, Class):
+                    yield from _kept_by(project, launch, method, part)
+
+
+def _kept_by(project: Project, launch: Launch, method: Method | None, owner: Instance) -> Iterator[SentArgument]:
+    """What an object of the project keeps, if pickle takes it apart."""
+    assert isinstance(owner.of, Class)
+    if owner.call < 0 or any(project.world.hierarchy.method(owner.of, name) is not None for name in PICKLING_METHODS):
+        return
+    for piece in project.datasets.pieces(owner):
+        if piece.initial and not piece.given and piece.kept is not None:
+            yield from _judged(project, launch, method, f"{owner.of.name}.{piece.path}", piece)
+
+
+def _judged(
+    project: Project, launch: Launch, method: Method | None, holder: str, piece: Piece
+) -> Iterator[SentArgument]:
+    python = max(project.targets.pythons)
+    for function in functions_in(project.world, piece.value):
+        if function.receiver is None and (is_lambda(function) or _is_plain_local(function)):
+            entry = function.file.scopes[function.scope]
+            what = "a lambda" if is_lambda(function) else f"the local function `{entry.name}`"
+            error = pickle_error(function, python)
+            around = _statement(function.file, entry.parent, entry.header)
+            yield SentArgument(launch, method, holder, what, error, function.file, entry.header, around)
+    explicit = method is not None and bool(method.shown)
+    refusal = refusal_of(project, piece.value, explicit)
+    value = piece.value
+    if refusal is None or not isinstance(value, Instance):
+        return
+    made, span, statement = place_of(piece)
+    if made is not None and span is not None:
+        yield SentArgument(launch, method, holder, refusal.what, refusal.error(python), made, span, statement or span)
+
+
+def _is_plain_local(function: Function) -> bool:
+    return is_local(function) and not function.file.scopes[function.scope].decorators
+
+
+def _statement(file: SourceFile, scope: int, span: Span) -> Span:
+    events = file.scopes[scope].events if scope >= 0 else ()
+    return next((event.span for event in events if event.span.covers(span)), span)

@@ -1,0 +1,76 @@
+"""DLL209: a process gets something that cannot be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dllint.evidence.failures import is_pickling
+from dllint.evidence.wording import said
+from dllint.finding import Finding, Place, Severity
+from dllint.linking.conditions import render
+from dllint.project import Project
+from dllint.rules.causes import Causes
+from dllint.rules.pickling.sent_arguments import SentArgument, sent_arguments
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
+CODE = "DLL209"
+
+
+def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
+    causes: Causes[SentArgument] = Causes()
+    for sent in sent_arguments(project):
+        causes.add(sent, (sent.file.path, sent.span), (sent.file.path, sent.statement))
+    for found in causes:
+        found.sort(key=lambda sent: sent.method is not None and not sent.method.shown)
+        yield _finding(project, found)
+
+
+def _finding(project: Project, uses: list[SentArgument]) -> Finding:
+    sent = uses[0]
+    call = sent.launch.file.calls[sent.launch.call]
+    method = sent.method
+    severity: Severity = "error"
+    message = "main"
+    values = {
+        "holder": sent.holder,
+        "what": sent.what,
+        "error": sent.error,
+        "launcher": render(call.func, sent.launch.file),
+        "place": project.where(sent.launch.file, call.span),
+    }
+    if method is not None:
+        message = "process" if method.shown else "latent"
+        only = len(project.targets.default_start_methods()) == 1
+        severity = "error" if method.shown or only else "warning"
+        values |= {"method": method.name, "where": method.where}
+    starts = dict.fromkeys(
+        Place(one.launch.file.path, one.launch.file.calls[one.launch.call].span, "a process gets it here")
+        for one in uses
+    )
+    others = dict.fromkeys(Place(one.file.path, one.span, f"{one.what} cannot be pickled either") for one in uses[1:])
+    return Finding(
+        CODE,
+        sent.file.path,
+        sent.span,
+        message,
+        values,
+        severity=severity,
+        start_methods=() if method is None else (method.name,),
+        trace=project.chain(method.arrival) if method is not None else (),
+        related=(*starts, *(place for place in others if place.span != sent.span)),
+        statement=sent.statement,
+    )
+
+
+def judge(case: Case) -> Judgement:
+    """Did a process fail to start because of what it gets?"""
+    for end in case.seen.died_at(case.finding):
+        if is_pickling(f"{end.exception}: {end.text}"):
+            return case.confirmed(said(end.exception, end.text))
+    for launch in case.seen.launched_at(case.finding):
+        if launch.error and is_pickling(launch.error):
+            return case.confirmed(launch.error)
+    return case.inconclusive("the run did not record this being sent")
