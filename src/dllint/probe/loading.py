@@ -2,9 +2,7 @@
 
 Only methods of torch's own classes are replaced, so that loaders, their subclasses and iterators stay what they are.
 A shortened epoch ends as if the data had ended; when a loader has had its epochs, the next `iter(loader)` raises
-`EnoughSeen`. What counts as the same loader is the object, or one built by the same calls after the first was used,
-so that a loader that is built again every epoch comes to an end as well. An iteration that the program leaves early
-counts only for the batches that it took. A loader that is iterated inside an epoch of another one waits for that one.
+`EnoughSeen`; `epochs` says when that is.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from dllint.probe import describing, events, plan, recorder, sites
+from dllint.probe import describing, epochs, events, plan, recorder, restarts, sites
 from dllint.probe.ending import EnoughSeen, enough
 
 clock = time.perf_counter
@@ -34,23 +32,8 @@ starting = threading.local()
 """`iteration` is set while the workers of an iteration are being started by this thread."""
 
 _names = 0
-_counts: dict[Any, list[Count]] = {}
-_open: weakref.WeakSet[Iteration] = weakref.WeakSet()
-
-
-class Count:
-    """How much of a loader has been seen, in batches: an epoch that ended counts as many as one may have.
-
-    `beside` are the iterations that were open when its first one began, each with the batches that it had given.
-    """
-
-    __slots__ = ("begun", "beside", "replaced", "seen")
-
-    def __init__(self) -> None:
-        self.begun = 0
-        self.beside: list[tuple[weakref.ref[Iteration], int]] = []
-        self.seen = 0
-        self.replaced = False
+_iterators: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
+"""The last iterator of each loader; not on the loader itself, which the program may pickle."""
 
 
 class Iteration(events.Iteration):
@@ -68,14 +51,14 @@ class Iteration(events.Iteration):
 
 def forget() -> None:
     """In the child of a fork: what the parent iterates is not the child's."""
-    for iteration in list(_open):
+    for iteration in list(epochs.opened):
         iteration.open = False
-    _open.clear()
+    epochs.opened.clear()
 
 
 def close_all() -> None:
     """At the end of a process: what is still open was left by the program."""
-    for iteration in list(_open):
+    for iteration in list(epochs.opened):
         _close(iteration)
 
 
@@ -136,7 +119,9 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
     )
     if error is None:
         loader.__dict__[_NAME] = name
-        loader.__dict__["_dllint_count"] = _succeeding(sites.identity(frame))
+        loader.__dict__["_dllint_count"] = epochs.succeeding(sites.identity(frame))
+        data = sys.modules["torch.utils.data.dataloader"]
+        restarts.hook(loader, data.DataLoader, _goes_on, lambda: plan.max_batches or -1)
         events.loader_built(loader, name)
 
 
@@ -149,21 +134,6 @@ def _builder(frame: FrameType | None, loader: Any) -> FrameType | None:
             return frame
         frame = frame.f_back
     return None
-
-
-def _succeeding(identity: Any) -> Count:
-    """The count of a new loader: that of one built by the same calls which was used already, if there is one."""
-    known = _counts.setdefault(identity, [])
-    for count in known:
-        if count.begun and not count.replaced:
-            count.replaced = True
-            successor = Count()
-            successor.begun, successor.seen = count.begun, count.seen
-            known.remove(count)
-            known.append(successor)
-            return successor
-    known.append(Count())
-    return known[-1]
 
 
 def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,16 +168,16 @@ def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
 def _begin(loader: Any, frame: FrameType | None) -> Iteration:
     state = loader.__dict__
     count = state.get("_dllint_count")
-    if not isinstance(count, Count):
-        count = state["_dllint_count"] = Count()
+    if not isinstance(count, epochs.Count):
+        count = state["_dllint_count"] = epochs.Count()
     previous = getattr(state.get("_iterator"), _STATE, None)
     if previous is not None and previous.open:
         _close(previous)
     chain = sites.chain(frame)
-    if _is_enough(count):
+    if epochs.is_enough(count):
         enough("max-epochs", state.get(_NAME, ""), count.begun)
     if not count.begun:
-        count.beside = [(weakref.ref(one), one.batches) for one in list(_open) if one.open]
+        count.beside = [(weakref.ref(one), one.batches) for one in list(epochs.opened) if one.open]
     iteration = Iteration(state.get(_NAME, ""), count.begun)
     count.begun += 1
     iteration.counter = count
@@ -221,33 +191,30 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
         else None
     )
     iteration.total = describing.length(loader)
-    iteration._cut_at = _cut_at(count)
+    iteration._cut_at = epochs.cut_at(count)
     iteration._deadline = float("inf") if plan.deadline is None else clock() + plan.deadline - time.time()
-    _open.add(iteration)
+    epochs.opened.add(iteration)
     events.iterating(loader, iteration)
     return iteration
 
 
-def _cut_at(count: Count) -> int:
-    """After how many batches an epoch ends: at once, when the loader has had its epochs and waits for another one."""
-    if not plan.max_batches:
-        return -1
-    return 1 if plan.max_epochs and count.seen >= plan.max_epochs * plan.max_batches else plan.max_batches
-
-
-def _is_enough(count: Count) -> bool:
-    if not plan.max_epochs:
+def _goes_on(loader: Any, frame: FrameType) -> bool:
+    """Whether a loader begins an epoch with an iterator that it has; the epoch is recorded as an iteration then."""
+    known = _iterators.get(loader)
+    iterator = known() if known is not None else None
+    iteration = getattr(iterator, _STATE, None)
+    if iteration is None or not iteration.open:
         return False
-    epoch = plan.max_batches or 1
-    if count.seen < plan.max_epochs * epoch:
-        return False
-    if count.begun >= plan.max_epochs * max(epoch, 16):
-        return True
-    # What was open when this loader began, and gave nothing since, was left so: nobody waits for its batches.
-    beside = ((seen(), batches) for seen, batches in count.beside)
-    left = [one for one, batches in beside if one is not None and one.batches == batches]
-    others = (one for one in list(_open) if one.open and one.counter is not count and one not in left)
-    return all(one.counter.seen >= plan.max_epochs * epoch for one in others)
+    if iteration.batches:
+        _close(iteration, iteration.batches == iteration.total, iteration.batches == plan.max_batches)
+        method, pids = iteration.method, iteration.pids
+        iteration = _begin(loader, frame)
+        iteration.fresh, iteration.pids = False, pids
+        _begun(loader, iteration, iterator, 0.0, None)
+        iteration.method = method
+    iteration._cut_at = -1
+    iteration._look_at = 0
+    return True
 
 
 def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, error: BaseException | None) -> None:
@@ -270,9 +237,10 @@ def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, err
     )
     if error is not None:
         iteration.open = False
-        _open.discard(iteration)
+        epochs.opened.discard(iteration)
         return
     setattr(iterator, _STATE, iteration)
+    _iterators[loader] = weakref.ref(iterator)
     events.iterated(loader, iteration)
 
 
@@ -367,12 +335,14 @@ def _cut(iterator: Any, iteration: Iteration) -> None:
         iterator._shutdown_workers()
 
 
-def _close(iteration: Iteration, natural: bool = False, cut: bool = False, error: BaseException | None = None) -> None:
+def _close(
+    iteration: events.Iteration, natural: bool = False, cut: bool = False, error: BaseException | None = None
+) -> None:
     if not iteration.open:
         return
     iteration.open = False
     iteration._look_at = 0
-    _open.discard(iteration)
+    epochs.opened.discard(iteration)
     whole = plan.max_batches or 1
     ended = natural or cut
     iteration.counter.seen += whole if ended else min(max(iteration.batches, 1), whole)
