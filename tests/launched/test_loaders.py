@@ -509,3 +509,31 @@ def test_processes_know_their_torch(train: Start) -> None:
     ran = train("import torch; print(torch.__version__)")
     assert ran.main.torch == ran.out.strip()
     assert isinstance(ran.main, Process)
+
+
+CRASHES = """\
+from data import *
+import ctypes, signal
+
+class Bad(Numbers):
+    def __getitem__(self, index):
+        if index == 9:
+            ctypes.string_at(0) if len(sys.argv) > 1 else os.kill(os.getpid(), signal.SIGKILL)
+        return super().__getitem__(index)
+
+for _ in DataLoader(Bad(), 4, num_workers=1):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("crash",), "was killed by SIGSEGV in `__getitem__` at train.py:7"),
+        ((), "was killed by SIGKILL"),
+    ],
+)
+def test_a_worker_that_a_signal_ends(train: Start, words: tuple[str, ...], said: str) -> None:
+    ran = train(CRASHES, "train.py", *words, files={"data.py": DATA})
+    assert ran.report["exit"]["message"].startswith("worker 0 of the DataLoader at train.py:10 (pid ")
+    assert ran.report["exit"]["message"].endswith(said) and ran.status == 3

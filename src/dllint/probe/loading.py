@@ -25,6 +25,7 @@ _LISTED = 64
 _PROGRESS = 0.25
 _QUICK = 0.001
 _PERIOD = 64
+_DYING = 0.5
 _NAME = "_dllint_loader"
 _STATE = "_dllint_iteration"
 
@@ -262,6 +263,8 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             _watched(_close, iteration, True)
             raise
         except BaseException as error:
+            if isinstance(error, (RuntimeError, EOFError, OSError)):
+                _watched(_tell_dead, self)
             _watched(_close, iteration, False, False, sites.unseen(error))
             raise
         iteration.batches += 1
@@ -333,6 +336,19 @@ def _cut(iterator: Any, iteration: Iteration) -> None:
     _close(iteration, False, True)
     if not iteration.persistent and hasattr(iterator, "_shutdown_workers"):
         iterator._shutdown_workers()
+
+
+def _tell_dead(iterator: Any) -> None:
+    """Record the workers that a signal ended: no process can say so of itself."""
+    workers = list(getattr(iterator, "_workers", ()))
+    # Its connection may be gone before the process is.
+    until = clock() + _DYING
+    while all(worker.is_alive() for worker in workers) and clock() < until:
+        time.sleep(0.01)
+    for worker in workers:
+        code = worker.exitcode
+        if code is not None and code < 0:
+            recorder.record("end", pid=worker.pid, signal=-code)
 
 
 def _close(
