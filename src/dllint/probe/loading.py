@@ -7,6 +7,7 @@ A shortened epoch ends as if the data had ended; when a loader has had its epoch
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
@@ -341,10 +342,11 @@ def _cut(iterator: Any, iteration: Iteration) -> None:
 def _tell_dead(iterator: Any) -> None:
     """Record the workers that a signal ended: no process can say so of itself."""
     workers = list(getattr(iterator, "_workers", ()))
-    # Its connection may be gone before the process is.
+    # Its connection may be gone before the process is; torch's handler of SIGCHLD raises wherever it interrupts.
     until = clock() + _DYING
-    while all(worker.is_alive() for worker in workers) and clock() < until:
-        time.sleep(0.01)
+    with contextlib.suppress(RuntimeError):
+        while all(worker.is_alive() for worker in workers) and clock() < until:
+            time.sleep(0.01)
     for worker in workers:
         code = worker.exitcode
         if code is not None and code < 0:
