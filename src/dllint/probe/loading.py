@@ -36,6 +36,8 @@ starting = threading.local()
 _names = 0
 _iterators: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 """The last iterator of each loader; not on the loader itself, which the program may pickle."""
+_users: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
+"""By the id of a dataset: the last loader of it that the program itself built, and where."""
 
 
 class Iteration(events.Iteration):
@@ -109,7 +111,7 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
     recorder.record(
         "loader",
         loader=name,
-        site=chain[0] if chain else None,
+        site=_place(chain, dataset),
         chain=chain,
         cls=describing.qualified(type(loader)),
         arguments={key: describing.described(value) for key, value in arguments.items()},
@@ -120,11 +122,26 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
         error=None if error is None else f"{type(error).__name__}: {error}",
     )
     if error is None:
+        if chain and not sites.is_installed(chain[0]["path"]):
+            _users[id(dataset)] = (weakref.ref(loader), chain[0])
         loader.__dict__[_NAME] = name
         loader.__dict__["_dllint_count"] = epochs.succeeding(sites.identity(frame))
         data = sys.modules["torch.utils.data.dataloader"]
         restarts.hook(loader, data.DataLoader, _goes_on, lambda: plan.max_batches or -1)
         events.loader_built(loader, name)
+
+
+def _place(chain: list[dict[str, Any]], dataset: Any) -> dict[str, Any] | None:
+    """The user's call that a loader comes from.
+
+    A package that rebuilds a loader of the user for another sampler, as accelerate, has its dataset from there.
+    """
+    if chain and sites.is_installed(chain[0]["path"]):
+        before, site = _users.get(id(dataset), (lambda: None, None))
+        loader = before()
+        if loader is not None and loader.dataset is dataset:
+            return site
+    return sites.place(chain)
 
 
 def _builder(frame: FrameType | None, loader: Any) -> FrameType | None:
@@ -183,7 +200,7 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
     iteration = Iteration(state.get(_NAME, ""), count.begun)
     count.begun += 1
     iteration.counter = count
-    iteration.site = chain[0] if chain else None
+    iteration.site = sites.place(chain)
     iteration.workers = loader.num_workers
     iteration.persistent = bool(getattr(loader, "persistent_workers", False)) and iteration.workers > 0
     iteration.fresh = iteration.workers > 0 and not (iteration.persistent and state.get("_iterator") is not None)

@@ -74,7 +74,7 @@ def _launched(process: Any, of_loader: bool, frame: Any, since: float, error: Ba
         "launch",
         t=since,
         api="DataLoader" if of_loader else _api(frame),
-        site=chain[0] if chain else None,
+        site=sites.place(chain),
         chain=chain,
         method=method,
         daemon=bool(process.daemon),
