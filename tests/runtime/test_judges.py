@@ -405,12 +405,14 @@ def test_growth_of_their_own_is_no_accounting(run: Recorded) -> None:
 
 
 def test_kept_batches(run: Recorded) -> None:
-    run.loader().add(Limits, loader="70.1", values={"nofile": 1024})
+    """A loop that kept its batches until it failed, with this limit and three tensors per batch, had 165 of them."""
+    run.loader().add(Limits, loader="70.1", values={"nofile": 512, "fds": 6})
+    run.add(Batch, loader="70.1", storages=3)
     run.add(Iteration, loader="70.1", site=Site(run.path, *run.loop_span), workers=2, method="fork")
-    run.add(Kept, loader="70.1", batches=16, fds_a_batch=3.0, maps_a_batch=3.0)
+    run.add(Kept, loader="70.1", batches=16, fds_a_batch=2.7, maps_a_batch=3.0)
     verdict, evidence = run.judged(run.about_loader("DLL306"))
     assert verdict == "confirmed"
-    assert evidence.endswith("the limit is 1,024, reached after about 341 batches")
+    assert evidence.endswith("the limit is 512, reached after about 165 batches")
     assert run.discovered() == [("DLL306", "confirmed", 14)]
 
 
