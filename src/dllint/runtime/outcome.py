@@ -10,7 +10,7 @@ from typing import Any
 from dllint import files, linter, registry, suppressions
 from dllint.config import Settings
 from dllint.evidence.failures import passed_on
-from dllint.evidence.loader_runs import Seen
+from dllint.evidence.loader_runs import LoaderRun, Seen
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.linter import Report
@@ -75,7 +75,17 @@ def _predicted(
     for loader, runs in gather.loaders(observation, seen):
         shown = max(runs, key=lambda one: (one.storages is not None, len(one.epochs)))
         methods = () if shown.fixed else defaults
-        yield dataclasses.replace(loader, predictions=predict.predictions(shown, measured, methods, epochs, workers))
+        told = predict.predictions(shown, measured, methods, epochs, workers, _ranks(shown, runs))
+        yield dataclasses.replace(loader, predictions=told)
+
+
+def _ranks(shown: LoaderRun, runs: Iterable[LoaderRun]) -> tuple[LoaderRun, ...]:
+    """The runs of a loader in other processes than the one that is shown, one for each."""
+    own = shown.process.pid if shown.process is not None else shown.loader.pid
+    by_process: dict[int, LoaderRun] = {}
+    for run in sorted((one for one in runs if one.iterated), key=lambda one: len(one.epochs)):
+        by_process[run.process.pid if run.process is not None else run.loader.pid] = run
+    return tuple(run for pid, run in by_process.items() if pid != own)
 
 
 def how_it_ended(run: Run) -> Ending:

@@ -17,7 +17,9 @@ PREFETCH_FACTOR = 2
 
 def ahead(project: Project, loader: Loader) -> int | None:
     """The bytes that wait in shared memory at a time: (workers x prefetch_factor + 2) x bytes of a batch; None where a
-    part of that is not known. The two are the batch in use and the one before it, which the loss keeps until the next. Of an item counts what has a shape in the source; a number beside it hardly matters."""
+    part of that is not known. The two are the batch in use and the one before it, which the loss keeps alive.
+
+    Of an item counts what has a shape in the source; a number beside it hardly matters."""
     if not all(loader.argument(name).absent for name in ("collate_fn", "batch_sampler")):
         return None
     workers = loader.workers().count
