@@ -27,7 +27,7 @@ if __name__ == "__main__":
     train, check = DataLoader(Numbers(12), 2), DataLoader(Numbers(12), 2)
     held = [iter(check)]
     next(held[0])
-    for epoch in range(40):
+    for epoch in range(20):
         for _ in batches(train):
             pass
         for _ in batches(check):
@@ -54,7 +54,7 @@ class Forever:
 if __name__ == "__main__":
     loader = Again(Numbers(400), 2, sampler=Forever(), num_workers=2)
     Again.__len__ = lambda self: 200
-    for epoch in range(40):
+    for epoch in range(20):
         print(epoch, sum(len(one) for one in loader), flush=True)
 """
 

@@ -256,3 +256,11 @@ def test_the_users_line_stands_above_the_stack_of_a_hang(run: Recorded) -> None:
     run.loader().add(Stack, text=stack)
     report = told(run, ended="time-limit", stalled=True, exit=None, signal=15)
     assert report.exit.stacks[run.main_pid] == f"waits in main at train.py:14\n{stack}"
+
+
+def test_waits_that_come_in_bursts_are_told_by_their_mean(run: Recorded) -> None:
+    """The verdict and its figures are of the same kind: one wait of 80 ms in four is 20 ms per batch."""
+    waits, steps = (1.0, *(0.08, 0.0, 0.0, 0.0) * 2), (0.006,) * 9
+    run.loader().add(Epoch, loader="70.1", batches=9, waits=waits, steps=steps)
+    (loader,) = told(run).loaders
+    assert "loading is the bottleneck: 20.0 ms of wait and 6.0 ms of work per batch" in loader.summary

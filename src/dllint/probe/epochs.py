@@ -56,9 +56,13 @@ def seen_of(count: Count) -> int:
     found = count.seen
     for one in list(opened):
         if one.open and one.counter is count and one.batches:
-            ended = one.batches in (one.total, plan.max_batches)
-            found += whole if ended else min(one.batches, whole) if plan.max_batches else 0
+            found += whole if is_whole(one) else min(one.batches, whole) if plan.max_batches else 0
     return found
+
+
+def is_whole(iteration: events.Iteration) -> bool:
+    """Whether an iteration has given all that there is, or all that it may."""
+    return iteration.batches in (iteration.total, plan.max_batches)
 
 
 def cut_at(count: Count) -> int:

@@ -379,7 +379,7 @@ def _close(
     iteration._look_at = 0
     epochs.opened.discard(iteration)
     whole = plan.max_batches or 1
-    ended = natural or cut
+    ended = natural or cut or epochs.is_whole(iteration)
     iteration.counter.seen += whole if ended else min(max(iteration.batches, 1), whole)
     recorder.record(
         "epoch",
