@@ -10,7 +10,7 @@ import pytest
 
 from dllint import registry
 from dllint.finding import Place
-from dllint.observation import Blind, End, Epoch, Feeder, Iteration, Line, Loader, Process, Site, Storages
+from dllint.observation import Blind, End, Epoch, Feeder, Iteration, Launch, Line, Loader, Process, Site, Storages
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -334,6 +334,16 @@ def test_no_rule_judges_what_was_not_executed(run: Recorded, code: str) -> None:
     watched(run)
     dead = run.finding(code, span=Span(20, 14, 20, 50))
     assert run.judged(dead, failed=True) == ("not reached", "line 20 was not executed in this run")
+
+
+def test_a_verdict_names_the_launcher(run: Recorded) -> None:
+    site = Site(run.path, *run.loop_span)
+    run.add(Launch, api="mp.spawn", site=site, method="spawn", child=91)
+    run.add(Process, 91, role="child", start_method="spawn", parent=run.main_pid)
+    run.loader("spawn", pid=91)
+    verdict, evidence = run.judged(run.finding("DLL101"))
+    assert verdict == "confirmed"
+    assert evidence.endswith("the DataLoader is in a process that mp.spawn at train.py:14 started by spawn")
 
 
 def test_what_a_process_cannot_tell_is_no_line_that_was_not_executed(run: Recorded) -> None:
