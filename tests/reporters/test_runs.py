@@ -128,7 +128,10 @@ def test_loaders_say_what_runs_out(report: RunReport) -> None:
     assert "loaders.py:5:12 DataLoader of data.Records, 2 workers by spawn\n" in told
     assert "  loading is not the bottleneck: 20 ms of wait for 50 ms of work\n" in told
     assert "  SCM_MAX_FD (forkserver) fails: fails at 246 storages; you have 300\n" in told
-    assert "  memory holds: takes 1 GiB of 24\n" in told
+    assert "  below half of the limit: memory\n" in told
+    near = replace(report.loaders[0].predictions[1], need=13 << 30)
+    near_too = replace(report, loaders=(replace(report.loaders[0], predictions=(near,)),))
+    assert "  memory holds: takes 1 GiB of 24\n" in text(near_too)
 
 
 def test_a_loader_that_was_never_iterated_has_started_no_workers(report: RunReport) -> None:
