@@ -1,4 +1,4 @@
-"""Which of the lines in question a program executed: recorded on Python 3.12 and newer."""
+"""Which of the lines in question a program executed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dllint.observation import Line
+from dllint.observation import Blind, Line, Observation, Trouble
 from dllint.runtime.run import Command, Options, run
 
 PROGRAM = """\
@@ -30,30 +30,108 @@ def unused():
     return 1
 made = 3
 """
+LATE = '''\
+import colorsys, os, sys
+def kept(value):
+    """A docstring."""
+    made = [
+        value,
+    ]
+
+    def within(other):
+        return other if other else made
+    if value > 1:
+        return within
+    try:
+        raise ValueError(value)
+    except ValueError:
+        return within(value)
 
 
-def _recording() -> str:
-    """An interpreter that can record lines; "" where there is none."""
-    if sys.version_info >= (3, 12):
-        return sys.executable
-    for name in ("python3.12", "python3.13", "python3.14"):
-        found = shutil.which(name)
-        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
-            return found
-    return ""
+class Held:
+    """A docstring."""
+    size = 3
+
+    def __init__(self):
+        self.size = 4
+
+    def unused(self):
+        return self.size
 
 
-def test_lines_that_are_executed_are_recorded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    python = _recording()
-    if not python:
-        pytest.skip("no Python from 3.12 on")
+if len(sys.argv) > 5:
+    print("never")
+if __name__ == "__main__":
+    kept(1)
+    Held()
+    assert "within" in kept(2).__qualname__ and kept.__doc__ == Held.__doc__ == "A docstring."
+    import inspect
+    print(inspect.getsource(kept).count("\\n"), kept.__code__.co_firstlineno)
+'''
+
+
+def _interpreters() -> list[str]:
+    """This one, which is tested on each version, and where it must mark code one that need not."""
+    found = [sys.executable]
+    names = ("python3.12", "python3.13", "python3.14") if sys.version_info < (3, 12) else ()
+    for path in filter(None, map(shutil.which, names)):
+        if len(found) < 2 and subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode == 0:
+            found.append(path)
+    return found
+
+
+def _observed(directory: Path, python: str, words: tuple[str, ...], files: dict[str, str]) -> Observation:
+    asked = []
+    for name, text in files.items():
+        (directory / name).write_text(text)
+        asked += [(str(directory / name), number + 1) for number in range(text.count("\n"))]
+    return run(
+        Options(Command("command", (python, *words)), lines=tuple(asked), in_place=True, progress=False)
+    ).observation
+
+
+@pytest.mark.parametrize("python", _interpreters())
+def test_lines_that_are_executed_are_recorded_once(
+    python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(PROGRAM)
-    (tmp_path / "inner.py").write_text(INNER)
-    asked = [(str(tmp_path / "train.py"), number) for number in range(1, 12)]
-    asked += [(str(tmp_path / "inner.py"), number) for number in (2, 3)]
-    options = Options(Command("command", (python, "train.py")), lines=tuple(asked), in_place=True, progress=False)
-    seen = run(options).observation
+    seen = _observed(tmp_path, python, ("-m", "train"), {"train.py": PROGRAM, "inner.py": INNER})
     executed = sorted((Path(one.path).name, one.line) for one in seen.of(Line))
-    assert executed == [("inner.py", 3), *(("train.py", number) for number in (1, 2, 5, 6, 9, 10, 11))]
+    inner = [("inner.py", number) for number in (1, 3)]
+    assert executed == [*inner, *(("train.py", number) for number in (1, 2, 5, 6, 9, 10, 11))]
     assert all(one.lines for one in seen.processes.values())
+    assert not list(seen.of(Blind)) and not list(seen.of(Trouble))
+
+
+@pytest.mark.parametrize("python", _interpreters())
+def test_of_the_script_itself_the_functions_are_known(
+    python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen = _observed(tmp_path, python, ("train.py",), {"train.py": LATE})
+    executed = {one.line for one in seen.of(Line)}
+    blind = {line for one in seen.of(Blind) for line in one.lines}
+    assert {4, 8, 9, 10, 11, 12, 13, 15, 20, 22, 23} <= executed
+    assert not {26, 30} & executed and 26 not in blind
+    assert 32 in executed | blind
+    assert not list(seen.of(Trouble))
+    assert capfd.readouterr().out == "14 2\n"
+
+
+def test_a_script_whose_code_was_exchanged_ends_as_it_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its functions, and those that a spawned process has of it, are given up in order."""
+    monkeypatch.chdir(tmp_path)
+    program = (
+        "import colorsys, multiprocessing, sys\n"
+        "def work():\n    return [lambda: 3 for _ in range(9)]\n"
+        "class Held:\n    def __del__(self):\n        return work()\n"
+        "if __name__ == '__main__':\n"
+        "    held = Held()\n"
+        "    child = multiprocessing.get_context('spawn').Process(target=work)\n"
+        "    child.start(); child.join(); sys.exit(child.exitcode)\n"
+    )
+    (tmp_path / "train.py").write_text(program)
+    asked = tuple((str(tmp_path / "train.py"), line) for line in range(1, 12))
+    ran = run(Options(Command("script", ("train.py",)), lines=asked, in_place=True, progress=False))
+    assert (ran.exit, ran.signal) == (0, None)
+    assert 3 in {one.line for one in ran.observation.of(Line)}

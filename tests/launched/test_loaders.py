@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,7 @@ def test_processes_of_every_launcher(train: Start, api: str) -> None:
     program = f"""\
 import multiprocessing as mp
 import sys
+import textwrap
 from concurrent.futures import ProcessPoolExecutor
 import torch
 
@@ -176,6 +178,7 @@ def test_what_counts_as_an_epoch(train: Start) -> None:
     program = """\
 from data import DataLoader, Numbers
 import sys
+import textwrap
 
 
 def outer_and_inner():
@@ -509,3 +512,61 @@ def test_processes_know_their_torch(train: Start) -> None:
     ran = train("import torch; print(torch.__version__)")
     assert ran.main.torch == ran.out.strip()
     assert isinstance(ran.main, Process)
+
+
+CRASHES = """\
+from data import *
+import ctypes, signal
+
+class Bad(Numbers):
+    def __getitem__(self, index):
+        if index == 9:
+            ctypes.string_at(0) if len(sys.argv) > 1 else os.kill(os.getpid(), signal.SIGKILL)
+        return super().__getitem__(index)
+
+for _ in DataLoader(Bad(), 4, num_workers=1):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("crash",), "was killed by SIGSEGV in `__getitem__` at train.py:7"),
+        ((), "was killed by SIGKILL"),
+    ],
+)
+def test_a_worker_that_a_signal_ends(train: Start, words: tuple[str, ...], said: str) -> None:
+    ran = train(CRASHES, "train.py", *words, files={"data.py": DATA})
+    assert ran.report["exit"]["message"].startswith("worker 0 of the DataLoader at train.py:10 (pid ")
+    assert ran.report["exit"]["message"].endswith(said) and ran.status == 3
+
+
+REBUILDS = """\
+from torch.utils.data import DataLoader
+
+def prepare(loader):
+    return DataLoader(loader.dataset, loader.batch_size, num_workers=loader.num_workers)
+
+def train(dataset):
+    for _ in DataLoader(dataset, 4, num_workers=1):
+        pass
+"""
+
+
+def test_a_loader_that_a_package_builds_is_told_at_the_users_line(train: Start) -> None:
+    program = """\
+        from data import *
+        import package
+        for _ in package.prepare(DataLoader(Numbers(), 4, num_workers=1)):
+            pass
+        package.train(Numbers(8))
+        """
+    installed = "lib/python/site-packages"
+    files = {"data.py": DATA, f"{installed}/package.py": REBUILDS}
+    setting = f"import sys; sys.path.append({installed!r})\n"
+    ran = train(setting + textwrap.dedent(program), files=files)
+    assert ran.status == 0, ran.err
+    assert [one.site.line for one in ran.seen.of(Loader) if one.site] == [4, 4, 6]
+    assert {one.site.line for one in ran.seen.of(Iteration) if one.site} == {4, 6}
+    assert [Path(one["site"]["filename"]).name for one in ran.report["loaders"]] == ["train.py", "train.py"]

@@ -128,7 +128,10 @@ def test_loaders_say_what_runs_out(report: RunReport) -> None:
     assert "loaders.py:5:12 DataLoader of data.Records, 2 workers by spawn\n" in told
     assert "  loading is not the bottleneck: 20 ms of wait for 50 ms of work\n" in told
     assert "  SCM_MAX_FD (forkserver) fails: fails at 246 storages; you have 300\n" in told
-    assert "  memory holds: takes 1 GiB of 24\n" in told
+    assert "  below half of the limit: memory\n" in told
+    near = replace(report.loaders[0].predictions[1], need=13 << 30)
+    near_too = replace(report, loaders=(replace(report.loaders[0], predictions=(near,)),))
+    assert "  memory holds: takes 1 GiB of 24\n" in text(near_too)
 
 
 def test_a_loader_that_was_never_iterated_has_started_no_workers(report: RunReport) -> None:
@@ -263,7 +266,7 @@ def test_the_page_holds_what_the_text_does(report: RunReport) -> None:
         "mp.spawn starts main",
         "train.py --name 'two words'",
         "fails at 246 storages; you have 300",
-        "limits.nofile",
+        "limits: nofile",
         "worker 1 of loaders.py:5",
         "it was started with -I",
         "/tmp/scratch/best.pt",
@@ -276,6 +279,21 @@ def test_sizes_among_the_limits_are_in_mib(report: RunReport) -> None:
     seen = page(replace(report, environment={"shm_free": 64 * MIB, "nofile_soft": MIB}))
     assert "<td>64.0 MiB</td>" in seen
     assert f"<td>{MIB}</td>" in seen
+
+
+def test_limits_have_the_names_that_people_know(report: RunReport) -> None:
+    limits = {"nofile_soft": 1024, "cgroup": {"limit": 64 * MIB}, "environment": {"OMP_NUM_THREADS": "1"}}
+    seen = page(replace(report, environment=limits))
+    for name in ("open files per process (ulimit -n)", "control group: limit", "OMP_NUM_THREADS"):
+        assert f'<th scope="row">{name}</th>' in seen
+    assert "nofile_soft" not in seen
+
+
+def test_the_page_lists_what_was_put_aside(report: RunReport) -> None:
+    many = tuple(Written(f"/home/me/epoch_{number:03}.pt", "new", 3 * MIB) for number in range(201))
+    seen = page(replace(report, written=many))
+    assert "epoch_199.pt</code></td>" in seen and "3.0 MiB" in seen and "And 1 more" in seen
+    assert "epoch_200" not in seen and "<code>--keep-writes DIR</code> keeps copies" in seen
 
 
 def test_the_page_quotes_what_a_program_says(report: RunReport) -> None:

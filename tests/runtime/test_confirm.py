@@ -10,7 +10,7 @@ import pytest
 
 from dllint import registry
 from dllint.finding import Place
-from dllint.observation import End, Epoch, Feeder, Iteration, Line, Loader, Process, Site, Storages
+from dllint.observation import Blind, End, Epoch, Feeder, Iteration, Launch, Line, Loader, Process, Site, Storages
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -322,6 +322,38 @@ def test_a_line_that_was_executed_is_reached(run: Recorded) -> None:
 
 def watched(run: Recorded) -> None:
     run.records = [replace(one, lines=True) if isinstance(one, Process) else one for one in run.records]
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in registry.rules()])
+def test_no_rule_judges_what_was_not_executed(run: Recorded, code: str) -> None:
+    """A branch that is dead in this run, in the program's own file: whatever else its loaders show."""
+    with Path(run.path).open("a") as file:
+        file.write("if None:\n    loader = DataLoader(Records(), num_workers=2)\n")
+    run.loader(method="spawn", error="AttributeError", text=LOCAL)
+    died(run, "AttributeError", LOCAL)
+    watched(run)
+    dead = run.finding(code, span=Span(20, 14, 20, 50))
+    assert run.judged(dead, failed=True) == ("not reached", "line 20 was not executed in this run")
+
+
+def test_a_verdict_names_the_launcher(run: Recorded) -> None:
+    site = Site(run.path, *run.loop_span)
+    run.add(Launch, api="mp.spawn", site=site, method="spawn", child=91)
+    run.add(Process, 91, role="child", start_method="spawn", parent=run.main_pid)
+    run.loader("spawn", pid=91)
+    verdict, evidence = run.judged(run.finding("DLL101"))
+    assert verdict == "confirmed"
+    assert evidence.endswith("the DataLoader is in a process that mp.spawn at train.py:14 started by spawn")
+
+
+def test_what_a_process_cannot_tell_is_no_line_that_was_not_executed(run: Recorded) -> None:
+    """Python 3.10 and 3.11 do not tell the top level of the program's own file."""
+    run.loader().add(Epoch, loader="70.1", batches=4)
+    watched(run)
+    other = run.about_loader("DLL205", span=Span(6, 9, 6, 33))
+    assert run.judged(other)[0] == "not reached"
+    run.add(Blind, path=run.path, lines=(6,))
+    assert run.judged(other) == ("refuted", "the workers sent 4 batches")
 
 
 def test_a_loader_that_was_not_built_is_not_judged_by_another_of_its_dataset(run: Recorded) -> None:

@@ -27,6 +27,7 @@ from dllint.observation import (
     Storages,
     Threads,
     Trial,
+    Worker,
 )
 
 if TYPE_CHECKING:
@@ -405,12 +406,14 @@ def test_growth_of_their_own_is_no_accounting(run: Recorded) -> None:
 
 
 def test_kept_batches(run: Recorded) -> None:
-    run.loader().add(Limits, loader="70.1", values={"nofile": 1024})
+    """A loop that kept its batches until it failed, with this limit and three tensors per batch, had 165 of them."""
+    run.loader().add(Limits, loader="70.1", values={"nofile": 512, "fds": 6})
+    run.add(Batch, loader="70.1", storages=3)
     run.add(Iteration, loader="70.1", site=Site(run.path, *run.loop_span), workers=2, method="fork")
-    run.add(Kept, loader="70.1", batches=16, fds_a_batch=3.0, maps_a_batch=3.0)
+    run.add(Kept, loader="70.1", batches=16, fds_a_batch=2.7, maps_a_batch=3.0)
     verdict, evidence = run.judged(run.about_loader("DLL306"))
     assert verdict == "confirmed"
-    assert evidence.endswith("the limit is 1,024, reached after about 341 batches")
+    assert evidence.endswith("the limit is 512, reached after about 165 batches")
     assert run.discovered() == [("DLL306", "confirmed", 14)]
 
 
@@ -570,7 +573,9 @@ def drawn(run: Recorded, *epochs: tuple[str, str], source: str = "self.rng") -> 
     for epoch, by_worker in enumerate(epochs):
         for worker, digests in enumerate(by_worker):
             for index, digest in enumerate(digests):
-                values = {"epoch": epoch, "worker": worker, "index": str(index), "source": source, "digest": digest}
+                values = {"epoch": epoch, "worker": worker, "index": str(index), "source": source}
+                # A capital is a state that was the same before, and is not after.
+                values |= {"digest": digest.lower(), "after": f"{digest}{worker if digest.isupper() else ''}"}
                 run.add(Draw, 80 + worker, loader="70.1", **values)
     return run
 
@@ -590,9 +595,26 @@ def test_draws_that_epochs_share(run: Recorded, code: str) -> None:
 @pytest.mark.parametrize("code", ["DLL602", "DLL603"])
 def test_a_generator_that_each_worker_seeds_anew(run: Recorded, code: str) -> None:
     """The state that it came with is the same in all; what is drawn is not."""
-    drawn(run, ("abc", "ade"))
-    assert run.judged(run.about_loader(code))[0] == "inconclusive"
+    drawn(run, ("ABC", "ABC"))
+    evidence = "workers started with the same state, and later drew different numbers"
+    assert run.judged(run.about_loader(code)) == ("inconclusive", evidence)
     assert run.discovered() == []
+
+
+@pytest.mark.parametrize("code", ["DLL602", "DLL603"])
+def test_one_equal_draw_is_too_few(run: Recorded, code: str) -> None:
+    """So does a dataset that makes the same table in each worker."""
+    drawn(run, ("a", "a"))
+    assert run.judged(run.about_loader(code)) == (
+        "inconclusive",
+        "workers drew the same numbers once, which is too few to tell",
+    )
+
+
+@pytest.mark.parametrize("code", ["DLL602", "DLL603"])
+def test_an_iterator_that_is_left_at_once_hides_no_repeats(run: Recorded, code: str) -> None:
+    drawn(run, ("ab", ""), ("abcd", "abcd"))
+    assert run.judged(run.about_loader(code))[0] == "confirmed"
 
 
 @pytest.mark.parametrize("code", ["DLL602", "DLL603"])
@@ -759,3 +781,18 @@ def test_workers_that_never_came_were_not_started(run: Recorded) -> None:
     verdict, evidence = run.judged(run.finding("DLL101"))
     assert verdict == "confirmed"
     assert "none did" in evidence and "started by" not in evidence
+
+
+def test_a_worker_without_descriptors_sent_nothing_that_cannot_be_pickled(run: Recorded) -> None:
+    run.loader().add(Feeder, 80, exception="OSError", text="[Errno 24] Too many open files")
+    assert run.judged(run.about_loader("DLL205"))[0] == "inconclusive"
+    assert run.discovered() == []
+    said = run.confirm(run.about_loader("DLL205"), run.about_loader("DLL306"), hung=True)
+    assert said.death is not None and said.death.finding.code == "DLL306"
+
+
+def test_workers_of_which_not_all_started(run: Recorded) -> None:
+    run.loader("spawn", error="AttributeError", text=LAMBDA).add(Worker, 80, loader="70.1", worker=0, workers=2)
+    verdict, evidence = run.judged(run.finding("DLL101"))
+    assert verdict == "confirmed"
+    assert evidence.startswith("1 of 2 workers started by spawn, and no batch came: AttributeError: Can't pickle")

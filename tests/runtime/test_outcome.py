@@ -234,3 +234,33 @@ def test_limits_of_start_methods_that_a_loader_never_uses_are_not_predicted(
     assert "forkserver" in settings.targets.default_start_methods()
     (loader,) = told(run, settings).loaders
     assert ("forkserver" in {one.method for one in loader.predictions}) == others
+
+
+def test_a_kill_for_lack_of_memory_says_so(run: Recorded) -> None:
+    run.loader().add(End, pid=run.first_worker + 1, signal=9)
+    run.add(End, exit=1, exception="RuntimeError", text="DataLoader worker (pid(s) 81) exited unexpectedly")
+    report = told(run, exit=1, memory_kills=1)
+    assert report.exit.message == "worker 1 of the DataLoader at train.py:13 (pid 81) was killed by SIGKILL"
+    assert report.exit.cause.startswith("The kernel killed it because memory ran out: the ")
+    assert "something else sent the signal" in told(run, exit=1).exit.cause
+
+
+def test_the_users_line_stands_above_the_stack_of_a_hang(run: Recorded) -> None:
+    stack = (
+        'Thread 0x01 (most recent call first):\n  File "/usr/lib/python3.11/threading.py", line 3 in wait\n'
+        'Current thread 0x02 (most recent call first):\n  File "/usr/lib/python3.11/selectors.py", line 415 in select\n'
+        '  File "/v/lib/python3.11/site-packages/torch/utils/data/dataloader.py", line 9 in __next__\n'
+        '  File "/v/lib/python3.11/site-packages/wrapping.py", line 8 in __iter__\n'
+        '  File "/home/me/train.py", line 14 in main\n'
+    )
+    run.loader().add(Stack, text=stack)
+    report = told(run, ended="time-limit", stalled=True, exit=None, signal=15)
+    assert report.exit.stacks[run.main_pid] == f"waits in main at train.py:14\n{stack}"
+
+
+def test_waits_that_come_in_bursts_are_told_by_their_mean(run: Recorded) -> None:
+    """The verdict and its figures are of the same kind: one wait of 80 ms in four is 20 ms per batch."""
+    waits, steps = (1.0, *(0.08, 0.0, 0.0, 0.0) * 2), (0.006,) * 9
+    run.loader().add(Epoch, loader="70.1", batches=9, waits=waits, steps=steps)
+    (loader,) = told(run).loaders
+    assert "loading is the bottleneck: 20.0 ms of wait and 6.0 ms of work per batch" in loader.summary

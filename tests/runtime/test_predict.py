@@ -192,6 +192,25 @@ def test_private_growth_goes_on_over_the_epochs() -> None:
     assert "the control group allows 1.0 GiB" in said.message
 
 
+def test_growth_that_has_stopped_is_not_taken_on() -> None:
+    """What workers hold after 1, 2, 4, … batches shows it: an allocator's first steps say nothing of later batches."""
+    run = sampled({10: [growing(100), growing(180), growing(180)]})
+    for number, anon in enumerate((100, 180, 180, 180, 180)):
+        run.samples.append(Sample(10, 5.0, "trend", "1.1", worker=0, batches=1 << number, **growing(anon)))
+    found = forecast(run, epochs=1000)
+    assert found is not None
+    assert (found.private, found.private_end) == (180 * MIB, 180 * MIB)
+
+
+def test_ranks_use_memory_at_the_same_time() -> None:
+    batch = Batch(1, 0.0, "1.1", storages=1, bytes=MIB, shm=MIB)
+    one, other = (sampled({pid: [growing(100), growing(100)]}, first_batch=batch) for pid in (10, 11))
+    found = predictions(one, Limits(memory_total=GIB), [], ranks=(other,))
+    memory = of("memory", found)
+    assert (memory.need, "with 2 workers in 2 processes" in memory.message) == (200 * MIB, True)
+    assert of("/dev/shm", found).need == 2 * (1 * 2 + 2) * MIB
+
+
 def test_copies_of_a_parents_pages_are_no_more_than_the_parent_has() -> None:
     run = sampled({10: [growing(100), growing(200), growing(300)]})
     run.samples.append(Sample(1, 0.0, "before workers", "1.1", pss_anon=500 * MIB, rss=600 * MIB))

@@ -43,6 +43,14 @@ _TIMED_OUT = r"DataLoader timed out after [\d.]+ seconds"
 _PASSED_ON = r"^(?:\w+\.)*(?:ProcessRaisedException|ProcessExitedException|ChildFailedError|CalledProcessError)\b"
 
 
+_EXHAUSTED = r"[Tt]oo many open files|\[Errno (?:23|24)\]|Communication with the workers is no longer possible"
+
+
+def out_of_descriptors(text: str) -> bool:
+    """Whether a process could open no more file descriptors: nothing is wrong with what it wanted to send."""
+    return bool(re.search(_EXHAUSTED, text))
+
+
 def timed_out(text: str) -> bool:
     """Whether a loader gave up waiting, which without its `timeout` would have been a hang."""
     return bool(re.search(_TIMED_OUT, text))

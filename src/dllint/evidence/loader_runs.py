@@ -18,6 +18,7 @@ from dllint.evidence.failures import timed_out
 from dllint.finding import Finding
 from dllint.observation import (
     Batch,
+    Blind,
     Cuda,
     Draw,
     End,
@@ -240,7 +241,13 @@ class Seen:
             return None
         if self.at(finding.path, finding.span) or self.launched_at(finding) or self.died_at(finding):
             return True
-        return any(touches(Site(one.path, one.line), finding) for one in self._lines)
+        if any(touches(Site(one.path, one.line), finding) for one in self._lines):
+            return True
+        return None if any(touches(site, finding) for site in self._blind) else False
+
+    @functools.cached_property
+    def _blind(self) -> set[Site]:
+        return {Site(one.path, line) for one in self.observation.of(Blind) for line in one.lines}
 
     @functools.cached_property
     def _lines(self) -> list[Line]:

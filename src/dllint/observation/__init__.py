@@ -41,6 +41,7 @@ from dllint.observation.loaders import (
 )
 from dllint.observation.measures import Cuda, Draw, Handle, Item, Limits, Moment, Sample, Threads
 from dllint.observation.processes import (
+    Blind,
     End,
     Enough,
     Feeder,
@@ -62,6 +63,7 @@ __all__ = [
     "STACKS",
     "SUFFIX",
     "Batch",
+    "Blind",
     "Cuda",
     "Draw",
     "End",

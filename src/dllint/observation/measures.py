@@ -79,7 +79,9 @@ class Handle(Record, kind="handle"):
 
 @dataclass(frozen=True)
 class Draw(Record, kind="draw"):
-    """A digest of random draws that a worker made for an item, to see repeats across workers and epochs."""
+    """Random draws that a worker made for a batch: digests of the generator's state before and `after` them, so that
+    repeats across workers and epochs are seen. What has the same state before, and another one after, was seeded
+    again meanwhile, or drew more."""
 
     loader: str = ""
     epoch: int = 0
@@ -87,6 +89,7 @@ class Draw(Record, kind="draw"):
     index: str = ""
     source: str = ""
     digest: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True)

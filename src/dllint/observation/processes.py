@@ -47,6 +47,14 @@ class Line(Record, kind="line"):
 
 
 @dataclass(frozen=True)
+class Blind(Record, kind="blind"):
+    """Lines of a file on which the check has findings, and whose execution this process cannot tell."""
+
+    path: str = ""
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Launch(Record, kind="launch"):
     """The process started another one. `api` is what the user's code called: `Process`, `mp.spawn`, `Pool`,
     `DataLoader`, `ProcessPoolExecutor`, `subprocess`, `os.fork`, `os.exec`. `child` is `None` where starting failed

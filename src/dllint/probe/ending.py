@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 
-from dllint.probe import recorder, sites
+from dllint.probe import lines, recorder, sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def _told_at_exit() -> None:
     events = sys.modules.get("dllint.probe.events")
     if events is not None:
         events.process_ending()
+    lines.at_end()
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if isinstance(error, BaseException):
         tell_failure(error)

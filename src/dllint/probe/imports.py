@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from dllint.probe import recorder, sites
+from dllint.probe import lines, recorder, sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        lines.importing()
         if name not in _hooks:
             return None
         for finder in sys.meta_path:

@@ -1,7 +1,7 @@
-"""Records which of the lines that the check has findings on were executed, on Python 3.12 and newer.
+"""Records which of the lines that the check has findings on were executed.
 
-`sys.monitoring` calls back once for each line of the files in question, and is then told to be silent about it, so that
-a loop runs at its own speed. Older interpreters have nothing that costs as little: there nothing is recorded.
+On Python 3.12 and newer `sys.monitoring` calls back once for each line of the files in question, and is then told to be
+silent about it, so that a loop runs at its own speed. Older interpreters have nothing like it: there code is marked.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from dllint.probe import plan, recorder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType
     from typing import Any
 
 _TOOLS = (4, 3, 5)
 """Ids that neither debuggers nor profilers nor coverage have by convention, and then one that may be free."""
+
+_importing: Callable[[], None] | None = None
 
 _wanted: dict[str, set[int]] = {}
 _files: dict[str, set[int]] = {}
@@ -25,10 +28,10 @@ _files: dict[str, set[int]] = {}
 
 def watch(directory: str) -> bool:
     """Have the lines recorded that the launcher asked for; whether that can be done in this process."""
+    _read(os.path.join(directory, plan.LINES))
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is None:
-        return False
-    _read(os.path.join(directory, plan.LINES))
+        return _watch_by_marks()
     tool = next((one for one in _TOOLS if monitoring.get_tool(one) is None), None)
     if not _wanted or tool is None:
         return False
@@ -52,6 +55,32 @@ def watch(directory: str) -> bool:
     monitoring.register_callback(tool, events.LINE, executed)
     monitoring.set_events(tool, events.PY_START)
     return True
+
+
+def _watch_by_marks() -> bool:
+    global _importing
+    if sys.implementation.name != "cpython":
+        return False
+    if _wanted:
+        from dllint.probe import line_marks
+
+        line_marks.watch(_lines_of)
+        _importing = lambda: line_marks.exchange(sys._getframe(4), _lines_of)  # noqa: E731
+    return True
+
+
+def importing() -> None:
+    """Called when the program imports something: the file that it was started with is being executed by then."""
+    if _importing is not None:
+        recorder.guarded(_importing)
+
+
+def at_end() -> None:
+    """Called when a process ends by itself."""
+    if _importing is not None:
+        from dllint.probe import line_marks
+
+        line_marks.tell_unmarked(_lines_of)
 
 
 def _read(path: str) -> None:

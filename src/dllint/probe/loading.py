@@ -2,13 +2,12 @@
 
 Only methods of torch's own classes are replaced, so that loaders, their subclasses and iterators stay what they are.
 A shortened epoch ends as if the data had ended; when a loader has had its epochs, the next `iter(loader)` raises
-`EnoughSeen`. What counts as the same loader is the object, or one built by the same calls after the first was used,
-so that a loader that is built again every epoch comes to an end as well. An iteration that the program leaves early
-counts only for the batches that it took. A loader that is iterated inside an epoch of another one waits for that one.
+`EnoughSeen`; `epochs` says when that is.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from dllint.probe import describing, events, plan, recorder, sites
+from dllint.probe import describing, epochs, events, plan, recorder, restarts, sites
 from dllint.probe.ending import EnoughSeen, enough
 
 clock = time.perf_counter
@@ -27,6 +26,7 @@ _LISTED = 64
 _PROGRESS = 0.25
 _QUICK = 0.001
 _PERIOD = 64
+_DYING = 0.5
 _NAME = "_dllint_loader"
 _STATE = "_dllint_iteration"
 
@@ -34,23 +34,10 @@ starting = threading.local()
 """`iteration` is set while the workers of an iteration are being started by this thread."""
 
 _names = 0
-_counts: dict[Any, list[Count]] = {}
-_open: weakref.WeakSet[Iteration] = weakref.WeakSet()
-
-
-class Count:
-    """How much of a loader has been seen, in batches: an epoch that ended counts as many as one may have.
-
-    `beside` are the iterations that were open when its first one began, each with the batches that it had given.
-    """
-
-    __slots__ = ("begun", "beside", "replaced", "seen")
-
-    def __init__(self) -> None:
-        self.begun = 0
-        self.beside: list[tuple[weakref.ref[Iteration], int]] = []
-        self.seen = 0
-        self.replaced = False
+_iterators: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
+"""The last iterator of each loader; not on the loader itself, which the program may pickle."""
+_users: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
+"""By the id of a dataset: the last loader of it that the program itself built, and where."""
 
 
 class Iteration(events.Iteration):
@@ -68,14 +55,14 @@ class Iteration(events.Iteration):
 
 def forget() -> None:
     """In the child of a fork: what the parent iterates is not the child's."""
-    for iteration in list(_open):
+    for iteration in list(epochs.opened):
         iteration.open = False
-    _open.clear()
+    epochs.opened.clear()
 
 
 def close_all() -> None:
     """At the end of a process: what is still open was left by the program."""
-    for iteration in list(_open):
+    for iteration in list(epochs.opened):
         _close(iteration)
 
 
@@ -124,7 +111,7 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
     recorder.record(
         "loader",
         loader=name,
-        site=chain[0] if chain else None,
+        site=_place(chain, dataset),
         chain=chain,
         cls=describing.qualified(type(loader)),
         arguments={key: describing.described(value) for key, value in arguments.items()},
@@ -135,9 +122,26 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
         error=None if error is None else f"{type(error).__name__}: {error}",
     )
     if error is None:
+        if chain and not sites.is_installed(chain[0]["path"]):
+            _users[id(dataset)] = (weakref.ref(loader), chain[0])
         loader.__dict__[_NAME] = name
-        loader.__dict__["_dllint_count"] = _succeeding(sites.identity(frame))
+        loader.__dict__["_dllint_count"] = epochs.succeeding(sites.identity(frame))
+        data = sys.modules["torch.utils.data.dataloader"]
+        restarts.hook(loader, data.DataLoader, _goes_on, lambda: plan.max_batches or -1)
         events.loader_built(loader, name)
+
+
+def _place(chain: list[dict[str, Any]], dataset: Any) -> dict[str, Any] | None:
+    """The user's call that a loader comes from.
+
+    A package that rebuilds a loader of the user for another sampler, as accelerate, has its dataset from there.
+    """
+    if chain and sites.is_installed(chain[0]["path"]):
+        before, site = _users.get(id(dataset), (lambda: None, None))
+        loader = before()
+        if loader is not None and loader.dataset is dataset:
+            return site
+    return sites.place(chain)
 
 
 def _builder(frame: FrameType | None, loader: Any) -> FrameType | None:
@@ -149,21 +153,6 @@ def _builder(frame: FrameType | None, loader: Any) -> FrameType | None:
             return frame
         frame = frame.f_back
     return None
-
-
-def _succeeding(identity: Any) -> Count:
-    """The count of a new loader: that of one built by the same calls which was used already, if there is one."""
-    known = _counts.setdefault(identity, [])
-    for count in known:
-        if count.begun and not count.replaced:
-            count.replaced = True
-            successor = Count()
-            successor.begun, successor.seen = count.begun, count.seen
-            known.remove(count)
-            known.append(successor)
-            return successor
-    known.append(Count())
-    return known[-1]
 
 
 def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,20 +187,20 @@ def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
 def _begin(loader: Any, frame: FrameType | None) -> Iteration:
     state = loader.__dict__
     count = state.get("_dllint_count")
-    if not isinstance(count, Count):
-        count = state["_dllint_count"] = Count()
+    if not isinstance(count, epochs.Count):
+        count = state["_dllint_count"] = epochs.Count()
     previous = getattr(state.get("_iterator"), _STATE, None)
     if previous is not None and previous.open:
         _close(previous)
     chain = sites.chain(frame)
-    if _is_enough(count):
+    if epochs.is_enough(count):
         enough("max-epochs", state.get(_NAME, ""), count.begun)
     if not count.begun:
-        count.beside = [(weakref.ref(one), one.batches) for one in list(_open) if one.open]
+        count.beside = [(weakref.ref(one), one.batches) for one in list(epochs.opened) if one.open]
     iteration = Iteration(state.get(_NAME, ""), count.begun)
     count.begun += 1
     iteration.counter = count
-    iteration.site = chain[0] if chain else None
+    iteration.site = sites.place(chain)
     iteration.workers = loader.num_workers
     iteration.persistent = bool(getattr(loader, "persistent_workers", False)) and iteration.workers > 0
     iteration.fresh = iteration.workers > 0 and not (iteration.persistent and state.get("_iterator") is not None)
@@ -221,33 +210,30 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
         else None
     )
     iteration.total = describing.length(loader)
-    iteration._cut_at = _cut_at(count)
+    iteration._cut_at = epochs.cut_at(count)
     iteration._deadline = float("inf") if plan.deadline is None else clock() + plan.deadline - time.time()
-    _open.add(iteration)
+    epochs.opened.add(iteration)
     events.iterating(loader, iteration)
     return iteration
 
 
-def _cut_at(count: Count) -> int:
-    """After how many batches an epoch ends: at once, when the loader has had its epochs and waits for another one."""
-    if not plan.max_batches:
-        return -1
-    return 1 if plan.max_epochs and count.seen >= plan.max_epochs * plan.max_batches else plan.max_batches
-
-
-def _is_enough(count: Count) -> bool:
-    if not plan.max_epochs:
+def _goes_on(loader: Any, frame: FrameType) -> bool:
+    """Whether a loader begins an epoch with an iterator that it has; the epoch is recorded as an iteration then."""
+    known = _iterators.get(loader)
+    iterator = known() if known is not None else None
+    iteration = getattr(iterator, _STATE, None)
+    if iteration is None or not iteration.open:
         return False
-    epoch = plan.max_batches or 1
-    if count.seen < plan.max_epochs * epoch:
-        return False
-    if count.begun >= plan.max_epochs * max(epoch, 16):
-        return True
-    # What was open when this loader began, and gave nothing since, was left so: nobody waits for its batches.
-    beside = ((seen(), batches) for seen, batches in count.beside)
-    left = [one for one, batches in beside if one is not None and one.batches == batches]
-    others = (one for one in list(_open) if one.open and one.counter is not count and one not in left)
-    return all(one.counter.seen >= plan.max_epochs * epoch for one in others)
+    if iteration.batches:
+        _close(iteration, iteration.batches == iteration.total, iteration.batches == plan.max_batches)
+        method, pids = iteration.method, iteration.pids
+        iteration = _begin(loader, frame)
+        iteration.fresh, iteration.pids = False, pids
+        _begun(loader, iteration, iterator, 0.0, None)
+        iteration.method = method
+    iteration._cut_at = -1
+    iteration._look_at = 0
+    return True
 
 
 def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, error: BaseException | None) -> None:
@@ -270,9 +256,10 @@ def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, err
     )
     if error is not None:
         iteration.open = False
-        _open.discard(iteration)
+        epochs.opened.discard(iteration)
         return
     setattr(iterator, _STATE, iteration)
+    _iterators[loader] = weakref.ref(iterator)
     events.iterated(loader, iteration)
 
 
@@ -294,6 +281,8 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             _watched(_close, iteration, True)
             raise
         except BaseException as error:
+            if isinstance(error, (RuntimeError, EOFError, OSError)):
+                _watched(_tell_dead, self)
             _watched(_close, iteration, False, False, sites.unseen(error))
             raise
         iteration.batches += 1
@@ -367,14 +356,30 @@ def _cut(iterator: Any, iteration: Iteration) -> None:
         iterator._shutdown_workers()
 
 
-def _close(iteration: Iteration, natural: bool = False, cut: bool = False, error: BaseException | None = None) -> None:
+def _tell_dead(iterator: Any) -> None:
+    """Record the workers that a signal ended: no process can say so of itself."""
+    workers = list(getattr(iterator, "_workers", ()))
+    # Its connection may be gone before the process is; torch's handler of SIGCHLD raises wherever it interrupts.
+    until = clock() + _DYING
+    with contextlib.suppress(RuntimeError):
+        while all(worker.is_alive() for worker in workers) and clock() < until:
+            time.sleep(0.01)
+    for worker in workers:
+        code = worker.exitcode
+        if code is not None and code < 0:
+            recorder.record("end", pid=worker.pid, signal=-code)
+
+
+def _close(
+    iteration: events.Iteration, natural: bool = False, cut: bool = False, error: BaseException | None = None
+) -> None:
     if not iteration.open:
         return
     iteration.open = False
     iteration._look_at = 0
-    _open.discard(iteration)
+    epochs.opened.discard(iteration)
     whole = plan.max_batches or 1
-    ended = natural or cut
+    ended = natural or cut or epochs.is_whole(iteration)
     iteration.counter.seen += whole if ended else min(max(iteration.batches, 1), whole)
     recorder.record(
         "epoch",

@@ -14,7 +14,7 @@ import time
 from types import ModuleType
 from typing import Any
 
-from dllint.probe import ending, recorder, sites
+from dllint.probe import ending, lines, recorder, sites
 
 _TOLD = "_dllint_launch"
 
@@ -74,7 +74,7 @@ def _launched(process: Any, of_loader: bool, frame: Any, since: float, error: Ba
         "launch",
         t=since,
         api="DataLoader" if of_loader else _api(frame),
-        site=chain[0] if chain else None,
+        site=sites.place(chain),
         chain=chain,
         method=method,
         daemon=bool(process.daemon),
@@ -143,6 +143,7 @@ def _closed() -> None:
         module = sys.modules.get(name)
         if module is not None:
             getattr(module, function)()
+    lines.at_end()
 
 
 def _method() -> str | None:

@@ -59,6 +59,16 @@ def chain(frame: FrameType | None, most: int = _MOST) -> list[dict[str, Any]]:
     return found
 
 
+def place(found: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Where a chain of calls is said to be: in the program itself, else in the package that made the innermost call."""
+    return next((one for one in found if not is_installed(one["path"])), found[0] if found else None)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return f"{os.sep}site-packages{os.sep}" in path or f"{os.sep}dist-packages{os.sep}" in path
+
+
 def caller(frame: FrameType | None) -> dict[str, Any] | None:
     """The innermost of the user's calls that led to a frame."""
     while frame is not None:

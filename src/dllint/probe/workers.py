@@ -96,6 +96,8 @@ def _fetching(original: Any) -> Any:
     @functools.wraps(original)
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
         if state is not None:
+            if not state.batches:
+                recorder.guarded(_watch_crashes)
             events.fetching(state, possibly_batched_index)
         with sites.transparent:
             batch = original(self, possibly_batched_index)
@@ -105,6 +107,16 @@ def _fetching(original: Any) -> Any:
         return batch
 
     return fetch
+
+
+def _watch_crashes() -> None:
+    """Have a crash tell its place again: torch's own handlers, which each worker sets, have taken over."""
+    import faulthandler
+
+    descriptor = recorder.held()
+    if descriptor >= 0 and faulthandler.is_enabled():
+        faulthandler.disable()
+        faulthandler.enable(file=descriptor, all_threads=True)
 
 
 def _collating(collate: Any) -> Any:

@@ -50,7 +50,7 @@ def confirm(
         selects: whether a rule is asked for; what only the run saw is reported for these.
     """
     seen = Seen(observation, hung, allowed)
-    judged = [_told(finding, judge(finding, seen, allowed)) for finding in findings]
+    judged = [_told(finding, _with_launcher(finding, judge(finding, seen, allowed), seen)) for finding in findings]
     judged += [one for one in discover(seen, judged, allowed) if selects(one.code)]
     death = explain(seen, judged) if hung or failed else None
     if death is not None and selects(death.finding.code):
@@ -97,6 +97,18 @@ def _unseen_line(judgement: Judgement, executed: bool | None) -> Judgement:
     if executed:
         return Case.inconclusive("the line ran, but the run measured nothing about it")
     return Case.not_reached("this run recorded nothing from there")
+
+
+def _with_launcher(finding: Finding, judgement: Judgement, seen: Seen) -> Judgement:
+    """A decided judgement that names what launched the process of the loader, as the run recorded it."""
+    if judgement.verdict not in DECIDED:
+        return judgement
+    pids = {run.process.pid for run in seen.matching(finding) if run.process is not None}
+    launch = next((one for one in seen.launches if one.child in pids and one.site is not None and one.method), None)
+    if launch is None or launch.api == "DataLoader":
+        return judgement
+    line = f"the DataLoader is in a process that {launch.api} at {describe(launch.site)} started by {launch.method}"
+    return replace(judgement, evidence=(*judgement.evidence, line))
 
 
 def _told(finding: Finding, judgement: Judgement) -> Finding:

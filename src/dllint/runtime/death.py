@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dllint import registry
-from dllint.evidence.failures import is_pickling, meaning, passed_on, timed_out, worker_died
+from dllint.evidence.failures import is_pickling, meaning, out_of_descriptors, passed_on, timed_out, worker_died
 from dllint.evidence.loader_runs import LoaderRun, Seen, touches
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
@@ -17,6 +17,8 @@ from dllint.runtime.discover import found_by_run
 ENDINGS = ("SystemExit", "KeyboardInterrupt", "EnoughSeen")
 PICKLING = "an object that is sent to workers cannot be pickled"
 NO_ITEM = "an item from a worker cannot be pickled: it never arrives, and the loader waits forever"
+
+NO_DESCRIPTOR = "a worker had no file descriptor left to send a batch: it never arrives, and the loader waits forever"
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,11 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
     """What may have made the program wait; `message` is what it said when it gave up, if it did."""
     for run in seen.runs:
         for feeder in run.feeders:
-            yield _Failure(said(feeder.exception, feeder.text), ("DLL205",), NO_ITEM, None, (run,))
+            told = said(feeder.exception, feeder.text)
+            if out_of_descriptors(f"{feeder.exception}: {feeder.text}"):
+                yield _Failure(told, ("DLL306", "DLL303"), NO_DESCRIPTOR, None, (run,))
+            else:
+                yield _Failure(told, ("DLL205",), NO_ITEM, None, (run,))
     stuck = tuple(run for run in seen.runs if run.forked and run.count and run.iterated and not run.batches)
     if stuck:
         where = describe(stuck[0].loader.site)

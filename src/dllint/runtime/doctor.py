@@ -233,7 +233,7 @@ def _memory(limits: Limits) -> Iterator[Finding]:
         yield Finding(
             "/dev/shm",
             f"{size(free)} free of {size(limits.shm_total)}",
-            "holds the batches that workers have ready, (workers × prefetch_factor + 1) of them, and under spawn and "
+            "holds the batches that workers have ready, (workers × prefetch_factor + 2) of them, and under spawn and "
             "forkserver the dataset's tensors once",
             problem,
         )

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from dllint import probe
-from dllint.observation import Enough, Epoch, Iteration, Launch, Loader, Process, Progress, Worker
+from dllint.observation import Enough, Epoch, Feeder, Iteration, Launch, Loader, Process, Progress, Worker
 from dllint.probe import plan
 from dllint.runtime import population
 from dllint.runtime.isolation.starting import Program
@@ -37,6 +37,8 @@ _AFTER_RAISED = 3
 _PATIENCE = 3.0
 _AFTER_SIGNAL, _HURRIED = 1.5, 0.5
 _STALLED = 20.0
+_AFTER_LOST = 10.0
+"""Seconds without progress after which a loader whose worker could not send an item is known to wait forever."""
 
 
 class LaunchError(Exception):
@@ -117,6 +119,7 @@ class Watch:
         self.enough_at: float | None = None
         self.by_limit = False
         self.moved_at = time.monotonic()
+        self.lost: set[str] = set()
         self.group: list[Member] = []
 
     def run(self, program: Program) -> Watched:
@@ -174,9 +177,10 @@ class Watch:
         self.sampler.look(self.group)
         self.shown.state(len(self.group), self.sampler.memory)
         now = time.monotonic()
-        if self.limit is not None and now - since > self.limit and watched.ended != "interrupt":
+        waits = bool(self.lost) and now - self.moved_at > _AFTER_LOST
+        if (waits or (self.limit is not None and now - since > self.limit)) and watched.ended != "interrupt":
             watched.ended = "time-limit"
-            watched.stalled = now - self.moved_at > min(_STALLED, self.limit / 3)
+            watched.stalled = waits or now - self.moved_at > min(_STALLED, (self.limit or _STALLED) / 3)
             self.stacks()
             if self.enough_at is not None and not watched.stalled:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -198,7 +202,11 @@ class Watch:
                 self.by_limit = self.by_limit or record.by == "time-limit"
                 if self.enough_at is None:
                     self.enough_at = time.monotonic()
-            if isinstance(record, (Loader, Iteration, Epoch, Progress, Launch, Worker)):
+            if isinstance(record, Feeder) and record.loader:
+                self.lost.add(record.loader)
+            elif isinstance(record, Epoch):
+                self.lost.discard(record.loader)
+            if isinstance(record, (Feeder, Loader, Iteration, Epoch, Progress, Launch, Worker)):
                 self.moved_at = time.monotonic()
 
     def stacks(self) -> None:

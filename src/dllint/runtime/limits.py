@@ -188,6 +188,16 @@ def cgroup(root: str = "/") -> Cgroup | None:
     return Cgroup(2, limit, _number(path / "memory.current"), stat.get("anon"), stat.get("shmem"), stat.get("file"))
 
 
+def memory_kills(root: str = "/") -> int:
+    """How many processes of this group, else of this machine, the kernel has killed for lack of memory so far."""
+    for controller, name in (("memory", "memory.oom_control"), ("", "memory.events")):
+        path = _cgroup_path(root, controller)
+        count = _pairs(path / name).get("oom_kill") if path is not None else None
+        if count is not None:
+            return count
+    return _pairs(Path(root, "proc/vmstat")).get("oom_kill", 0)
+
+
 def _cgroup_path(root: str, controller: str) -> Path | None:
     """The directory of this process's group: of a controller of version 1, or of version 2 for an empty name.
 

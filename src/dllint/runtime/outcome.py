@@ -10,7 +10,7 @@ from typing import Any
 from dllint import files, linter, registry, suppressions
 from dllint.config import Settings
 from dllint.evidence.failures import passed_on
-from dllint.evidence.loader_runs import Seen
+from dllint.evidence.loader_runs import LoaderRun, Seen
 from dllint.evidence.wording import describe, said
 from dllint.finding import Finding
 from dllint.linter import Report
@@ -18,6 +18,7 @@ from dllint.observation import End, Epoch, Feeder, Loader, Observation, Stack, U
 from dllint.run_report import Ending, Exit, LoaderReport, RunReport
 from dllint.runtime import gather, limits, predict
 from dllint.runtime.confirm import Confirmed, confirm
+from dllint.runtime.crash import Crash, crash, where_first
 from dllint.runtime.run import Run
 
 QUIET_ENDS = ("SystemExit", "EnoughSeen")
@@ -44,10 +45,11 @@ def outcome(
     sources = {**report.sources, **_sources(judged.findings, report.sources)}
     findings = tuple(_unsuppressed(judged.findings, settings, sources))
     seen = Seen(run.observation, ending == "hung")
+    crashed = crash(seen, run.main, run.signal, run.memory_kills, limits.measure()) if failed else None
     return RunReport(
         command=run.command,
         directory=os.getcwd(),
-        exit=_exit(run, ending, judged, findings, seen),
+        exit=_exit(run, ending, judged, findings, seen, crashed),
         environment=environment(run.observation),
         loaders=tuple(_predicted(run.observation, seen, settings, epochs, workers)),
         processes=gather.processes(run.observation, seen),
@@ -73,7 +75,17 @@ def _predicted(
     for loader, runs in gather.loaders(observation, seen):
         shown = max(runs, key=lambda one: (one.storages is not None, len(one.epochs)))
         methods = () if shown.fixed else defaults
-        yield dataclasses.replace(loader, predictions=predict.predictions(shown, measured, methods, epochs, workers))
+        told = predict.predictions(shown, measured, methods, epochs, workers, _ranks(shown, runs))
+        yield dataclasses.replace(loader, predictions=told)
+
+
+def _ranks(shown: LoaderRun, runs: Iterable[LoaderRun]) -> tuple[LoaderRun, ...]:
+    """The runs of a loader in other processes than the one that is shown, one for each."""
+    own = shown.process.pid if shown.process is not None else shown.loader.pid
+    by_process: dict[int, LoaderRun] = {}
+    for run in sorted((one for one in runs if one.iterated), key=lambda one: len(one.epochs)):
+        by_process[run.process.pid if run.process is not None else run.loader.pid] = run
+    return tuple(run for pid, run in by_process.items() if pid != own)
 
 
 def how_it_ended(run: Run) -> Ending:
@@ -111,19 +123,26 @@ def environment(observation: Observation) -> dict[str, Any]:
     return {**versions, **{name: value for name, value in measured.items() if value not in (None, {})}}
 
 
-def _exit(run: Run, ending: Ending, judged: Confirmed, findings: tuple[Finding, ...], seen: Seen) -> Exit:
+def _exit(
+    run: Run, ending: Ending, judged: Confirmed, findings: tuple[Finding, ...], seen: Seen, crashed: Crash | None
+) -> Exit:
     death = judged.death
     explained = death is not None and any(
         (one.code, one.path, one.span) == (death.finding.code, death.finding.path, death.finding.span)
         for one in findings
     )
+    message = death.message if death is not None and death.message else _last_words(run, ending, seen)
+    cause = f"{death.cause[:1].upper()}{death.cause[1:]}." if death is not None and explained else ""
+    if crashed is not None:
+        message = crashed.message
+        cause = cause or (f"{crashed.cause}." if crashed.cause else "")
     return Exit(
         ending,
         run.exit if run.signal is None else -run.signal,
         run.seconds,
-        death.message if death is not None and death.message else _last_words(run, ending, seen),
+        message,
         death.finding.code if death is not None and explained else "",
-        f"{death.cause[:1].upper()}{death.cause[1:]}." if death is not None and explained else "",
+        cause,
         _stacks(run.observation),
         ending == "shortened" and run.ended == "time-limit",
     )
@@ -149,7 +168,7 @@ def _last_words(run: Run, ending: Ending, seen: Seen) -> str:
 
 
 def _stacks(observation: Observation) -> dict[int, str]:
-    return {stack.pid: stack.text for stack in observation.of(Stack) if stack.text}
+    return {stack.pid: where_first(stack.text) for stack in observation.of(Stack) if stack.text}
 
 
 def _notes(run: Run) -> Iterator[str]:

@@ -7,10 +7,11 @@ counts each page in each process: a mapped store grows there to its size times t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dllint.evidence.loader_runs import LoaderRun
+from dllint.evidence.memory_trend import trend
 from dllint.evidence.storage_limits import STARTING_METHODS, STRATEGIES, Wall, storages_sent, walls
 from dllint.evidence.wording import counted
 from dllint.observation import Sample
@@ -29,11 +30,13 @@ def predictions(
     methods: Iterable[str],
     epochs: int | None = None,
     workers: int | None = None,
+    ranks: Sequence[LoaderRun] = (),
 ) -> tuple[Prediction, ...]:
     """All that can be said of a loader from its records.
 
     Args:
         methods: start methods that the targets allow; that of the run counts as well.
+        ranks: the same loader in other processes of the program, which use memory at the same time.
         epochs, workers: of the real run, where they are not those of this one.
     """
     count = workers or run.count
@@ -42,9 +45,9 @@ def predictions(
     under = dict.fromkeys([*([run.method] if run.method else []), *methods])
     return (
         *_of_storages(run, under, count),
-        *_of_shared_memory(run, limits, under, count),
+        *_of_shared_memory(run, limits, under, count, 1 + len(ranks)),
         *_of_copies(run, limits, under, count),
-        *_of_memory(run, limits, epochs, count),
+        *_of_memory((run, *ranks), limits, epochs, workers),
     )
 
 
@@ -91,30 +94,33 @@ def _storages_said(wall: Wall, have: int, method: str, strategy: str) -> str:
 # --- Shared memory
 
 
-def _of_shared_memory(run: LoaderRun, limits: Limits, methods: Iterable[str], workers: int) -> Iterator[Prediction]:
+def _of_shared_memory(
+    run: LoaderRun, limits: Limits, methods: Iterable[str], workers: int, ranks: int
+) -> Iterator[Prediction]:
     values = run.limits.values if run.limits is not None else {}
     free = values.get("shm_free", limits.shm_free)
     if not isinstance(free, int):
         return
-    ahead = prefetched(run, workers)
+    ahead = ranks * prefetched(run, workers)
+    each = f" in each of {ranks} processes" if ranks > 1 else ""
     if ahead:
         yield Prediction(
             "/dev/shm",
             f"prefetched batches take up to {size(ahead)} of shared memory: {counted(workers, 'worker')} × "
-            f"{run.prefetch_factor} batches, and two in use; {size(free)} are free",
+            f"{run.prefetch_factor} batches, and two in use{each}; {size(free)} are free",
             ahead > free,
             ahead,
             free,
             "bytes",
         )
-    moved = run.storages.shm if run.storages is not None else 0
+    moved = ranks * run.storages.shm if run.storages is not None else 0
     if not moved:
         return
     for method in methods:
         if method in STARTING_METHODS:
             yield Prediction(
                 "/dev/shm",
-                f"{method} moves the dataset's tensors to shared memory, once for all workers: {size(moved)}"
+                f"{method} moves the dataset's tensors to shared memory, once for all workers{each}: {size(moved)}"
                 f"{f' and {size(ahead)} for batches' if ahead else ''}; {size(free)} are free",
                 moved + ahead > free,
                 moved + ahead,
@@ -177,7 +183,7 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
     scale = count / len(series)
     covered = _covered(run, persistent)
     remaining = max(an_epoch * (real if persistent else 1) - (seen if persistent else shortest), 0)
-    further = remaining / covered if covered else 0.0
+    further = remaining / covered if covered and seen else 0.0
 
     def gained(of: str) -> int:
         gains = [(getattr(samples[-1], of) or 0) - (getattr(samples[0], of) or 0) for _, samples in series]
@@ -186,7 +192,7 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
     anonymous, resident = gained("pss_anon"), gained("rss")
     forked = run.forked and first is not None and first.pss_anon is not None
     copies = len(series) * (first.pss_anon or 0) if forked and first is not None else None
-    more_private = _bounded(anonymous * further, copies)
+    more_private = 0.0 if _levels_off(run) else _bounded(anonymous * further, copies)
     files = sum(one.mapped_files or 0 for one in last)
     more_mapped = _bounded(max(resident - anonymous, 0) * further, files)
     private = sum((one.pss_anon or 0) + (one.shm or 0) for one in (*last, *own[-1:]))
@@ -217,6 +223,12 @@ def _series(run: LoaderRun) -> list[tuple[int, list[Sample]]]:
         if samples[-1].moment == "epoch end" and len(samples) >= len(best.get(worker, ())):
             best[worker] = samples
     return sorted(best.items())
+
+
+def _levels_off(run: LoaderRun) -> bool:
+    """Whether the workers were seen to stop growing: an allocator's first steps say nothing of the batches to come."""
+    seen = trend(run)
+    return seen is not None and not (seen.growing and seen.most >= NOTICEABLE)
 
 
 def _covered(run: LoaderRun, persistent: bool) -> int:
@@ -252,11 +264,16 @@ def _of_copies(run: LoaderRun, limits: Limits, methods: Iterable[str], workers: 
             )
 
 
-def _of_memory(run: LoaderRun, limits: Limits, epochs: int | None, workers: int) -> Iterator[Prediction]:
-    found = forecast(run, epochs, workers)
-    if found is None:
+def _of_memory(
+    runs: Sequence[LoaderRun], limits: Limits, epochs: int | None, workers: int | None
+) -> Iterator[Prediction]:
+    forecasts = [one for one in (forecast(run, epochs, workers or run.count) for run in runs) if one is not None]
+    if not forecasts:
         return
+    found = _sum(forecasts)
     when = f"after {counted(found.epochs, 'epoch')} with {counted(found.workers, 'worker')}"
+    if len(forecasts) > 1:
+        when += f" in {len(forecasts)} processes"
     available, whose = _available(limits)
     if available is not None:
         yield Prediction(
@@ -286,6 +303,18 @@ def _of_memory(run: LoaderRun, limits: Limits, epochs: int | None, workers: int)
     over = bound is not None and sums and found.rss_end > bound
     killed = over and (slurm is None or slurm.over_memory_kill is not False)
     yield Prediction("memory (summed RSS)", said, killed, found.rss_end, bound, "bytes")
+
+
+def _sum(forecasts: Sequence[Forecast]) -> Forecast:
+    """What the processes of one program hold together: PSS and shared memory count nothing twice."""
+    return Forecast(
+        max(one.epochs for one in forecasts),
+        sum(one.workers for one in forecasts),
+        *(
+            sum(getattr(one, name) for one in forecasts)
+            for name in ("private", "private_end", "rss", "rss_end", "mapped")
+        ),
+    )
 
 
 def _available(limits: Limits) -> tuple[int | None, str]:

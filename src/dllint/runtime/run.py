@@ -14,7 +14,7 @@ from dllint import observation
 from dllint.observation import Launch, Observation, Process, Site, Throwaway
 from dllint.probe import plan
 from dllint.run_report import Isolation, Written
-from dllint.runtime import population
+from dllint.runtime import limits, population
 from dllint.runtime.isolation import writes
 from dllint.runtime.isolation.reach import good_file
 from dllint.runtime.isolation.starting import Asked, CannotStart, Program, scratch_place
@@ -88,6 +88,7 @@ class Run:
         isolation: how the user's files were kept from it.
         written: what it wrote behind the overlay.
         asked: the signal that asked dllint to end, if one did.
+        memory_kills: processes that the kernel killed for lack of memory meanwhile.
     """
 
     command: tuple[str, ...]
@@ -106,6 +107,7 @@ class Run:
     written: tuple[Written, ...] = ()
     kept_in: str = ""
     asked: int | None = None
+    memory_kills: int = 0
 
 
 def _ending(limit: float) -> float:
@@ -121,6 +123,7 @@ def run(options: Options) -> Run:
     """
     argv = options.command.argv()
     scratch = _scratch(options.scratch)
+    kills = limits.memory_kills()
     with Signals() as signals:
         bar = shown(options.progress, options.max_batches, options.max_epochs)
         watch = Watch(scratch, options.time_limit, bar, signals)
@@ -158,6 +161,7 @@ def run(options: Options) -> Run:
         written=written,
         kept_in=options.keep_writes or "" if isolation.kind == "overlay" else "",
         asked=signals.number,
+        memory_kills=limits.memory_kills() - kills,
     )
 
 

@@ -1,7 +1,7 @@
 """Random draws and items that come from more than one worker.
 
-Whether two workers draw the same is seen at the generators themselves: a digest of the state before a fetch, told
-only when the fetch changed it, which is when it drew. Nothing is replaced and nothing drawn. Items are told of
+Whether two workers draw the same is seen at the generators themselves: digests of the state before and after a fetch,
+told only where they differ, which is when it drew. Nothing is replaced and nothing drawn. Items are told of
 datasets that iterate by themselves only, since there nobody hands out the indices.
 """
 
@@ -52,7 +52,8 @@ def before(state: events.WorkerState, index: object) -> None:
 @events.fetched.listen
 def after(state: events.WorkerState, index: object, batch: object) -> None:
     for (source, read), was in zip(_sources, _before, strict=False):
-        if _digest(read) != was:
+        now = _digest(read)
+        if now != was:
             recorder.record(
                 "draw",
                 loader=state.loader,
@@ -61,6 +62,7 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
                 index=str(index)[:80],
                 source=source,
                 digest=was.hex(),
+                after=now.hex(),
             )
 
 

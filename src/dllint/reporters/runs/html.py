@@ -38,6 +38,28 @@ IN_BYTES = (
 """Limits that are sizes."""
 
 
+LIMITS = {
+    "nofile_soft": "open files per process (ulimit -n)",
+    "nofile_hard": "open files per process, at most",
+    "max_map_count": "memory maps per process (vm.max_map_count)",
+    "scm_max_fd": "file descriptors per message (SCM_MAX_FD)",
+    "shm_total": "/dev/shm",
+    "shm_free": "/dev/shm, free",
+    "memory_total": "memory",
+    "memory_available": "memory, available",
+    "address_space": "address space per process (ulimit -v)",
+    "processes": "processes and threads per user (ulimit -u)",
+    "cores": "cores",
+    "cores_allowed": "cores that the program may use",
+    "cpu_quota": "cores' worth of time (control group)",
+    "python": "Python",
+    "torch": "PyTorch",
+}
+"""Limits as the page calls them."""
+MOST_WRITTEN = 200
+"""Written files that are listed."""
+
+
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -86,7 +108,8 @@ def render(report: RunReport, style: Style) -> str:
         findings=[_finding(finding, report, style) for finding in by_verdict(report.findings)],
         loaders=[_loader(loader, style) for loader in report.loaders],
         processes=[_process(process, style) for process in report.processes],
-        limits=list(_rows(report.environment)),
+        limits=[(limit_name(name), value) for name, value in _rows(report.environment)],
+        written=[(shown_path(one.path, style.directory), one) for one in report.written[:MOST_WRITTEN]],
         charts=chart_data(report, style),
         script=_packed_plotly(),
     )
@@ -105,6 +128,15 @@ def marked(text: str) -> str:
     from markupsafe import Markup, escape
 
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+
+
+def limit_name(name: str) -> str:
+    """A limit as a reader calls it: "cgroup.limit" is "control group: limit"."""
+    group, _, inner = name.rpartition(".")
+    whole = {"cgroup": "control group", "slurm": "SLURM", "environment": ""}.get(group, group)
+    if group == "environment":
+        return inner
+    return LIMITS.get(name) or (f"{whole}: " if whole else "") + inner.replace("_", " ")
 
 
 def mib(size: float | None) -> str:

@@ -12,7 +12,7 @@ from dllint.reporters import Style
 from dllint.reporters.frame import Paint
 from dllint.reporters.source import counted, plain, shown_path
 from dllint.reporters.text import block, location
-from dllint.run_report import Exit, LoaderReport, RunReport
+from dllint.run_report import Exit, LoaderReport, Prediction, RunReport
 
 SHOWN_WHOLE: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive")
 """The verdicts of findings that are shown with their source; the others take a line each."""
@@ -20,6 +20,7 @@ MOST_UNREACHED = 12
 """Findings that the run did not reach that are shown."""
 MOST_WRITTEN = 20
 """Written files that are shown."""
+_FAR = 0.5
 MOST_STACK = 12
 """Lines of one process's stack that are shown."""
 
@@ -80,10 +81,22 @@ def _loader(loader: LoaderReport, paint: Paint, style: Style) -> Iterable[str]:
     dataset = f" of {loader.dataset}" if loader.dataset else ""
     yield f"{paint.bold(where)} {paint.label(loader.name)}{dataset}, {how}"
     yield from (f"  {line}" for line in loader.summary)
+    far = []
     for prediction in loader.predictions:
-        method = f" ({prediction.method})" if prediction.method else ""
+        name = prediction.limit + (f" ({prediction.method})" if prediction.method else "")
+        if _is_far(prediction):
+            far.append(name)
+            continue
         said = paint.removed("fails") if prediction.fails else paint.added("holds")
-        yield f"  {prediction.limit}{method} {said}: {prediction.message}"
+        yield f"  {name} {said}: {prediction.message}"
+    if far:
+        yield f"  {paint.added('below half of the limit')}: {', '.join(dict.fromkeys(far))}"
+
+
+def _is_far(prediction: Prediction) -> bool:
+    """Whether less than half of a limit is needed, which nobody has to read about."""
+    need, available = prediction.need, prediction.available
+    return not prediction.fails and need is not None and available is not None and need < _FAR * available
 
 
 def _others(report: RunReport, paint: Paint, style: Style) -> Iterable[str]:

@@ -18,7 +18,7 @@ GLOBAL_SOURCES = ("numpy.random", "random", "torch")
 
 def judge(case: Case) -> Judgement:
     """Did workers, or epochs, draw the same numbers?"""
-    seen, alone = 0, False
+    seen, once, alone = 0, False, False
     for run in case.runs:
         by_source: dict[str, list[Draw]] = defaultdict(list)
         for draw in run.draws:
@@ -26,17 +26,22 @@ def judge(case: Case) -> Judgement:
         for source, draws in by_source.items():
             if (source in GLOBAL_SOURCES) != (case.finding.code == "DLL603") and case.finding.origin == "runtime":
                 continue
-            first = [draw for draw in draws if draw.epoch == draws[0].epoch]
-            count, distinct, shared = _repeats(first)
-            seen = max(seen, len({draw.worker for draw in first}))
-            alone = alone or shared == 1 < count
-            # The state that workers were given is the same also where each seeds it again before it draws.
-            if shared > 1:
-                return case.confirmed(
-                    f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
-                )
+            # An iterator that is left at once, as by `next(iter(loader))`, shows few draws: another epoch shows more.
+            for epoch in dict.fromkeys(draw.epoch for draw in draws):
+                own = [draw for draw in draws if draw.epoch == epoch]
+                count, distinct, shared = _repeats((draw.worker, draw.digest + draw.after) for draw in own)
+                seen = max(seen, len({draw.worker for draw in own}))
+                # A table of random numbers that each worker makes for itself is drawn once, and may well be the same.
+                if shared > 1:
+                    return case.confirmed(
+                        f"{distinct} of {counted(count, 'draw')} from {source} are distinct in {run.count} workers"
+                    )
+                once = once or shared == 1
+                alone = alone or _repeats((draw.worker, draw.digest) for draw in own)[2] > 0
             if _over_epochs(draws):
                 return case.confirmed(f"{source} made the same {counted(distinct, 'draw')} in every epoch")
+    if once:
+        return case.inconclusive("workers drew the same numbers once, which is too few to tell")
     if alone:
         return case.inconclusive("workers started with the same state, and later drew different numbers")
     if seen > 1:
@@ -46,12 +51,13 @@ def judge(case: Case) -> Judgement:
     return case.inconclusive("the run recorded no draws of more than one worker")
 
 
-def _repeats(draws: Iterable[Draw]) -> tuple[int, int, int]:
-    """Of draws: how many there are, how many are distinct, and how many workers drew what another drew, in an epoch."""
+def _repeats(draws: Iterable[tuple[int, str]]) -> tuple[int, int, int]:
+    """Of draws, each by its worker: how many there are, how many are distinct, and how many more than one worker
+    made."""
     by_digest: dict[str, set[int]] = defaultdict(set)
     count = 0
-    for draw in draws:
-        by_digest[draw.digest].add(draw.worker)
+    for worker, digest in draws:
+        by_digest[digest].add(worker)
         count += 1
     return count, len(by_digest), sum(len(workers) > 1 for workers in by_digest.values())
 

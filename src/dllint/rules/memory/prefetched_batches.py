@@ -16,8 +16,10 @@ PREFETCH_FACTOR = 2
 
 
 def ahead(project: Project, loader: Loader) -> int | None:
-    """The bytes that wait in shared memory at a time: (workers x prefetch_factor + 1) x bytes of a batch; None where a
-    part of that is not known. Of an item counts what has a shape in the source; a number beside it hardly matters."""
+    """The bytes that wait in shared memory at a time: (workers x prefetch_factor + 2) x bytes of a batch; None where a
+    part of that is not known. The two are the batch in use and the one before it, which the loss keeps alive.
+
+    Of an item counts what has a shape in the source; a number beside it hardly matters."""
     if not all(loader.argument(name).absent for name in ("collate_fn", "batch_sampler")):
         return None
     workers = loader.workers().count
@@ -26,7 +28,7 @@ def ahead(project: Project, loader: Loader) -> int | None:
     if not workers or factor is None or items is None:
         return None
     item = max((_returned(project, value) for value in loader.datasets()), default=0)
-    return (workers * factor + 1) * items * item or None
+    return (workers * factor + 2) * items * item or None
 
 
 def _number(loader: Loader, name: str, default: int) -> int | None:

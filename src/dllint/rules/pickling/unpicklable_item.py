@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.failures import out_of_descriptors
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding
 from dllint.project import Project
@@ -47,6 +48,8 @@ def judge(case: Case) -> Judgement:
     """Did a worker's feeder thread fail to send an item?"""
     for run in case.runs:
         for feeder in run.feeders:
+            if out_of_descriptors(f"{feeder.exception}: {feeder.text}"):
+                continue
             hung = "; the program hung" if case.seen.hung else ""
             return case.confirmed(
                 f"worker {feeder.pid} could not send an item: {said(feeder.exception, feeder.text)}{hung}"
@@ -60,4 +63,4 @@ def judge(case: Case) -> Judgement:
 
 
 def concerns(run: LoaderRun) -> bool:
-    return bool(run.feeders)
+    return any(not out_of_descriptors(f"{one.exception}: {one.text}") for one in run.feeders)

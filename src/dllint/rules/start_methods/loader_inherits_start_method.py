@@ -168,6 +168,12 @@ def judge(case: Case) -> Judgement:
         if not run.workers:
             how = f": {said(*run.failures[0])}" if run.failures else ""
             return case.confirmed(f"{counted(run.count, 'worker')} should start by {run.method}, and none did{how}")
+        if run.failures and not run.batches:
+            began = len({one.worker for one in run.workers})
+            return case.confirmed(
+                f"{began} of {counted(run.count, 'worker')} started by {run.method}, and no batch came: "
+                f"{said(*run.failures[0])}"
+            )
         took = f", ready {run.start_seconds:.1f} s later" if run.start_seconds else ""
         fresh = sum(one.fresh for one in run.iterations)
         again = f", {fresh} times in this run" if fresh > 1 else ""

@@ -5,7 +5,14 @@ const DARK = ["#86b4ff", "#ffb074", "#6fce94", "#d59bf0", "#ff8a7d", "#6fd3df", 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const config = { displaylogo: false, responsive: true };
 
-function layout(unit) {
+// Below 700 px names of processes fill the plot if they share a line.
+function rows(seen, width) {
+  const wide = seen.reduce((most, trace) => Math.max(most, trace.name.length * 7 + 60), 1);
+  return Math.ceil(seen.length / Math.max(1, Math.floor((width - 80) / wide)));
+}
+
+function layout(unit, seen, width) {
+  const below = 64 + 20 * rows(seen, width);
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), linecolor: colour("--line"), rangemode: "tozero" };
@@ -14,7 +21,8 @@ function layout(unit) {
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: colour("--text"), family: style.fontFamily },
     colorway: dark.matches ? DARK : LIGHT,
-    margin: { l: 64, r: 16, t: 36, b: 84 },
+    height: 260 + below,
+    margin: { l: width < 500 ? 48 : 64, r: 8, t: 36, b: below },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--faint"), activecolor: colour("--text") },
     hoverlabel: { bgcolor: colour("--panel"), font: { color: colour("--text") } },
     legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom" },
@@ -32,7 +40,7 @@ function draw(id, traces, unit) {
     element.textContent = "No measurements.";
     return;
   }
-  Plotly.react(element, seen, layout(unit), config);
+  Plotly.react(element, seen, layout(unit, seen, element.clientWidth), config);
 }
 
 function over(measure) {
@@ -72,6 +80,7 @@ async function start() {
   drawAll();
   document.querySelectorAll("input[name=measure]").forEach((one) => one.addEventListener("change", drawAll));
   dark.addEventListener("change", drawAll);
+  addEventListener("resize", drawAll);
   document.body.dataset.drawn = "yes";
 }
 start();

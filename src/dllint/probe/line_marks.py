@@ -1,0 +1,202 @@
+"""Marks in the code of Python 3.10 and 3.11 that tell which lines of the check's findings are executed.
+
+Those interpreters have no `sys.monitoring`, and tracing slows all of a program down. So each file with findings gets a
+mark before each statement in question, when it is compiled: one look-up in a dict, 30 ns. Positions stay as they are in
+the source. The file that Python was started with is compiled before anybody can step in: its functions are exchanged in
+the constants of its code as soon as it imports something, and its statements at the top level stay without marks. So do
+methods named `forward`, which torch.compile may trace. All these are recorded as blind.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dllint.probe import recorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterable, Iterator
+    from types import CodeType, FrameType
+    from typing import Any
+
+_NAME = "__dllint_lines__"
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+_exchanged: set[str] = set()
+
+
+class _Marks(dict[int, None]):
+    """What marks look up: a number is missing until its statement is executed for the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: list[tuple[str, list[int]]] = []
+
+    def __missing__(self, number: int) -> None:
+        self[number] = None
+        path, lines = self.places[number]
+        for line in lines:
+            recorder.record("line", path=path, line=line)
+
+
+_marks = _Marks()
+
+
+def watch(lines_of: Callable[[str], set[int]]) -> None:
+    """Mark each file that is imported from now on; `lines_of` says which lines of a file are in question."""
+    import builtins
+
+    setattr(builtins, _NAME, _marks)
+    loader: Any = sys.modules["_frozen_importlib_external"].SourceFileLoader
+    original = loader.get_code
+
+    def get_code(self: Any, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        if wanted := lines_of(path):
+            try:
+                return _marked(self.get_data(path), path, wanted)
+            except Exception:
+                # What is wrong with the file, the program shall hear from Python.
+                recorder.record("blind", path=os.path.realpath(path), lines=sorted(wanted))
+        code: CodeType | None = original(self, fullname)
+        return code
+
+    loader.get_code = get_code
+
+
+def exchange(frame: FrameType | None, lines_of: Callable[[str], set[int]]) -> None:
+    """Exchange the functions of the file whose top level asks for an import, where it was not imported itself."""
+    while frame is not None and frame.f_code.co_filename.startswith(("<frozen importlib", __file__)):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_name != "<module>" or frame.f_code.co_filename in _exchanged:
+        return
+    code = frame.f_code
+    _exchanged.add(code.co_filename)
+    wanted = lines_of(code.co_filename)
+    if wanted and frame.f_globals.get("__spec__") is None:
+        recorder.guarded(_exchange, code, frame.f_lineno, wanted)
+
+
+def tell_unmarked(lines_of: Callable[[str], set[int]]) -> None:
+    """Record the files in question that were loaded in some other way, as far as modules show it."""
+    known = {path for path, _ in _marks.places} | {os.path.realpath(path) for path in _exchanged}
+    for module in list(sys.modules.values()):
+        path = module.__dict__.get("__file__") if isinstance(module, type(sys)) else None
+        if not isinstance(path, str) or not path.endswith(".py") or os.path.realpath(path) in known:
+            continue
+        if wanted := lines_of(path):
+            recorder.record("blind", path=os.path.realpath(path), lines=sorted(wanted))
+
+
+def _exchange(code: CodeType, reached: int, wanted: set[int]) -> None:
+    path = os.path.realpath(code.co_filename)
+    old = _functions(code)
+    blind = set(wanted)
+    with open(code.co_filename, "rb") as file:
+        new = _functions(_marked(file.read(), code.co_filename, wanted))
+    alike = [_named(one) for _, one in old] == [_named(one) for _, one in new]
+    for (index, was), (_, marked) in zip(old, new, strict=False):
+        # What stands above the line that is executed now may be a function already.
+        covered = wanted.intersection(_lines_in(was))
+        if alike and covered and was.co_firstlineno > reached:
+            _set(code.co_consts, index, marked)
+            blind -= covered
+    if blind:
+        recorder.record("blind", path=path, lines=sorted(blind))
+
+
+def _functions(code: CodeType) -> list[tuple[int, CodeType]]:
+    return [(index, one) for index, one in enumerate(code.co_consts) if isinstance(one, type(code))]
+
+
+def _named(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
+
+
+def _lines_in(code: CodeType) -> Iterator[int]:
+    """The lines of what a code object executes, without that of its own beginning, which belongs to what defines it."""
+    for _, _, line in code.co_lines():
+        if line is not None and line != code.co_firstlineno:
+            yield line
+    for _, inner in _functions(code):
+        yield from _lines_in(inner)
+
+
+def _set(constants: tuple[object, ...], index: int, value: object) -> None:
+    """Put a value into a tuple, which Python does not know of (PyTupleObject, Include/cpython/tupleobject.h)."""
+    import ctypes
+
+    # The reference that the tuple had to the old value is not given back: something may be executing it.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+    place = id(constants) + tuple.__basicsize__ + index * ctypes.sizeof(ctypes.c_void_p)
+    ctypes.c_void_p.from_address(place).value = id(value)
+
+
+# --- Marks
+
+
+def _marked(source: bytes, path: str, wanted: set[int]) -> CodeType:
+    import ast
+
+    tree = ast.parse(source, path)
+    real = os.path.realpath(path)
+    blind: set[int] = set()
+    _mark(tree, real, wanted, blind)
+    if blind:
+        recorder.record("blind", path=real, lines=sorted(blind))
+    code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+    return code
+
+
+def _mark(node: ast.AST, path: str, wanted: set[int], blind: set[int]) -> None:
+    import ast
+
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "forward":
+        blind.update(wanted.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)))
+        return
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if not isinstance(block, list):
+            continue
+        filled: list[ast.AST] = []
+        for index, inner in enumerate(block):
+            _mark(inner, path, wanted, blind)
+            found = wanted.intersection(_header(inner)) if isinstance(inner, ast.stmt) else ()
+            if found and not _stays_first(inner, index, node):
+                filled.append(_mark_before(inner, path, sorted(found)))
+            filled.append(inner)
+        block[:] = filled
+
+
+def _header(statement: ast.stmt) -> Iterable[int]:
+    """The lines of a statement, without those of the statements inside of it."""
+    first = min((one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno)
+    inner = [one for name in _BLOCKS for one in getattr(statement, name, ())]
+    if not inner:
+        return range(first, (statement.end_lineno or first) + 1)
+    below = [one.lineno for one in inner if hasattr(one, "lineno")]
+    return range(first, max(min(below, default=first), statement.lineno + 1))
+
+
+def _stays_first(statement: ast.AST, index: int, holder: ast.AST) -> bool:
+    """Whether nothing may stand before a statement: docstrings and imports from `__future__`."""
+    import ast
+
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    documented = isinstance(holder, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+    return documented and not index and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _mark_before(statement: ast.stmt, path: str, lines: list[int]) -> ast.stmt:
+    """The mark: code that is pickled and executed elsewhere must not miss it."""
+    import ast
+
+    _marks.places.append((path, lines))
+    mark = ast.parse(f"try:\n {_NAME}[{len(_marks.places) - 1}]\nexcept NameError:\n pass").body[0]
+    for node in ast.walk(mark):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, statement)
+    return mark

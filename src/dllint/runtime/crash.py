@@ -1,0 +1,82 @@
+"""Processes that a signal ended, and those that hang: which one, by what, and at which of the user's lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dllint.evidence.loader_runs import Seen
+from dllint.evidence.wording import describe
+from dllint.observation import Site, Stack
+from dllint.runtime.limits import Limits
+from dllint.runtime.predict import size
+
+_FRAME = re.compile(r'^  File "(?P<path>[^"]+)", line (?P<line>\d+) in (?P<function>.+)$', re.MULTILINE)
+_THREADS = re.compile(r"\n(?=(?:Current thread|Thread) 0x)")
+_NOT_THE_USERS = re.compile(
+    r"/lib/python3\.\d+/(?!site-packages|dist-packages)|/site-packages/torch/|/dllint/probe/|^<"
+)
+_PACKAGES = ("/site-packages/", "/dist-packages/")
+_ENDED_BY_US = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Crash(NamedTuple):
+    """What a signal did to a process of the program: a message in a line, and what it comes from, "" if not known."""
+
+    message: str
+    cause: str
+
+
+def crash(seen: Seen, main: int, by: int | None, kills: int, limits: Limits) -> Crash | None:
+    """The process that a signal ended; a worker before the program itself.
+
+    Args:
+        main: the pid of the program.
+        by: the signal that ended the program itself, if one did.
+        kills: processes that the kernel killed for memory during the run.
+    """
+    workers = {worker.pid: (worker, run) for run in seen.runs for worker in run.workers}
+    for end in seen.ends:
+        if end.signal and end.signal not in _ENDED_BY_US and end.pid in workers:
+            worker, run = workers[end.pid]
+            name = f"worker {worker.worker} of the DataLoader at {describe(run.loader.site)}"
+            return _told(name, end.pid, end.signal, seen, kills, limits)
+    return _told("the program", main, by, seen, kills, limits) if by else None
+
+
+def _told(name: str, pid: int, number: int, seen: Seen, kills: int, limits: Limits) -> Crash:
+    word = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    text = next((one.text for one in seen.observation.of(Stack) if one.pid == pid), "")
+    place = next(users_frames(text), None)
+    where = f" in `{place.function}` at {describe(place)}" if place is not None else ""
+    message = f"{name} (pid {pid}) was killed by {word}{where}"
+    if number != signal.SIGKILL:
+        return Crash(message, "")
+    if not kills:
+        return Crash(message, "The kernel counted no kill for lack of memory: something else sent the signal")
+    group = limits.cgroup.limit if limits.cgroup is not None else None
+    bound = f"the control group allows {size(group)}" if group else f"the machine has {size(limits.memory_total or 0)}"
+    return Crash(message, f"The kernel killed it because memory ran out: {bound}")
+
+
+def users_frames(text: str) -> Iterator[Site]:
+    """The user's frames of stacks as faulthandler writes them, innermost first; those of packages come after."""
+    found = [
+        Site(one["path"], int(one["line"]), function=one["function"])
+        for one in _FRAME.finditer(text)
+        if not _NOT_THE_USERS.search(one["path"])
+    ]
+    yield from sorted(found, key=lambda site: any(part in site.path for part in _PACKAGES))
+
+
+def where_first(text: str) -> str:
+    """The stacks of a process, with the user's line of each thread above them all."""
+    lines = []
+    for thread in _THREADS.split(text):
+        site = next(users_frames(thread), None)
+        if site is not None:
+            lines.append(f"waits in {site.function} at {os.path.basename(site.path)}:{site.line}")
+    return "\n".join([*dict.fromkeys(lines), text])

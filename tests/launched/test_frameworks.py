@@ -1,0 +1,140 @@
+"""Programs of the usual frameworks behind the overlay: each ends after the epochs that were asked for, at the user's
+lines. Lightning, accelerate and transformers are tested where the interpreter has them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.launched.conftest import Start
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="start methods, procfs")]
+
+DATA = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+torch.set_num_threads(1)
+
+class Numbers(Dataset):
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, index):
+        return {"x": torch.ones(4), "labels": torch.ones(1)}
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 1)
+
+    def forward(self, x, labels):
+        out = self.inner(x)
+        return {"loss": ((out - labels) ** 2).mean(), "logits": out}
+"""
+TORCHRUN = """\
+import torch.distributed as dist
+from data import *
+from torch.utils.data.distributed import DistributedSampler
+
+dist.init_process_group("gloo")
+model = torch.nn.parallel.DistributedDataParallel(Net())
+numbers = Numbers()
+sampler = DistributedSampler(numbers)
+loader = DataLoader(numbers, batch_size=4, sampler=sampler, num_workers=1)
+for epoch in range(30):
+    sampler.set_epoch(epoch)
+    for batch in loader:
+        model(**batch)["loss"].backward()
+    print("epoch", epoch, flush=True)
+dist.destroy_process_group()
+"""
+ACCELERATE = """\
+from accelerate import Accelerator
+from data import *
+
+accelerator = Accelerator(cpu=True)
+loader = DataLoader(Numbers(), batch_size=4, num_workers=1)
+model, loader = accelerator.prepare(Net(), loader)
+for epoch in range(30):
+    for batch in loader:
+        accelerator.backward(model(**batch)["loss"])
+    print("epoch", epoch, flush=True)
+"""
+TRANSFORMERS = """\
+from transformers import Trainer, TrainerCallback, TrainingArguments
+from data import *
+
+class Telling(TrainerCallback):
+    def on_epoch_end(self, args, state, control, **kwargs):
+        print("epoch", round(state.epoch) - 1, flush=True)
+
+given = TrainingArguments("out", num_train_epochs=30, per_device_train_batch_size=4, dataloader_num_workers=1,
+                          use_cpu=True, report_to=[], save_strategy="epoch", disable_tqdm=True)
+trainer = Trainer(Net(), given, train_dataset=Numbers(), callbacks=[Telling])
+trainer.train()
+"""
+LIGHTNING = """\
+import lightning
+from data import *
+
+class Module(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    def training_step(self, batch, index):
+        return self.net(**batch)["loss"]
+
+    def validation_step(self, batch, index):
+        self.log("loss", self.net(**batch)["loss"])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.01)
+
+    def on_train_epoch_end(self):
+        print("epoch", self.current_epoch, flush=True)
+
+train = DataLoader(Numbers(), batch_size=4, num_workers=1)
+check = DataLoader(Numbers(), batch_size=4, num_workers=1)
+trainer = lightning.Trainer(max_epochs=30, logger=False, enable_progress_bar=False, accelerator="cpu")
+trainer.fit(Module(), train, check)
+"""
+
+
+def epochs(out: str) -> list[str]:
+    return sorted({line for line in out.splitlines() if line.startswith("epoch ")})
+
+
+def test_torchrun(train: Start) -> None:
+    python = os.environ["DLLINT_TORCH_PYTHON"]
+    words = ("--", python, "-m", "torch.distributed.run", "--nproc_per_node", "2", "train.py")
+    ran = train(TORCHRUN, *words, files={"data.py": DATA}, options=("--max-epochs", "3"))
+    assert epochs(ran.out) == ["epoch 0", "epoch 1", "epoch 2"], ran.err
+    assert (ran.status, ran.report["exit"]["ending"], ran.report["uninstrumented"]) == (0, "shortened", [])
+    (loader,) = ran.report["loaders"]
+    assert loader["site"]["location"]["row"] == 9
+    said = [one["message"] for one in loader["predictions"]]
+    assert any("after 3 epochs with 2 workers in 2 processes" in one for one in said), said
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "rows"),
+    [
+        ("accelerate", ACCELERATE, {5}),
+        ("transformers", TRANSFORMERS, {11}),
+        ("lightning", LIGHTNING, {21, 22}),
+    ],
+)
+def test_frameworks(train: Start, name: str, program: str, rows: set[int], tmp_path: Path) -> None:
+    python = os.environ["DLLINT_TORCH_PYTHON"]
+    if subprocess.run([python, "-c", f"import {name}"], capture_output=True, check=False).returncode:
+        pytest.skip(f"the interpreter has no {name}")
+    ran = train(program, files={"data.py": DATA}, options=("--max-epochs", "3"))
+    assert epochs(ran.out) == ["epoch 0", "epoch 1", "epoch 2"], ran.err
+    assert (ran.status, ran.report["exit"]["ending"]) == (0, "shortened")
+    assert {one["site"]["location"]["row"] for one in ran.report["loaders"]} == rows
+    assert {Path(one["site"]["filename"]).name for one in ran.report["loaders"]} == {"train.py"}
+    assert not (tmp_path / "out").exists() and not (tmp_path / "checkpoints").exists()
