@@ -241,13 +241,14 @@ class OpenCV:
     def _making(self, value: Instance) -> Iterable[tuple[str, int]]:
         return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
 
-    def anchor(self, run: WorkerRun) -> tuple[SourceFile, Span] | None:
-        """The module-level `import cv2` after which a cap reaches the workers: in the module of their entry point, or
-        in that of the call."""
+    def anchor(self, run: WorkerRun) -> tuple[SourceFile, Span, str] | None:
+        """The module-level `import cv2` after which a cap reaches the workers, in the module of their entry point or in
+        that of the call, and the name that it gives to cv2."""
         for file in (run.hops[0].file if run.hops else run.file, run.file):
             for event in file.scopes[0].events:
-                if event.region == 0 and event.detail == ImportedName("cv2", None, None, 0):
-                    return file, event.span
+                imported = event.detail
+                if event.region == 0 and isinstance(imported, ImportedName) and imported[:2] == ("cv2", None):
+                    return file, event.span, imported.alias or "cv2"
         return None
 
     def _unguarded(self, cap: Cap, path: str) -> bool:

@@ -61,5 +61,6 @@ def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
     anchor = project.ask(OpenCV).anchor(one.run)
     if anchor is None:
         return ()
-    edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
+    file, span, name = anchor
+    edit = InsertStatement(file.path, span, f"{name}.setNumThreads(0)", "after")
     return (Fix("Cap OpenCV's threads in every worker, where the module is imported", "safe", (edit,)),)
