@@ -1,12 +1,12 @@
 """Runs programs one after another, each in a process of its own that torch is already loaded in.
 
 Reads one JSON object per line: `directory`, `entry` (a file there), `method` (how processes start wherever the program
-says spawn or forkserver), `default` (the default start method), `threads` (pools of processes become pools of threads) and
-`arguments`. Answers each with one line: `status`, `out` and `err`.
+says spawn or forkserver), `default` (the default start method), `threads` (pools of processes become pools of threads)
+and `arguments`. Answers each with one line: `status`, `out` and `err`.
 
-`spawn` starts each process as Python does, at two seconds for the import of torch. `forkserver` stands in for it elsewhere:
-it pickles the same, and imports the main module again. One fork server serves all programs. `fork` shows what the program
-does where nothing is pickled.
+`spawn` starts each process as Python does, at two seconds for the import of torch. `forkserver` stands in for it
+elsewhere: it pickles the same, and imports the main module again. One fork server serves all programs. `fork` shows
+what the program does where nothing is pickled.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def main() -> None:
 
     torch.set_num_threads(1)
     torch.set_printoptions(precision=20)
-    forkserver.set_forkserver_preload(["numpy", "torch", "torch.utils.data", "torch.multiprocessing", "cv2", "in_server"])
+    forkserver.set_forkserver_preload(
+        ["numpy", "torch", "torch.utils.data", "torch.multiprocessing", "cv2", "in_server"]
+    )
     forkserver.ensure_running()
     preloaded.share_address(str(forkserver._forkserver._forkserver_address))
     preloaded.reuse_the_server()

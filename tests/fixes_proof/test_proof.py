@@ -1,5 +1,5 @@
-"""Every fix of the catalogue, proven by running: the example fails or costs as its page says, and with the fix it runs and
-prints the same.
+"""Every fix of the catalogue, proven by running: the example fails or costs as its page says, and with the fix it runs
+and prints the same.
 
 The summary of the tests shows a matrix: rule, example, variant, and what was run.
 """
@@ -99,7 +99,9 @@ def shrunk(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def findings(files: Mapping[str, str], code: str) -> list[Finding]:
-    report = linter.check_sources({name: text for name, text in files.items() if name.endswith(".py")}, Settings(root=""))
+    report = linter.check_sources(
+        {name: text for name, text in files.items() if name.endswith(".py")}, Settings(root="")
+    )
     return [one for one in report.findings if one.code == code]
 
 
@@ -151,7 +153,9 @@ class Prover:
 
     def compare(self, variant: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
         """Run both programs, unless they are the ones of another variant to the compiler."""
-        trees = repr([ast.dump(ast.parse(text.removeprefix("\ufeff"))) for one in (before, after) for text in one.values()])
+        trees = repr(
+            [ast.dump(ast.parse(text.removeprefix("\ufeff"))) for one in (before, after) for text in one.values()]
+        )
         if trees in self.proven:
             return "the same syntax trees, before and after the fix, as another variant that was run"
         subject = self.subject
@@ -168,7 +172,9 @@ class Prover:
         else:
             assert old.status == 0, f"{variant}: fails:\n{old.err}"
         if new.cost is not None:
-            assert old.cost is not None and old.cost > new.cost, f"{variant}: costs {old.cost}, then {new.cost}:\n{shown}"
+            assert old.cost is not None and old.cost > new.cost, (
+                f"{variant}: costs {old.cost}, then {new.cost}:\n{shown}"
+            )
             told.append(f"{old.cost} -> {new.cost} {subject.costs}")
         elif not subject.fails:
             told.append(f"costs {subject.costs}")
@@ -192,7 +198,9 @@ class Prover:
         if working == "threads":
             return self.run(self.subject, before, threads=True), " to a run by threads"
         assert not isinstance(working, str)
-        texts = {name: shrunk(text, working) for name, text in before.items()}
+        texts = dict(before)
+        for pattern, new in working:
+            texts = {name: re.sub(pattern, new, text) for name, text in texts.items()}
         assert texts != before
         return self.run(self.subject, texts), f" to a run with `{working[0][1]}`"
 

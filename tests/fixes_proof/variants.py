@@ -47,7 +47,9 @@ class Source:
         return sum(map(len, self.lines[: line - 1])) + column
 
     def bounds(self, node: ast.AST) -> tuple[int, int]:
-        assert isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None and node.end_col_offset is not None
+        assert (
+            isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None and node.end_col_offset is not None
+        )
         return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
 
     @cached_property
@@ -183,7 +185,7 @@ def twice_on_a_line(source: Source) -> str:
     code = source.text[start:end]
     if isinstance(statement, ast.Return) and statement.value is not None:
         value = source.text[slice(*source.bounds(statement.value))]
-        return source.replaced((start, end, f"first = {value}; return first or {value}"))
+        return source.replaced((start, end, f"first = {value}; return {value}"))
     if isinstance(statement, (ast.Assign, ast.Expr, ast.Delete)) and "\n" not in code:
         return source.replaced((start, end, f"{code}; {code}"))
     start, end = source.expression
@@ -236,7 +238,7 @@ def commented(source: Source) -> str:
     call = next((one for one in calls if one.args or one.keywords), None)
     if call is None:
         raise DoesNotApply("there is no call with arguments")
-    start, end = source.bounds(call)
+    _, end = source.bounds(call)
     places = [source.bounds(one)[0] for one in (*call.args, *(keyword.value for keyword in call.keywords))]
     for keyword in call.keywords:
         value = source.bounds(keyword.value)[0]

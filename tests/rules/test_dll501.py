@@ -428,7 +428,8 @@ def test_the_cap_goes_to_the_module_of_the_dataset(told: Callable[..., Any], rel
 
 def test_no_fix_where_only_parts_of_cv2_have_a_name(told: Callable[..., Any]) -> None:
     (finding,) = told(
-        {"data.py": (HEAD + READ + TAIL).replace("import cv2", "from cv2 import resize").replace("cv2.r", "r")}, **SELECT
+        {"data.py": (HEAD + READ + TAIL).replace("import cv2", "from cv2 import resize").replace("cv2.r", "r")},
+        **SELECT,
     )
 
     assert finding.fixes == ()

@@ -59,10 +59,10 @@ def test_what_weighs_less_in_tests_is_not_rewritten_once_it_is_info(told: Told) 
 def test_equal_lambdas_become_one_function(told: Told) -> None:
     text = (
         "from torch.utils.data import DataLoader\n\n\n"
-        "def one(dataset):\n"
-        "    return DataLoader(dataset, 4, num_workers=2, multiprocessing_context='spawn', collate_fn=lambda x: x[0])\n\n\n"
-        "def two(dataset):\n"
-        "    return DataLoader(dataset, 8, num_workers=2, multiprocessing_context='spawn', collate_fn=lambda x: x[0])\n\n\n"
+        "def one(data):\n"
+        "    return DataLoader(data, num_workers=2, multiprocessing_context='spawn', collate_fn=lambda x: x[0])\n\n\n"
+        "def two(data):\n"
+        "    return DataLoader(data, num_workers=2, multiprocessing_context='spawn', collate_fn=lambda x: x[0])\n\n\n"
         "def three(dataset):\n"
         "    return DataLoader(dataset, 8, num_workers=2, multiprocessing_context='spawn', collate_fn=lambda x: x[1])\n"
     )
@@ -70,7 +70,7 @@ def test_equal_lambdas_become_one_function(told: Told) -> None:
     def check(texts: dict[str, str]) -> Any:
         return told({"train.py": next(iter(texts.values()), text)})
 
-    (_, new), = fix_until_stable(check, lambda path: text).texts.values()
+    ((_, new),) = fix_until_stable(check, lambda path: text).texts.values()
     assert new.count("def _collate_fn(x):\n    return x[0]\n") == 1
     assert new.count("collate_fn=_collate_fn)") == 2
     assert new.count("collate_fn=_collate_fn_2)") == 1
@@ -111,6 +111,17 @@ def test_no_persistent_workers_beside_a_count_that_comes_with_other_options(told
     )
     found = [one for one in told({"train.py": text}) if one.code == "DLL612"]
     assert [one.fixes for one in found] == [()]
+
+
+def test_no_option_is_passed_twice(told: Told) -> None:
+    text = (
+        "from torch.utils.data import DataLoader\n\n\n"
+        "def train(dataset, model):\n    options = {'persistent_workers': False, 'multiprocessing_context': 'spawn'}\n"
+        "    loader = DataLoader(dataset, num_workers=2, **options)\n"
+        "    for epoch in range(9):\n        for batch in loader:\n            model(batch).mean().backward()\n"
+    )
+    (finding,) = (one for one in told({"train.py": text}) if one.code == "DLL612")
+    assert finding.fixes == ()
 
 
 def test_a_function_that_seeds_torch_too_is_left_to_its_author(told: Told) -> None:

@@ -70,6 +70,9 @@ def _kept(loader: Loader) -> tuple[Fix, ...]:
     if written(loader, "num_workers") is None:
         # The count comes with other options, and torch refuses persistent workers where those leave it out.
         return ()
+    if written(loader, "persistent_workers") is None and loader.takes_mapping:
+        # The options may hold it already, and nothing is passed twice.
+        return ()
     edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "True")
     return (Fix("Start the workers only once: `persistent_workers=True`", "unsafe", (edit,)),)
 

@@ -74,8 +74,8 @@ def _place_name(one: UnpicklableFunction) -> str | None:
 
 
 def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
-    """A module-level name that is not taken, or that of a function which does what the lambda does: the local function's
-    own name, or one after the attribute."""
+    """A module-level name that is not taken, or that of a function which does what the lambda does: the local
+    function's own name, or one after the attribute."""
     entry = one.file.scopes[one.scope]
     if one.is_lambda:
         attr = (_place_name(one) if one.kept is None else None) or one.holder.rsplit(".", 1)[-1].lower()
@@ -94,8 +94,8 @@ def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
 
 
 def _does_the_same(one: UnpicklableFunction, name: str) -> bool:
-    """Whether a module-level function, defined above and bound once, has the parameters of a lambda and returns the same
-    expression. Neither has defaults, which would be worked out elsewhere."""
+    """Whether a module-level function, defined above and bound once, has the parameters of a lambda and returns the
+    same expression. Neither has defaults, which would be worked out elsewhere."""
     file = one.file
     found = [scope for scope in file.children.get(0, ()) if file.scopes[scope].name == name]
     if len(found) != 1 or len(file.bindings(0)[name]) != 1:
@@ -105,7 +105,9 @@ def _does_the_same(one: UnpicklableFunction, name: str) -> bool:
         return False
     if any(param.default is not None for param in (*function.params, *written.params)):
         return False
-    if [(param.name, param.kind) for param in function.params] != [(param.name, param.kind) for param in written.params]:
+    if [(param.name, param.kind) for param in function.params] != [
+        (param.name, param.kind) for param in written.params
+    ]:
         return False
     events = [event for event in function.events if event.kind != "param"]
     if [event.kind for event in events] != ["return"] or not written.events:

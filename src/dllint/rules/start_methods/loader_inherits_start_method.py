@@ -137,8 +137,8 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
     if not loader.accepts("multiprocessing_context"):
         return ()
     count, expr = None, written(loader, "num_workers")
-    if expr is None and any(argument.keyword == "**" for argument in loader.file.calls[loader.call].args):
-        # The count comes with the other options, from where others can set it to 0.
+    if loader.takes_mapping:
+        # The options may hold a context already, or a count that others can set to 0.
         return ()
     if not loader.has_workers:
         if expr is None or not repeatable(expr, loader.file):
