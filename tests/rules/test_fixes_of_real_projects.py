@@ -143,3 +143,15 @@ def test_opencv_is_capped_under_the_name_that_the_file_gives_it(told: Told) -> N
     (finding,) = (one for one in told({"train.py": text}) if one.code == "DLL501")
     (fix,) = finding.fixes
     assert fix.edits[0].code == "cv.setNumThreads(0)"
+
+
+def test_a_module_of_functions_is_not_capped_for_programs_without_workers(told: Told) -> None:
+    files = {
+        "utils/images.py": "import cv2\n\n\ndef read(path):\n    return cv2.resize(cv2.imread(path), (8, 8))\n",
+        "train.py": "from torch.utils.data import DataLoader, Dataset\n\nfrom utils.images import read\n\n\n"
+        "class Rows(Dataset):\n    def __getitem__(self, index):\n        return read(str(index))\n\n\n"
+        "def build():\n    return DataLoader(Rows(), num_workers=2)\n",
+        "utils/__init__.py": "",
+    }
+    (finding,) = (one for one in told(files) if one.code == "DLL501")
+    assert [fix.applicability for fix in finding.fixes] == ["suggestion"]
