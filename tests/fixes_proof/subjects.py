@@ -35,6 +35,7 @@ class Subject:
         silent: variants in which dllint finds nothing, and why that is right or known.
         unfixed: variants in which the finding has no fix.
         inapplicable: variants that would be another program.
+        spawned: whether the page's own text is also run by spawn itself, with a new interpreter for each process.
     """
 
     code: str
@@ -52,6 +53,7 @@ class Subject:
     silent: Mapping[str, str] = field(default_factory=dict)
     unfixed: Mapping[str, str] = field(default_factory=dict)
     inapplicable: Mapping[str, str] = field(default_factory=dict)
+    spawned: bool = False
 
 
 ROWS = """
@@ -168,6 +170,7 @@ SUBJECTS = [
         working="fork",
         unfixed={BLOCK: IN_A_BLOCK},
         inapplicable={TWICE: "a process starts only once"},
+        spawned=True,
     ),
     Subject(
         "DLL102",
@@ -198,6 +201,7 @@ SUBJECTS = [
         fails=PICKLE,
         working="fork",
         data=IMAGES,
+        spawned=True,
     ),
     Subject(
         "DLL201",

@@ -185,6 +185,10 @@ class Prover:
             assert reference.status == 0, f"{variant}: does not run for comparison:\n{reference.err}"
             assert reference.lines == new.lines, f"{variant}: {reference.lines} before, {new.lines} after:\n{shown}"
             told.append(f"{len(new.lines)} lines equal{how}")
+        if subject.spawned and variant == PAGE:
+            assert re.search(subject.fails, self.run(subject, before, method="spawn").err)
+            assert self.run(subject, after, method="spawn")[:2] == new[:2]
+            told.append("the same by spawn itself")
         self.proven.add(trees)
         return "; ".join(told)
 
