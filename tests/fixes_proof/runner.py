@@ -33,7 +33,6 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    torch.set_printoptions(precision=20)
     forkserver.set_forkserver_preload(
         ["numpy", "torch", "torch.utils.data", "torch.multiprocessing", "cv2", "in_server"]
     )

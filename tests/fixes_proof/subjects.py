@@ -152,9 +152,6 @@ SUBJECTS = [
         costs="how many processes import the program",
     ),
     Subject(
-        "DLL101", "spawn for the whole program", entry="train.py", costs="nothing: the edit makes the method explicit"
-    ),
-    Subject(
         "DLL102",
         "mp.spawn at the top level",
         entry="launch.py",
@@ -201,7 +198,6 @@ SUBJECTS = [
         fails=PICKLE,
         working="fork",
         data=IMAGES,
-        spawned=True,
     ),
     Subject(
         "DLL201",

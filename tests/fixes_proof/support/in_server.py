@@ -4,7 +4,6 @@ import multiprocessing.context
 from multiprocessing import spawn
 
 import preloaded
-import torch
 
 _prepare = spawn.prepare
 
@@ -18,4 +17,3 @@ spawn.prepare = prepare
 contexts = multiprocessing.context._concrete_contexts
 contexts["spawn"] = contexts["forkserver"]
 preloaded.reuse_the_server()
-torch.set_printoptions(precision=20)

@@ -4,6 +4,10 @@ import hashlib
 import os
 import pickle
 
+import torch
+
+torch.set_printoptions(precision=20)
+
 
 def digest(value):
     """Equal for equal bytes, whatever holds them."""
