@@ -519,12 +519,12 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _lowered(finding: Finding) -> Finding:
-    """The finding with the next lower severity; those about the check itself keep theirs."""
+    """The finding with the next lower severity, and with fixes that are shown only: nobody asked for other tests and
+    examples. Those about the check itself keep theirs."""
     if finding.code.startswith("DLL0") or finding.severity is None:
         return finding
     severity = SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)]
-    fixes = tuple(map(shown_only, finding.fixes)) if severity == "info" else finding.fixes
-    return replace(finding, severity=severity, fixes=fixes)
+    return replace(finding, severity=severity, fixes=tuple(map(shown_only, finding.fixes)))
 
 
 def _concerns(finding: Finding, asked: Set[str]) -> bool:

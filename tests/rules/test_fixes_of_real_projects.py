@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from dllint.fixes.passes import applicable, fix_until_stable
 
 Told = Callable[..., Any]
@@ -48,11 +50,14 @@ def test_what_fails_nowhere_yet_is_not_rewritten(told: Told) -> None:
     assert [fix.applicability for fix in finding.fixes] == ["suggestion"]
 
 
-def test_what_weighs_less_in_tests_is_not_rewritten_once_it_is_info(told: Told) -> None:
-    text = DATASET + "\n\ndef test_rows():\n    assert list(DataLoader(Rows(), num_workers=2)) == []\n"
+@pytest.mark.parametrize(("context", "severity"), [("None", "info"), ("'spawn'", "warning")])
+def test_what_weighs_less_in_tests_is_not_rewritten(told: Told, context: str, severity: str) -> None:
+    text = (
+        f"{DATASET}\n\ndef build():\n    return DataLoader(Rows(), num_workers=2, multiprocessing_context={context})\n"
+    )
     found = told({"tests/test_rows.py": text, "pyproject.toml": "[tool.dllint]\n"})
     (finding,) = (one for one in found if one.code == "DLL201")
-    assert (finding.code, finding.severity) == ("DLL201", "info")
+    assert (finding.code, finding.severity) == ("DLL201", severity)
     assert [fix.applicability for fix in finding.fixes] == ["suggestion"]
 
 
