@@ -421,6 +421,42 @@ def test_settings_decide_which_fixes_count_as_safe(run: Run, hazard: Path) -> No
     assert run("check", ".").status == 2
 
 
+LAUNCHED = """\
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader
+
+
+def work(rank, dataset):
+    dist.init_process_group("{backend}")
+    for batch in DataLoader(dataset, num_workers=4):
+        print(batch)
+
+
+def main(dataset):
+    mp.spawn(work, (dataset,), nprocs=2)
+"""
+
+
+def test_of_two_remedies_the_report_shows_both_and_a_fix_makes_the_first(run: Run, hazard: Path) -> None:
+    (hazard / "train.py").write_text(LAUNCHED.format(backend="gloo"))
+    shown = " ".join(run("check", ".").out.split())
+    assert "= fix (unsafe): Fork the workers" in shown
+    assert "= or (suggestion): Make the inherited start method explicit" in shown
+    assert run("check", ".", "--fix", "--unsafe-fixes").status == 0
+    assert 'multiprocessing_context="fork"' in (hazard / "train.py").read_text()
+
+
+def test_no_setting_makes_a_suggestion_a_fix(run: Run, hazard: Path) -> None:
+    (hazard / "pyproject.toml").write_text('[tool.dllint]\nextend-safe-fixes = ["DLL101"]\n')
+    text = LAUNCHED.format(backend="nccl")
+    (hazard / "train.py").write_text(text)
+    done = run("check", ".", "--fix", "--unsafe-fixes")
+    assert done.status == 1
+    assert "fix (suggestion): Make the inherited" in " ".join(done.out.split())
+    assert (hazard / "train.py").read_text() == text
+
+
 def test_clean_says_whose_cache_it_removes(run: Run) -> None:
     assert "all projects share" in " ".join(run("clean", "--help").out.split())
 

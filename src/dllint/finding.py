@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Union
 
 from dllint.span import Span
@@ -165,6 +165,11 @@ class Fix:
     title: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
+
+
+def shown_only(fix: Fix) -> Fix:
+    """The fix as one that reports and editors show, and that `--fix` does not make: for what fails nowhere yet."""
+    return replace(fix, applicability="suggestion")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dllint import config, files, notebooks, registry, roots, screen, suppressio
 from dllint.cache_directory import default_directory
 from dllint.config import Settings
 from dllint.files import Unreadable
-from dllint.finding import SEVERITIES, Finding
+from dllint.finding import SEVERITIES, Finding, shown_only
 from dllint.kept_reports import Edits, Kept, KeptReports, digest_of
 from dllint.modules import ModuleIndex
 from dllint.notebooks import CellText, NotANotebook
@@ -519,10 +519,12 @@ def _reported(run: _Run, found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _lowered(finding: Finding) -> Finding:
-    """The finding with the next lower severity; those about the check itself keep theirs."""
+    """The finding with the next lower severity, and with fixes that are shown only: nobody asked for other tests and
+    examples. Those about the check itself keep theirs."""
     if finding.code.startswith("DLL0") or finding.severity is None:
         return finding
-    return replace(finding, severity=SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)])
+    severity = SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)]
+    return replace(finding, severity=severity, fixes=tuple(map(shown_only, finding.fixes)))
 
 
 def _concerns(finding: Finding, asked: Set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What holds after every fix, over the bad examples of all pages and over generated programs.
+"""What holds after every fix, over the bad examples of all pages, the projects in fixtures/ and generated programs.
 
 The file parses, a second run changes nothing, the mended finding is gone, and neither a rule nor
 `ruff check --select E,F,I` finds anything that it did not find before.
@@ -87,6 +87,16 @@ def assert_trusted(files: Mapping[str, str], folder: Path) -> None:
 @pytest.mark.parametrize("example", BAD)
 def test_fixes_of_the_pages_examples(example: Example, tmp_path: Path) -> None:
     assert_trusted(example.files, tmp_path)
+
+
+PROJECTS = sorted(path for path in (Path(__file__).parents[2] / "fixtures").iterdir() if path.is_dir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_fixes_of_whole_projects(project: Path, tmp_path: Path) -> None:
+    sources = {path.relative_to(project).as_posix(): path for path in sorted(project.rglob("*.py"))}
+    assert_trusted({name: path.read_bytes().decode() for name, path in sources.items()}, tmp_path)
 
 
 LAMBDAS = st.sampled_from(

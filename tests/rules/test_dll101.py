@@ -459,7 +459,8 @@ def test_fork_is_offered_only_where_it_is_sound(told: Callable[..., Any], code: 
     (finding,) = told({"main.py": SPAWNED, "data.py": data}, **SELECT)
 
     assert [fix.edits[0].value.strip('"') for fix in finding.fixes] == titles
-    assert all(fix.applicability == "unsafe" for fix in finding.fixes)
+    kinds = {"fork": "unsafe", "spawn": "suggestion"}
+    assert [fix.applicability for fix in finding.fixes] == [kinds[title] for title in titles]
 
 
 @pytest.mark.parametrize("opener", ["open('rows')", "sqlite3.connect('rows.db')"])

@@ -138,7 +138,10 @@ def test_on_macos_the_default_is_spawn(told: Callable[..., Any]) -> None:
 
 
 def test_the_fix_needs_workers(told: Callable[..., Any]) -> None:
-    (one,) = told({"train.py": HEAD + FOUND["turned off"]}, select=["DLL612"])
-    (other,) = told({"train.py": HEAD + FOUND["a context object"]}, select=["DLL612"])
+    written = 'dataset, num_workers=2, persistent_workers=False, multiprocessing_context="spawn"'
+    (one,) = told({"train.py": HEAD + FOUND["turned off"].replace("dataset, **options", written)}, select=["DLL612"])
+    (among_others,) = told({"train.py": HEAD + FOUND["turned off"]}, select=["DLL612"])
+    (unknown,) = told({"train.py": HEAD + FOUND["a context object"]}, select=["DLL612"])
 
-    assert ([fix.applicability for fix in one.fixes], other.fixes) == (["unsafe"], ())
+    assert [fix.applicability for fix in one.fixes] == ["unsafe"]
+    assert among_others.fixes == unknown.fixes == ()

@@ -36,7 +36,7 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "lower-severity": (
         '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"]',
         "[]",
-        "Files, by patterns as in .gitignore, whose findings get the next lower severity: tests and examples.",
+        "Files (patterns as in .gitignore) whose findings get the next lower severity, and whose fixes are only shown.",
     ),
     "exclude": (
         "version control, virtual environments, caches, builds",

@@ -200,6 +200,11 @@ class Loader:
                 return "?"
         return None
 
+    @property
+    def takes_mapping(self) -> bool:
+        """Whether the call passes some of its options as `**options`."""
+        return any(argument.keyword == "**" for argument in self.file.calls[self.call].args)
+
     def flag(self, name: str, frame: Frame | None = None) -> bool | None:
         """Whether a flag is on: True where it may be (a true constant is among the values), False where it surely is
         not, None where it is not known."""

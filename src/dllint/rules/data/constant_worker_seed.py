@@ -105,21 +105,20 @@ def _fixes(project: Project, seedings: list[Seeding]) -> tuple[Fix, ...]:
     """Every seed from torch's, where the function does nothing but seed workers. Never safe: two runs that drew the
     same numbers then draw others, unless the program calls `torch.manual_seed`. None where the seed stands
     under a condition, a mode in which the same draws may be the purpose, nor where it holds a rank: processes that it
-    tells apart would draw alike where their main seed is the same."""
+    tells apart would draw alike where their main seed is the same, nor where the function seeds torch, which is only
+    undone by removing that."""
     root = seedings[0].root
     if any(one.hops or one.argument is None for one in seedings) or _called(project, seedings[0]):
         return ()
+    if any(one.seeder.families == ("torch",) for one in seedings):
+        return ()
     if any(conditional(one) or any(holds_rank(one, value) for value in _written_values(one)) for one in seedings):
         return ()
-    alike = {one.seeder.families for one in seedings} == {("torch",)}
     edits: dict[Edit, None] = {}
     for one in seedings:
         assert one.argument is not None
-        span, variable = one.argument.value_span, _variable(one)
-        code = "torch.initial_seed()" if one.seeder.families == ("torch",) else FROM_TORCH
-        if variable is not None:
-            span, code = variable, "torch.initial_seed()" if alike else FROM_TORCH
-        edits[ReplaceExpression(one.file.path, span, code)] = None
+        span = _variable(one) or one.argument.value_span
+        edits[ReplaceExpression(one.file.path, span, FROM_TORCH)] = None
     edits[AddImport(root.file.path, "torch")] = None
     return (Fix(f"Seed from `{FROM_TORCH}`, which differs per worker and epoch", "unsafe", tuple(edits)),)
 

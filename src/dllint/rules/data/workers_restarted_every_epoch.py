@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.project import Project
-from dllint.project.loaders import Loader
+from dllint.project.loaders import Loader, written
 from dllint.project.model import Regime
 from dllint.rules.data.dataset_changes import DatasetChanges
 from dllint.rules.data.training_loops import TrainingLoops
@@ -66,6 +66,12 @@ def _is_better_so(project: Project, loader: Loader) -> bool:
 
 def _kept(loader: Loader) -> tuple[Fix, ...]:
     if not loader.has_workers or not loader.accepts("persistent_workers"):
+        return ()
+    if written(loader, "num_workers") is None:
+        # The count comes with other options, and torch refuses persistent workers where those leave it out.
+        return ()
+    if written(loader, "persistent_workers") is None and loader.takes_mapping:
+        # The options may hold it already, and nothing is passed twice.
         return ()
     edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "True")
     return (Fix("Start the workers only once: `persistent_workers=True`", "unsafe", (edit,)),)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, LambdaRef, List, Name
 from dllint.finding import AddImport, Edit, Fix, HoistFunction, ReplaceExpression
+from dllint.linking.conditions import render
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.rules.pickling.local_objects import UnpicklableFunction, is_guarded
@@ -19,7 +20,7 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
     """`int` for `defaultdict(lambda: 0)`, a module-level function where the function uses no local name."""
     file, scope = one.file, one.scope
     if one.is_lambda:
-        replacement = _default_factory(one)
+        replacement = default_factory(one)
         if replacement is not None:
             edits: tuple[Edit, ...] = (ReplaceExpression(file.path, one.span, replacement),)
             if replacement.startswith("partial("):
@@ -31,6 +32,9 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
     name = _free_name(project, one)
     if name is None:
         return None
+    if one.is_lambda and name in file.bindings(0):
+        same: Edit = ReplaceExpression(file.path, one.span, name)
+        return Fix(f"Use `{name}`, which does the same and can be pickled", "safe", (same,))
     return Fix(
         f"Move it to the top of the module as `{name}`, where workers can import it",
         "safe",
@@ -38,7 +42,8 @@ def hoisting(project: Project, one: UnpicklableFunction) -> Fix | None:
     )
 
 
-def _default_factory(one: UnpicklableFunction) -> str | None:
+def default_factory(one: UnpicklableFunction) -> str | None:
+    """What a `defaultdict` can take in the place of a lambda that it is given; None for any other lambda."""
     file = one.file
     for index in file.facts.called.get("defaultdict", ()):
         call = file.calls[index]
@@ -69,7 +74,8 @@ def _place_name(one: UnpicklableFunction) -> str | None:
 
 
 def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
-    """A module-level name that is not taken: the local function's own, or one after the attribute."""
+    """A module-level name that is not taken, or that of a function which does what the lambda does: the local
+    function's own name, or one after the attribute."""
     entry = one.file.scopes[one.scope]
     if one.is_lambda:
         attr = (_place_name(one) if one.kept is None else None) or one.holder.rsplit(".", 1)[-1].lower()
@@ -82,9 +88,32 @@ def _free_name(project: Project, one: UnpicklableFunction) -> str | None:
     taken = set(one.file.bindings(0))
     others = [f"{base}_{number}" for number in range(2, 6)] if one.is_lambda else []
     for candidate in (base, *others):
-        if candidate not in taken:
+        if candidate not in taken or (one.is_lambda and _does_the_same(one, candidate)):
             return candidate
     return None
+
+
+def _does_the_same(one: UnpicklableFunction, name: str) -> bool:
+    """Whether a module-level function, defined above and bound once, has the parameters of a lambda and returns the
+    same expression. Neither has defaults, which would be worked out elsewhere."""
+    file = one.file
+    found = [scope for scope in file.children.get(0, ()) if file.scopes[scope].name == name]
+    if len(found) != 1 or len(file.bindings(0)[name]) != 1:
+        return False
+    function, written = file.scopes[found[0]], file.scopes[one.scope]
+    if function.decorators or function.is_async or function.is_generator or function.span.end_line >= one.span.line:
+        return False
+    if any(param.default is not None for param in (*function.params, *written.params)):
+        return False
+    if [(param.name, param.kind) for param in function.params] != [
+        (param.name, param.kind) for param in written.params
+    ]:
+        return False
+    events = [event for event in function.events if event.kind != "param"]
+    if [event.kind for event in events] != ["return"] or not written.events:
+        return False
+    returned, value = (render(event.value, file, 400) for event in (events[0], written.events[-1]))
+    return returned == value and "…" not in value
 
 
 def captured(file: SourceFile, scope: int) -> set[str]:

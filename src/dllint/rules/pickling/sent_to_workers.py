@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dllint.finding import Finding, Fix, Place, Severity
+from dllint.finding import Finding, Fix, Place, Severity, shown_only
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Kept
 from dllint.project.loaders import Loader
@@ -105,7 +105,7 @@ def unpicklable(
             start_methods=tuple(dict.fromkeys(use[2].method for use in uses if use[2].method != "fork")),
             trace=project.chain(regime.arrival, one.hops),
             related=tuple(dict.fromkeys(related)),
-            fixes=(told.fix,) if told.fix is not None else (),
+            fixes=() if told.fix is None else (shown_only(told.fix) if severity == "info" else told.fix,),
             statement=one.statement,
         )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dllint.finding import Finding, ReplaceExpression
-from dllint.rules.pickling.hoisting import hoisting
+from dllint.finding import Finding
+from dllint.rules.pickling.hoisting import default_factory, hoisting
 from dllint.rules.pickling.local_objects import LocalObjects, UnpicklableFunction, is_guarded
 from dllint.rules.pickling.sent_to_workers import Told, unpicklable
 
@@ -27,8 +27,9 @@ def unpicklable_functions(project: Project, code: str) -> Iterator[Finding]:
         if is_guarded(one.file, one.scope):
             values["error"] = f"AttributeError: Can't get attribute '{name}'"
         fix = hoisting(project, one)
-        if fix is not None and isinstance(fix.edits[-1], ReplaceExpression):
-            values |= {"factory": fix.edits[-1].code, "remedy": "default"}
+        replacement = default_factory(one) if one.is_lambda else None
+        if replacement is not None:
+            values |= {"factory": replacement, "remedy": "default"}
         elif one.file.is_notebook:
             values |= {"remedy": "notebook"}
         if code == "DLL202" and message != "fork_only":

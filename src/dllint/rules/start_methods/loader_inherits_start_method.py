@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dllint.evidence.wording import counted, listed, said
 from dllint.facts.nodes import IfExp
-from dllint.finding import Finding, Fix, Place, SetArgument
+from dllint.finding import Applicability, Finding, Fix, Place, SetArgument
 from dllint.linking.conditions import render, repeatable
 from dllint.project import Project, Regime
 from dllint.project.loaders import Loader, written
@@ -137,8 +137,8 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
     if not loader.accepts("multiprocessing_context"):
         return ()
     count, expr = None, written(loader, "num_workers")
-    if expr is None and any(argument.keyword == "**" for argument in loader.file.calls[loader.call].args):
-        # The count comes with the other options, from where others can set it to 0.
+    if loader.takes_mapping:
+        # The options may hold a context already, or a count that others can set to 0.
         return ()
     if not loader.has_workers:
         if expr is None or not repeatable(expr, loader.file):
@@ -148,15 +148,17 @@ def _fixes(loader: Loader, method: str, remedy: str) -> tuple[Fix, ...]:
             return ()
         count = f"({count})" if isinstance(expr, IfExp) else count
 
-    def context(name: str, title: str) -> Fix:
+    def context(name: str, title: str, kind: Applicability) -> Fix:
         value = f'"{name}"' if count is None else f'"{name}" if {count} > 0 else None'
         edit = SetArgument(loader.file.path, loader.span, "multiprocessing_context", value)
-        return Fix(title.format(f"`multiprocessing_context={value}`"), "unsafe", (edit,))
+        return Fix(title.format(f"`multiprocessing_context={value}`"), kind, (edit,))
 
-    explicit = context(method, "Make the inherited start method explicit: {} (silences this, changes nothing)")
+    # What changes nothing is a decision to write down, one loader at a time.
+    silencing = "Make the inherited start method explicit: {} (silences this, changes nothing)"
+    explicit = context(method, silencing, "suggestion")
     if remedy != "main":
         return (explicit,)
-    return (context("fork", "Fork the workers, which then share the dataset without copies: {}"), explicit)
+    return (context("fork", "Fork the workers, which then share the dataset without copies: {}", "unsafe"), explicit)
 
 
 def judge(case: Case) -> Judgement:

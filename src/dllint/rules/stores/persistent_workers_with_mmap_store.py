@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.thresholds import MIB, NOTICEABLE
 from dllint.evidence.wording import counted, mebibytes
 from dllint.evidence.worker_memory import growth
+from dllint.facts.nodes import Constant
 from dllint.finding import Finding, Fix, Place, SetArgument
 from dllint.project import Project
+from dllint.project.loaders import written
 from dllint.rules.stores.mapped_stores import KeptStore, Stores, by_store
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def _found(project: Project) -> Iterator[tuple[Finding, Place, list[KeptStore]]]
         if slurm is not None:
             values["evidence"] = slurm
         fixes: tuple[Fix, ...] = ()
-        if any(argument.keyword == "persistent_workers" for argument in loader.file.calls[loader.call].args):
+        if written(loader, "persistent_workers") == Constant(True):
             edit = SetArgument(loader.file.path, loader.span, "persistent_workers", "False")
             fixes = (
                 Fix("Restart workers every epoch, which resets RSS: `persistent_workers=False`", "unsafe", (edit,)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Call, ImportedName
+from dllint.finding import Applicability, Fix, InsertStatement
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, External, Function, Instance, Value
 from dllint.libraries.contents import held_by
@@ -241,13 +242,26 @@ class OpenCV:
     def _making(self, value: Instance) -> Iterable[tuple[str, int]]:
         return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
 
-    def anchor(self, run: WorkerRun) -> tuple[SourceFile, Span] | None:
-        """The module-level `import cv2` after which a cap reaches the workers: in the module of their entry point, or
-        in that of the call."""
+    def fixes(self, run: WorkerRun) -> tuple[Fix, ...]:
+        """A cap at the top of the module that the workers run: shown only where that is a module of functions, which
+        programs without workers may use too."""
+        anchor = self._anchor(run)
+        if anchor is None:
+            return ()
+        file, span, name = anchor
+        entry, _ = run.root
+        kind: Applicability = "safe" if file.path == entry or _in_class(run) else "suggestion"
+        edit = InsertStatement(file.path, span, f"{name}.setNumThreads(0)", "after")
+        return (Fix("Cap OpenCV's threads in every worker, where the module is imported", kind, (edit,)),)
+
+    def _anchor(self, run: WorkerRun) -> tuple[SourceFile, Span, str] | None:
+        """The module-level `import cv2` after which a cap reaches the workers, in the module of their entry point or in
+        that of the call, and the name that it gives to cv2."""
         for file in (run.hops[0].file if run.hops else run.file, run.file):
             for event in file.scopes[0].events:
-                if event.region == 0 and event.detail == ImportedName("cv2", None, None, 0):
-                    return file, event.span
+                imported = event.detail
+                if event.region == 0 and isinstance(imported, ImportedName) and imported[:2] == ("cv2", None):
+                    return file, event.span, imported.alias or "cv2"
         return None
 
     def _unguarded(self, cap: Cap, path: str) -> bool:
@@ -279,3 +293,13 @@ class OpenCV:
         """Whether a cap stands anywhere in the program around the loader."""
         around = self.project.import_graph.import_closure({loader.file.path, *self.above(loader)})
         return any(cap.file.path in around for cap in self.caps) or bool(self.variable_files & around)
+
+
+def _in_class(run: WorkerRun) -> bool:
+    """Whether a method runs in the worker: that of a dataset or a transform."""
+    scope = run.scope
+    while scope > 0:
+        if run.file.scopes[scope].kind == "class":
+            return True
+        scope = run.file.scopes[scope].parent
+    return False

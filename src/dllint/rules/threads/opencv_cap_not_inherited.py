@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dllint.finding import Finding, Fix, InsertStatement, Place
+from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.causes import Causes
@@ -52,14 +52,6 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
             *tuple(loaders)[:MOST_PLACES],
             *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
         ),
-        fixes=_fixes(project, one),
+        fixes=project.ask(OpenCV).fixes(one.run),
         statement=call.statement,
     )
-
-
-def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
-    anchor = project.ask(OpenCV).anchor(one.run)
-    if anchor is None:
-        return ()
-    edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
-    return (Fix("Cap OpenCV's threads in every worker, where the module is imported", "safe", (edit,)),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dllint.finding import Finding, Fix, InsertStatement, Place
+from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.causes import Causes
@@ -58,7 +58,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
             *tuple(dict.fromkeys(entries))[:MOST_PLACES],
             *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
         ),
-        fixes=_fixes(project, first),
+        fixes=project.ask(OpenCV).fixes(first.run),
         statement=first.call.statement,
     )
 
@@ -73,17 +73,9 @@ def _other_program(project: Project, one: Uncapped) -> Finding:
         "elsewhere",
         {"call": render(call.func, file), "place": project.where(file, call.span)},
         related=(*project.trace(one.run.hops), Place(file.path, call.span, "these workers run this without a cap")),
-        fixes=_fixes(project, one),
+        fixes=project.ask(OpenCV).fixes(one.run),
         statement=loader.file.calls[loader.call].statement,
     )
-
-
-def _fixes(project: Project, one: Uncapped) -> tuple[Fix, ...]:
-    anchor = project.ask(OpenCV).anchor(one.run)
-    if anchor is None:
-        return ()
-    edit = InsertStatement(anchor[0].path, anchor[1], "cv2.setNumThreads(0)", "after")
-    return (Fix("Cap OpenCV's threads in every worker, where the module is imported", "safe", (edit,)),)
 
 
 def concerns(run: LoaderRun) -> bool:
