@@ -8,12 +8,13 @@ run it at their top level.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dllint.modules import ModuleIndex
 
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
+_FEW = 50
 _SMALL = 2000
 """Bytes. A module of settings that is so short costs less to read than to doubt."""
 _IMPORT = re.compile(
@@ -34,6 +35,7 @@ _AT_TOP = re.compile(rb"^(?:[A-Za-z_][\w.]*\(|(?:async[ \t]+)?(?:for|with)[ \t])
 _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a function of the module ends."""
+_WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
@@ -157,7 +159,7 @@ def _only_those_who_mention(
     beginnings = tuple(name[: name.rindex(b"_") + 1] for name in names if b"_" in name[4:])
     for other in list(importing.get(path, ())):
         data = files[other]
-        if not _holds(data, words) and not (b"getattr(" in data and _holds(data, beginnings)):
+        if not _mentions(data, words) and not (b"getattr(" in data and _holds(data, beginnings)):
             importing[path].discard(other)
             imported[other].discard(path)
 
@@ -166,6 +168,7 @@ def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
     """The functions and classes around words of launching and loading, and those around their names; None where a word
     stands at the top of the module, so that importing it is enough."""
     lines = data.splitlines()
+    mentioned: dict[bytes, list[int]] = {}
     around: list[tuple[bytes, ...]] = []
     open_blocks: list[tuple[int, bytes]] = []
     for line in lines:
@@ -177,22 +180,34 @@ def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
             found = _DEFINITION.match(plain)
             if found:
                 open_blocks.append((indent, found[1]))
+        for name in set(_WORD.findall(line)):
+            mentioned.setdefault(name, []).append(len(around))
         around.append(tuple(name for _, name in open_blocks))
-    names: set[bytes] = set()
     words = (*mattering.launching, *mattering.loading)
-    waiting = list(words)
+    names: set[bytes] = set()
+    looked_at: set[int] = set()
+    waiting = [number for number, line in enumerate(lines) if _holds(line, words)]
     while waiting:
-        word = waiting.pop()
-        for line, blocks in zip(lines, around, strict=True):
-            if word in line and not _IMPORTING.match(line):
-                if not blocks and word in words:
-                    return None
-                assigned = _ASSIGNED.match(line) if not blocks else None
-                for name in (*blocks, *((assigned[1],) if assigned else ())):
-                    if name not in names and not name.startswith(b"__"):
-                        names.add(name)
-                        waiting.append(name)
+        number = waiting.pop()
+        line, blocks = lines[number], around[number]
+        if number in looked_at or _IMPORTING.match(line):
+            continue
+        looked_at.add(number)
+        if not blocks and _holds(line, words):
+            return None
+        assigned = _ASSIGNED.match(line) if not blocks else None
+        for name in (*blocks, *((assigned[1],) if assigned else ())):
+            if name not in names and not name.startswith(b"__"):
+                names.add(name)
+                waiting += mentioned.get(name, ())
     return names
+
+
+def _mentions(data: bytes, names: Sequence[bytes]) -> bool:
+    """Whether a text has one of the names; one after the other only where they are few."""
+    if len(names) > _FEW:
+        return b"import *" in data or not {*names}.isdisjoint(_WORD.findall(data))
+    return _holds(data, names)
 
 
 def _holds(data: bytes, words: Iterable[bytes]) -> bool:

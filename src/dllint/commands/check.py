@@ -105,6 +105,8 @@ def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:
         return request, {}
     if len(request.paths) > 1:
         raise ConfigError('"-" (standard input) cannot be combined with other paths')
+    if sys.stdin is None:
+        raise ConfigError("standard input is closed")
     path = os.path.abspath(request.stdin_filename or STDIN)
     return replace(request, paths=(path,), stdin=True), {path: sys.stdin.buffer.read()}
 

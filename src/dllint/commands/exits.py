@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
 
 from dllint.config import ConfigError
 from dllint.reporters.source import plain
 
+_OUTPUT_ERRORS = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT})
+"""What a full or broken disk behind standard output or standard error says."""
 CLEAN, FOUND, FAILED = 0, 1, 2
 INTERRUPTED = 130
 
@@ -26,27 +30,39 @@ def status_of(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         abandon_output()
         status = FAILED
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
+            status = _unforeseen(error)
+        else:
+            abandon_output()
+            status = _failed(f"the output cannot be written: {(error.strerror or '').lower()}")
     except Exception as error:
-        if os.environ.get("DLLINT_DEBUG"):
-            raise
-        told = getattr(error, "format_message", None)
-        status = _failed(
-            told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)"
-        )
+        status = _unforeseen(error)
     try:
         # A server closes it when its client goes.
         if not sys.stdout.closed:
             sys.stdout.flush()
     except BrokenPipeError:
         abandon_output()
+    except OSError as error:
+        abandon_output()
+        status = _failed(f"the output cannot be written: {(error.strerror or '').lower()}")
     return status
+
+
+def _unforeseen(error: Exception) -> int:
+    if os.environ.get("DLLINT_DEBUG"):
+        raise error
+    told = getattr(error, "format_message", None)
+    return _failed(told() if told else f"internal error: {type(error).__name__}: {error} (DLLINT_DEBUG=1 shows where)")
 
 
 def _failed(message: str) -> int:
     # Pydantic, by which typer checks values, says so before its own words.
     message = message.replace(": Value error, ", ": ")
     if message.strip():
-        print(f"error: {plain(' '.join(message.split()))}", file=sys.stderr)
+        with suppress(OSError):
+            print(f"error: {plain(' '.join(message.split()))}", file=sys.stderr)
     return FAILED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import multiprocessing
 import os
 import signal
 import warnings
@@ -19,8 +20,13 @@ from dllint.facts.schema import FileFacts
 from dllint.files import Unreadable as Unreadable
 from dllint.span import Span
 
+FILES_OF_A_POOL = 24
+FILES_OF_A_PROCESS = 4
+"""Open files that a pool and each of its processes take, with some to spare."""
 WORTH_PROCESSES = 400_000
 """Bytes to parse, about half a second of work, from which on starting processes pays."""
+LARGE = 1_000_000
+"""Characters of a text from which on rows of numbers in it are shortened before it is parsed."""
 BATCH = 4
 
 Progress = Callable[[int, int], None]
@@ -85,6 +91,9 @@ def parse(text: str) -> Outcome:
 
 def is_plainly_valid(text: str) -> bool:
     """Whether the running Python parses the text, which is quick; another Python may accept what this one does not."""
+    if len(text) > LARGE:
+        # Python takes 1 GiB for 3 MB of numbers.
+        return not isinstance(parse(text), Unreadable)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -97,7 +106,12 @@ def is_plainly_valid(text: str) -> bool:
 def _outcomes(sources: Mapping[str, str], jobs: int | None) -> Iterator[tuple[str, Outcome]]:
     jobs = min(jobs or os.cpu_count() or 1, len(sources))
     done: set[str] = set()
-    if jobs > 1 and sum(map(len, sources.values())) >= WORTH_PROCESSES:
+    if (
+        jobs > 1
+        and sum(map(len, sources.values())) >= WORTH_PROCESSES
+        and _can_open(FILES_OF_A_POOL + FILES_OF_A_PROCESS * jobs)
+    ):
+        others = set(multiprocessing.active_children())
         largest_first = sorted(sources, key=lambda path: -len(sources[path]))
         try:
             with ProcessPoolExecutor(jobs, initializer=_leave_interrupts_to_the_parent) as pool:
@@ -110,11 +124,26 @@ def _outcomes(sources: Mapping[str, str], jobs: int | None) -> Iterator[tuple[st
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
         except (OSError, ImportError, BrokenProcessPool):
-            # No processes here (a sandbox without semaphores), or one was killed: what is left is parsed below.
-            pass
+            # No processes here (a sandbox without semaphores), or one was killed: what is left is parsed below. A pool
+            # that could not start all of its processes leaves the others, and the interpreter's end waits for them.
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
     for path, text in sources.items():
         if path not in done:
             yield path, parse(text)
+
+
+def _can_open(number: int) -> bool:
+    """Whether the limit of open files (`ulimit -n`) leaves room for that many: a pool that runs out of them hangs."""
+    opened: list[int] = []
+    try:
+        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(number))
+    except OSError:
+        return False
+    finally:
+        for handle in opened:
+            os.close(handle)
+    return True
 
 
 @contextmanager

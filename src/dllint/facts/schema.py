@@ -49,7 +49,7 @@ from dllint.facts.nodes import Expr as Expr
 from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 """Raised whenever what is extracted, or how it is written down, changes."""
 
 

@@ -16,6 +16,8 @@ from dllint.fixes.text import Unresolvable
 _LONGEST_CHAIN = 1000
 """Operands, calls, subscripts or the like in a row. The time that libcst 1.9 takes grows with the square of their
 number: up to 10 s for this many (measured)."""
+_MOST_TOKENS = 150_000
+"""Of a text that is fixed. The tree and the places of its nodes take up to 6 KiB each."""
 _NOT_PARSED = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError, TypeError)
 """libcst 1.9 raises TypeError where a lambda in parentheses follows a keyword without a blank."""
 _STACK_BYTES = 128 << 20
@@ -28,8 +30,11 @@ def parse_module(source: str) -> cst.Module:
     Raises:
         Unresolvable: the source does not parse, or not in reasonable time.
     """
-    if Tokens(source).chain > _LONGEST_CHAIN:
+    tokens = Tokens(source)
+    if tokens.chain > _LONGEST_CHAIN:
         raise Unresolvable("the text nests too deeply")
+    if len(tokens.texts) > _MOST_TOKENS:
+        raise Unresolvable("the text is too large")
     outcome: list[cst.Module | BaseException] = []
 
     def run() -> None:

@@ -30,7 +30,7 @@ from dllint.fixes.text import (
     Change,
     TextEdit,
     Unresolvable,
-    apply_changes,
+    apart,
     one_line_end,
     stack,
 )
@@ -52,7 +52,7 @@ def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
             changes = _changes(tree, [edit for edit in fix.edits if edit.path == path])
             changes = [change for change in changes if text[change.start : change.end] != change.content]
             changes = stack(text, dict.fromkeys(one_line_end(text, change) for change in changes))
-            apply_changes(text, changes)
+            apart(changes)
         except Unresolvable as error:
             raise Unresolvable(error.reason, path) from None
         found += [tree.lines.edit(path, change) for change in changes]

@@ -112,12 +112,25 @@ def apply_changes(text: str, changes: Iterable[Change]) -> str:
     """As `apply`, by offsets."""
     pieces: list[str] = []
     done = 0
-    for start, end, content in sorted(changes, key=lambda change: change[:2]):
-        if start < done:
-            raise Unresolvable("two edits of one place")
+    for start, end, content in apart(changes):
         pieces += (text[done:start], content)
         done = end
     return "".join([*pieces, text[done:]])
+
+
+def apart(changes: Iterable[Change]) -> list[Change]:
+    """The changes by place.
+
+    Raises:
+        Unresolvable: two of them overlap.
+    """
+    ordered = sorted(changes, key=lambda change: change[:2])
+    done = 0
+    for start, end, _ in ordered:
+        if start < done:
+            raise Unresolvable("two edits of one place")
+        done = end
+    return ordered
 
 
 def whole_lines(text: str, change: Change) -> bool:
@@ -135,7 +148,7 @@ def whole_lines(text: str, change: Change) -> bool:
 def one_line_end(text: str, change: Change) -> Change:
     """The change with the line end of its neighbour, where a carriage return and a line feed would become one."""
     start, end, content = change
-    if content.startswith("\n") and text[:start].endswith("\r"):
+    if content.startswith("\n") and text.endswith("\r", 0, start):
         return change._replace(content=LINE_END.sub("\r", content))
     if content.endswith("\r") and text.startswith("\n", end):
         return change._replace(content=LINE_END.sub("\n", content))

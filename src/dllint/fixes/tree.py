@@ -337,14 +337,25 @@ def parse_code(code: str) -> Tree:
         raise Unresolvable("the new statement does not parse") from None
 
 
-@lru_cache(maxsize=8)
 def parse(text: str) -> Tree:
     """The tree of a text; the last few are kept.
 
     Raises:
         Unresolvable: the text does not parse.
     """
-    return Tree(text)
+    found = _parsed(text)
+    if isinstance(found, Unresolvable):
+        raise found
+    return found
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> Tree | Unresolvable:
+    """The tree, or why there is none: each fix of a text that does not parse would ask again."""
+    try:
+        return Tree(text)
+    except Unresolvable as error:
+        return error.with_traceback(None)
 
 
 def suites(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:

@@ -6,10 +6,16 @@ import codecs
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
+import time
 
 from dllint import files
 from dllint.reading import lies_within
+
+_PREFIX, _SUFFIX = ".dllint-", ".tmp"
+_REMAINS_S = 600.0
+"""Seconds after which a temporary file belongs to no run that still goes on."""
 
 
 class WriteError(Exception):
@@ -32,6 +38,9 @@ def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:
         data = files.read(path)
     except files.CannotRead as error:
         raise WriteError(f"{path}: cannot be read: {error.reason}") from None
+    links = os.stat(path).st_nlink
+    if links > 1:
+        raise WriteError(f"{path}: not fixed, because it has {links} hard links: the others would keep the old text")
     try:
         unchanged = encode(old, data) == data
     except (files.Undecodable, UnicodeError, LookupError):
@@ -71,14 +80,17 @@ def write_atomically(path: str, data: bytes) -> None:
         target = os.path.realpath(path)
         if os.path.exists(target) and not os.access(target, os.W_OK):
             raise PermissionError(None, "it is read-only")
-        handle, temporary = tempfile.mkstemp(prefix=".dllint-", suffix=".tmp", dir=os.path.dirname(target))
+        _remove_remains(os.path.dirname(target))
+        handle, temporary = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=os.path.dirname(target))
         with open(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if os.path.exists(target):
             _copy_owner(target, temporary)
-            shutil.copymode(target, temporary)
+            # Its mode and its extended attributes, access control lists among them.
+            shutil.copystat(target, temporary)
+            os.utime(temporary)
         else:
             os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
@@ -89,6 +101,18 @@ def write_atomically(path: str, data: bytes) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def _remove_remains(directory: str) -> None:
+    """Remove what an earlier run left where it was killed while it wrote: files of this user and this name only."""
+    oldest = time.time() - _REMAINS_S
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX):
+                status = entry.stat(follow_symlinks=False)
+                own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+                if stat.S_ISREG(status.st_mode) and own and status.st_mtime < oldest:
+                    os.unlink(entry.path)
 
 
 def _umask() -> int:

@@ -127,6 +127,8 @@ WORKER_FUNCTIONS = Limit("functions that one entry of worker code runs", 150)
 WORKER_KINDS = Limit("kinds of one dataset class, by the functions that they hold", 12)
 PROCESS_FUNCTIONS = Limit("functions that run in one process", 400)
 LAUNCH_CONTEXTS = Limit("calls of the function around a launch", 24)
+LAUNCHES = Limit("launches of a project, one for each call of the function around them", 500)
+"""Beyond, one for each place. Functions that start one another have as many as the product of their calls."""
 LAUNCH_ROUNDS = Limit("rounds in which launches make other launches known", 3)
 CHAINS = Limit("chains by which one start method reaches a function", 3)
 CHAIN_LENGTH = Limit("calls of one chain from a launch to a loader", 80)

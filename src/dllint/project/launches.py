@@ -134,8 +134,12 @@ class Launches:
 
     def _find(self, candidates: Iterable[tuple[SourceFile, int]]) -> Iterator[Launch]:
         """The launches of a project, those of functions from outside it too, among the calls that may be one."""
+        number = 0
         for file, index in candidates:
-            yield from _launches_of(self, file, index)
+            apart = not limits.LAUNCHES.reached(number)
+            for launch in _launches_of(self, file, index, apart):
+                number += 1
+                yield launch
         yield from _process_subclasses(self.world)
         for file, index, method, targets in trainer_runs(self.world):
             yield Launch(file, index, "lightning.pytorch.Trainer", (method,), targets, False, (), None)
@@ -207,7 +211,8 @@ def _holders(world: World) -> Iterator[str]:
                     yield last_name(event.target)
 
 
-def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[Launch]:
+def _launches_of(launches: Launches, file: SourceFile, index: int, apart: bool) -> Iterator[Launch]:
+    """The launches that a call makes: one for each activation of the function around it where they are told `apart`."""
     world = launches.world
     call = file.calls[index]
     site = world.call_site(file, index, None)
@@ -224,7 +229,7 @@ def _launches_of(launches: Launches, file: SourceFile, index: int) -> Iterator[L
         if api is None or (plain, context) in seen:
             continue
         seen.add((plain, context))
-        for frame, through in _contexts(launches, file, call.scope):
+        for frame, through in _contexts(launches, file, call.scope) if apart else ((None, ()),):
             if not can_start(world, file, index, frame):
                 continue
             targets = _targets(world, api, file, index, frame)

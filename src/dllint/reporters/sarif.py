@@ -140,7 +140,7 @@ def _region(span: Span) -> dict[str, int]:
 def _artifact(path: str, style: Style) -> dict[str, str]:
     shown = file_path(path, style.directory)
     if style.directory and not Path(shown).is_absolute():
-        return {"uri": quote(shown), "uriBaseId": ROOT}
+        return {"uri": quote(shown, errors="surrogateescape"), "uriBaseId": ROOT}
     return {"uri": Path(path).absolute().as_uri()}
 
 

@@ -21,6 +21,8 @@ MOST_RELATED = 3
 """Related places that are shown; a cause may have dozens."""
 MOST_CHANGED = 12
 """Lines of a fix that are shown."""
+LONGEST_CHANGED = 400
+"""Characters of such a line, from a little before the change on; a longer one is left out in part."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -147,8 +149,30 @@ def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint,
     for path, lines in changed_lines(fix, report):
         if path != finding.path:
             yield f"{indent}  {paint.dim(plain(shown_path(path, style.directory)))}"
-        for line in lines[:MOST_CHANGED]:
+        for line in _excerpts(lines[:MOST_CHANGED]):
             colour = {"-": paint.removed, "+": paint.added}.get(line[0], paint.dim)
             yield f"{indent}  {colour((line[:2] + visible(line[2:])[0]).rstrip())}"
         if len(lines) > MOST_CHANGED:
             yield f"{indent}  {paint.dim(f'and {len(lines) - MOST_CHANGED} more lines')}"
+
+
+def _excerpts(lines: Sequence[str]) -> Iterator[str]:
+    """The lines of a diff, of long ones the part where a line that goes and the next one that comes differ."""
+    for index, line in enumerate(lines):
+        if len(line) <= LONGEST_CHANGED:
+            yield line
+            continue
+        other = {"-": lines[index + 1 : index + 2], "+": lines[max(index - 1, 0) : index]}.get(line[0], [])
+        shared = _shared(line[2:], other[0][2:]) if other and other[0][0] != line[0] else 0
+        begin = max(0, shared - LONGEST_CHANGED // 4)
+        end = begin + LONGEST_CHANGED
+        yield f"{line[:2]}{'…' * (begin > 0)}{line[2:][begin:end]}{'…' * (len(line) - 2 > end)}"
+
+
+def _shared(left: str, right: str) -> int:
+    """The length of the beginning that two lines share."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if left.startswith(right[low:middle], low) else (low, middle - 1)
+    return low

@@ -18,6 +18,8 @@ from typing import Any
 import libcst as cst
 
 from dllint.facts.aliases import aliases
+from dllint.facts.extract.respelling import respelled
+from dllint.facts.extract.shortening import MOST_CHARACTERS, MOST_TOKENS, REST, shortened
 from dllint.facts.extract.statements import Statements
 from dllint.facts.extract.tokens import Tokens, tokens_around
 from dllint.facts.extract.walk import OutOfStep
@@ -26,7 +28,7 @@ from dllint.facts.schema import Argument, FileFacts
 
 _MOST_BRACKETS = 200
 """Open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
-_LONGEST_CHAIN = 5000
+_LONGEST_CHAIN = 5200
 """Operands, attributes, `elif`s or the like in a row; a level takes libcst 1.9 at most 8 KiB of stack (measured)."""
 _DEEP_BRACKETS, _DEEP_CHAIN = 30, 100
 """Beyond these the work is done on a stack of its own, and nested expressions are cut at `_DEEPEST_EXPRESSION`."""
@@ -59,10 +61,15 @@ def extract(source: str) -> FileFacts:
     if source and not source.endswith(("\n", "\r")):
         # libcst gives a comment at the very end, without a line end, to no statement.
         source += "\n"
+    if len(source) > MOST_CHARACTERS:
+        raise SyntaxProblem(f"too large to be parsed: more than {MOST_CHARACTERS:,} characters", 1, 1)
     tokens = Tokens(source)
     if tokens.brackets > _MOST_BRACKETS or tokens.chain > _LONGEST_CHAIN:
         place = tokens.span(tokens.deepest, tokens.deepest)
         raise SyntaxProblem("nested too deeply to be parsed", place.line, place.column)
+    source = shortened(source, tokens)
+    if len(tokens.texts) > MOST_TOKENS:
+        raise SyntaxProblem(f"too large to be parsed: more than {MOST_TOKENS:,} tokens", 1, 1)
     deep = tokens.brackets > _DEEP_BRACKETS or tokens.chain > _DEEP_CHAIN
     collecting = gc.isenabled()
     gc.disable()
@@ -79,17 +86,24 @@ def extract(source: str) -> FileFacts:
 
 
 def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
+    original = source
     try:
         tree = cst.parse_module(source)
-    except cst.ParserSyntaxError as problem:
-        raise _problem(source, problem) from None
-    except cst.CSTValidationError as problem:
-        # libcst wants a blank where Python does not (`a if b else.5`).
-        raise SyntaxProblem(f"not readable by libcst: {problem}"[:200], 1, 1) from None
+    except (cst.ParserSyntaxError, cst.CSTValidationError, TypeError) as problem:
+        readable = respelled(source, tokens)
+        if readable is None:
+            raise _problem(source, problem) from None
+        try:
+            tree = cst.parse_module(readable)
+        except (cst.ParserSyntaxError, cst.CSTValidationError, TypeError):
+            raise _problem(source, problem) from None
+        source = readable
     try:
         walk = Statements(tokens)
         walk.module(tree)
     except (OutOfStep, IndexError):
+        if source is not original or REST in source:
+            raise SyntaxProblem("the text and its syntax tree disagree", 1, 1) from None
         walk = Statements(_tokens_by_libcst(source, tree))
         try:
             walk.module(tree)
@@ -109,8 +123,9 @@ def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
     return facts
 
 
-def _problem(source: str, problem: cst.ParserSyntaxError) -> SyntaxProblem:
+def _problem(source: str, problem: Exception) -> SyntaxProblem:
     """What is wrong, in Python's own words where Python finds it too: libcst names places only for some mistakes."""
+    valid = False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -122,9 +137,13 @@ def _problem(source: str, problem: cst.ParserSyntaxError) -> SyntaxProblem:
         message, line, column = "", 1, 1
     else:
         message, line, column = "", 1, 1
+        valid = True
     if not message:
-        found = re.search(r"at (\d+):(\d+): (.*)", problem.message)
-        message = f"invalid syntax: {found[3]}" if found else problem.message
+        told = problem.message if isinstance(problem, cst.ParserSyntaxError) else str(problem)
+        found = re.search(r"at (\d+):(\d+): (.*)", told)
+        message = f"invalid syntax: {found[3]}" if found else told
+        if valid:
+            message = f"valid Python, but the parser libcst cannot read it: {found[3] if found else told}"
         if found:
             line, column = int(found[1]), int(found[2]) + 1
     lines = re.split(r"\r\n|\r|\n", source)

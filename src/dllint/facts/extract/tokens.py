@@ -41,6 +41,8 @@ _BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING = 2, 3, 4, 5
 _LONG_FSTRING = 150
 """Characters from which on an f-string is read in full, to see how deep it nests."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_GOES_ON = (" ", "\t", "\f", "#", "\\", "elif", "else")
+"""What a line begins with that may belong to the statement of the module above it."""
 
 
 class Tokens:
@@ -51,7 +53,8 @@ class Tokens:
         starts, ends: their offsets in the text.
         brackets: the deepest nesting of brackets.
         deepest: the token at which the brackets or the chain are longest.
-        chain: the longest run of tokens without a separator, summed over the open brackets: no expression nests deeper.
+        chain: the longest run of tokens without a separator, summed over the open brackets, with the `lambda`s of one
+            statement and the `elif`s of one statement of the module: nothing nests deeper.
     """
 
     __slots__ = ("brackets", "chain", "deepest", "ends", "lines", "starts", "texts")
@@ -70,7 +73,8 @@ class Tokens:
         texts: list[str] = []
         starts, ends = self.starts, self.ends
         open_runs: list[int] = []
-        base = longest = deepest = elifs = 0
+        base = longest = deepest = 0
+        elifs = lambdas = most_elifs = most_lambdas = 0
         first = 0
         at: int | None = 0
         while at is not None:
@@ -95,6 +99,8 @@ class Tokens:
                         first = len(texts)
                     elif text in ",;":
                         first = len(texts)
+                        if lambdas and text == ";":
+                            most_lambdas, lambdas = max(most_lambdas, lambdas), 0
                     elif open_runs:
                         run = open_runs.pop()
                         base -= run
@@ -105,6 +111,10 @@ class Tokens:
                             longest = len(texts) - first
                             self.deepest = len(texts) - 1
                         first = len(texts)
+                        if lambdas:
+                            most_lambdas, lambdas = max(most_lambdas, lambdas), 0
+                        if elifs and not source.startswith(_GOES_ON, end):
+                            most_elifs, elifs = max(most_elifs, elifs), 0
                 elif group == _FSTRING_OPENING or (group == _FSTRING and end - start > _LONG_FSTRING):
                     fstring = FString(source, start)
                     at = fstring.end
@@ -121,11 +131,13 @@ class Tokens:
                     texts.append(text)
                     starts.append(start)
                     ends.append(end)
-                    if text == "elif" or text == "lambda":
+                    if text == "elif":
                         elifs += 1
+                    elif text == "lambda":
+                        lambdas += 1
         self.texts = texts
         self.brackets = deepest
-        self.chain = max(longest, base + len(texts) - first) + elifs
+        self.chain = max(longest, base + len(texts) - first) + max(most_elifs, elifs) + max(most_lambdas, lambdas)
 
     def span(self, first: int, last: int) -> Span:
         """The span from the token `first` to the token `last`, both included."""

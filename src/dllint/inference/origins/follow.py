@@ -106,15 +106,18 @@ class Origins:
     def gives(self, expr: Expr, site: Site) -> Steps:
         """What directly gives the value of an expression: other expressions as they are, or sources where it ends."""
         self._steps = 0
-        waiting = list(self._back.steps(Step(expr, site, Here(site.file, line_at(site.at)))))[::-1]
+        # Each step is taken when it is asked for: a parameter has one for each call of its function.
+        waiting = [iter(self._back.steps(Step(expr, site, Here(site.file, line_at(site.at)))))]
         seen: set[tuple[object, ...]] = set()
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, Source) or one.key is None:
+            one = next(waiting[-1], None)
+            if one is None:
+                waiting.pop()
+            elif isinstance(one, Source) or one.key is None:
                 yield one
             elif (asked := (id(one.expr), one.site, one.key)) not in seen:
                 seen.add(asked)
-                waiting += list(self._back.steps(one))[::-1]
+                waiting.append(iter(self._back.steps(one)))
 
     def returned(self, function: Function, frame: Frame | None) -> Steps:
         """What a call of a function gives: what its `return` statements write."""

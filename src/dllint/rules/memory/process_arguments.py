@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Dict, List, Name, Tuple
@@ -159,7 +160,7 @@ class ProcessArguments:
             arrays = [self.project.arrays.array(value) for value in self.world.values.evaluate(func.value, site)]
             return (arrays[0] if len(arrays) == 1 else None,)
         if isinstance(expr, Name):
-            given = list(self.origins.gives(expr, site))
+            given = list(islice(self.origins.gives(expr, site), 2))
             one = given[0] if len(given) == 1 else None
             return self._listed(one.expr, one.site, depth + 1) if isinstance(one, Step) else None
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Dict, LambdaRef, List, Name
@@ -57,20 +59,34 @@ def _place_name(one: UnpicklableFunction) -> str | None:
 
     `transform` for `ImageFolder(p, transform=lambda …)`.
     """
-    found: list[tuple[Span, str]] = []
-    for call in one.file.calls:
-        found.extend(
-            (argument.span, str(argument.keyword))
-            for argument in call.args
-            if argument.keyword not in (None, "*", "**") and argument.span.covers(one.span)
-        )
-    for event in one.file.scopes[max(one.file.scopes[one.scope].parent, 0)].events:
-        named = isinstance(event.target, (Name, Attribute))
-        if event.kind == "assign" and named and event.target is not None and event.span.covers(one.span):
-            found.append((event.span, str(last_name(event.target))))
-    if one.code in ("DLL204", "DLL207") or not found:
+    if one.code in ("DLL204", "DLL207"):
         return None
-    return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower()
+    statements, named = _named_places(one.file)
+    at = bisect_right(statements, one.span) - 1
+    scope = max(one.file.scopes[one.scope].parent, 0)
+    found = [
+        (span, name)
+        for statement in statements[max(at, 0) : at + 1]
+        for span, name, only in named[statement]
+        if only in (None, scope) and span.covers(one.span)
+    ]
+    return max(found, key=lambda place: (place[0].line, place[0].column))[1].lower() if found else None
+
+
+@lru_cache(maxsize=1)
+def _named_places(file: SourceFile) -> tuple[list[Span], dict[Span, list[tuple[Span, str, int | None]]]]:
+    """The statements of a file in source order, and what each gives to keyword arguments and variables: where, the name
+    and the scope of a variable."""
+    found: dict[Span, list[tuple[Span, str, int | None]]] = {}
+    for call in file.calls:
+        for argument in call.args:
+            if argument.keyword not in (None, "*", "**"):
+                found.setdefault(call.statement, []).append((argument.span, str(argument.keyword), None))
+    for scope, entry in enumerate(file.scopes):
+        for event in entry.events:
+            if event.kind == "assign" and isinstance(event.target, (Name, Attribute)):
+                found.setdefault(event.span, []).append((event.span, str(last_name(event.target)), scope))
+    return sorted(found), found
 
 
 def _free_name(project: Project, one: UnpicklableFunction) -> str | None:

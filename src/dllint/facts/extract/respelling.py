@@ -1,0 +1,75 @@
+"""Valid Python that libcst refuses, written in a way that it reads.
+
+Places come from the tokens, so blanks that are added to the text move nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import warnings
+
+from dllint.facts.extract.tokens import Tokens
+
+_OPEN, _CLOSED = frozenset("([{"), frozenset(")]}")
+
+
+def respelled(source: str, tokens: Tokens) -> str | None:
+    """The source with a blank between a keyword and the number beside it (`return.5`, `1if x`), and without parentheses
+    around a target with an annotation (`(x): int`); the tokens are changed alike. None where Python refuses the text
+    too, or nothing of this is in it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    dropped = _around_targets(source, tokens)
+    pieces: list[str] = []
+    done = 0
+    for index, (text, start, end) in enumerate(zip(tokens.texts, tokens.starts, tokens.ends, strict=True)):
+        if index in dropped:
+            pieces += (source[done:start], " " if text == ")" else "")
+            done = end
+        elif index and tokens.ends[index - 1] == start and _needs_blank(tokens.texts[index - 1], text):
+            pieces += (source[done:start], " ")
+            done = start
+    if not pieces:
+        return None
+    kept = [index for index in range(len(tokens.texts)) if index not in dropped]
+    tokens.texts = [tokens.texts[index] for index in kept]
+    tokens.starts = [tokens.starts[index] for index in kept]
+    tokens.ends = [tokens.ends[index] for index in kept]
+    return "".join([*pieces, source[done:]])
+
+
+def _needs_blank(left: str, right: str) -> bool:
+    """Whether one of two tokens that touch is a keyword and the other a number."""
+    return (keyword.iskeyword(left) and _is_number(right)) or (_is_number(left) and keyword.iskeyword(right))
+
+
+def _is_number(text: str) -> bool:
+    return text[0].isdigit() or (text[0] == "." and text[1:2].isdigit())
+
+
+def _around_targets(source: str, tokens: Tokens) -> set[int]:
+    """The parentheses that begin a line outside of all brackets and end before a colon."""
+    found: set[int] = set()
+    depth, opened = 0, -1
+    for index, text in enumerate(tokens.texts):
+        if text in _OPEN:
+            if text == "(" and not depth and _begins_line(source, tokens, index):
+                opened = index
+            depth += 1
+        elif text in _CLOSED:
+            depth -= 1
+            if not depth and opened >= 0:
+                if tokens.texts[index + 1 : index + 2] == [":"]:
+                    found |= {opened, index}
+                opened = -1
+    return found
+
+
+def _begins_line(source: str, tokens: Tokens, index: int) -> bool:
+    before = tokens.ends[index - 1] if index else 0
+    return not index or "\n" in source[before : tokens.starts[index]] or tokens.texts[index - 1] == ";"

@@ -1,0 +1,86 @@
+"""Data that is written as source: long rows of numbers and strings, of which a few stand for all.
+
+libcst takes 3 to 4 KiB of memory per token, and the analysis looks at no more than the first elements of a container.
+Places come from the tokens, so that what is left out moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dllint.facts.extract.tokens import Tokens
+
+MOST_CHARACTERS = 2_000_000
+"""Of a text whose tokens are looked for."""
+MOST_TOKENS = 250_000
+"""Of a text that is parsed, which then takes up to 1 GiB. The largest file of PyTorch has 196,000."""
+REST = "__and_more__"
+"""The name that stands for the elements that are left out: nobody knows their number."""
+_LONG = 2_000
+"""Elements of a row from which on it is shortened."""
+_KEPT = 100
+_LITERAL = frozenset("0123456789.'\"")
+
+
+def shortened(source: str, tokens: Tokens) -> str:
+    """The source with `*__and_more__` in the place of most elements of long rows; the tokens are changed alike."""
+    if len(tokens.texts) < _LONG:
+        return source
+    pieces: list[str] = []
+    done = 0
+    texts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    copied = 0
+    for first, last, star in _rows(tokens.texts):
+        begin, end = tokens.starts[first], tokens.ends[last]
+        pieces += (source[done:begin], star, REST)
+        done = end
+        texts += (*tokens.texts[copied:first], star, REST)
+        starts += (*tokens.starts[copied:first], begin, begin)
+        ends += (*tokens.ends[copied:first], end, end)
+        copied = last + 1
+    if not copied:
+        return source
+    tokens.texts = [*texts, *tokens.texts[copied:]]
+    tokens.starts = [*starts, *tokens.starts[copied:]]
+    tokens.ends = [*ends, *tokens.ends[copied:]]
+    return "".join([*pieces, source[done:]])
+
+
+def _rows(texts: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Of each long row of literals, or of pairs of them: the first token and the last one to leave out, and what marks
+    the rest, `*` or `**`."""
+    found = []
+    at, size = 0, len(texts)
+    while at < size:
+        if texts[at] != ",":
+            at += 1
+            continue
+        # A row goes on as long as the next element, behind this comma, is one and has a comma behind it.
+        elements = [at + 1]
+        end = _element(texts, at + 1)
+        pairs = end is not None and ":" in texts[at + 1 : end]
+        while end is not None and end < size and texts[end] == ",":
+            elements.append(end + 1)
+            end = _element(texts, end + 1)
+            if end is not None and (":" in texts[elements[-1] : end]) is not pairs:
+                end = None
+        if len(elements) > _LONG:
+            found.append((elements[_KEPT], elements[-1] - 2, "**" if pairs else "*"))
+        at = elements[-1]
+    return found
+
+
+def _element(texts: Sequence[str], at: int) -> int | None:
+    """The token behind a literal, or a pair of literals, that begins here; None where there is none."""
+    end = _literal(texts, at)
+    if end is not None and end < len(texts) and texts[end] == ":":
+        end = _literal(texts, end + 1)
+    return end
+
+
+def _literal(texts: Sequence[str], at: int) -> int | None:
+    if at < len(texts) and texts[at] in ("-", "+"):
+        at += 1
+    return at + 1 if at < len(texts) and texts[at][0] in _LITERAL and texts[at] != "." else None
