@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("pygls.lsp.server")
 
-EDITS = int(os.environ.get("DLLINT_EDITS", "240"))
+EDITS = int(os.environ.get("DLLINT_EDITS", "160"))
 """Of the test of memory. 10,000 take ten minutes."""
 HAZARD = (
     "from torch.utils.data import DataLoader\n"
