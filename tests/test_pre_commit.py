@@ -49,11 +49,13 @@ def run(pre_commit: Hook) -> Hook:
 @pytest.fixture(scope="module")
 def prek(tmp_path_factory: pytest.TempPathFactory, outside_git: dict[str, str]) -> Hook:
     """As `run`, by prek."""
-    program = shutil.which("prek", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    # With uv at hand it need not fetch one.
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    program = shutil.which("prek", path=paths)
     if program is None:
         pytest.skip("prek is not installed")
     home = tmp_path_factory.mktemp("prek")
-    begun = started([program, "run", "--color", "never"], {**outside_git, "PREK_HOME": str(home)})
+    begun = started([program, "run", "--color", "never"], {**outside_git, "PREK_HOME": str(home), "PATH": paths})
     return lambda project, name, *arguments: begun(project, name, *arguments)
 
 

@@ -27,9 +27,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HAS_EGLOT, reason="Emacs 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 LINE = "名前 = '😀'; loader = DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn={})\n"
 BEFORE = f"from torch.utils.data import DataLoader\n\n{LINE.format('lambda rows: rows')}"
-AFTER = (
-    "from torch.utils.data import DataLoader\n\n\ndef _collate_fn(rows):\n    return rows\n\n\n"
-    + LINE.format("_collate_fn")
+AFTER = "from torch.utils.data import DataLoader\n\n\ndef _collate_fn(rows):\n    return rows\n\n\n" + LINE.format(
+    "_collate_fn"
 )
 SCRIPT = """
 (require 'package)

@@ -241,6 +241,7 @@ class Server:
             except Exception as error:
                 # One file that breaks a check must not end the connection.
                 self._tell(f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
+            self._drop_done()
             if state == self._state:
                 self._checked = state
                 waiting, self._waiting = self._waiting, []
@@ -248,6 +249,12 @@ class Server:
                     if not one.done():
                         one.set_result(None)
                 self._publish()
+
+    def _drop_done(self) -> None:
+        """pygls 2.1 keeps two futures of every notification for good, 2 KB of each edit."""
+        futures = getattr(self.lsp.protocol, "_request_futures", {})
+        for key in [key for key, future in futures.items() if future.done()]:
+            futures.pop(key, None)
 
     async def _check_all(self, state: int, executor: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
