@@ -111,6 +111,13 @@ def test_the_archives_can_be_uploaded_and_the_source_one_be_built(tmp_path: Path
     assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout
 
 
+def test_uvx_runs_the_wheel(wheel: Path) -> None:
+    pytest.importorskip("uv")
+    command = [sys.executable, "-m", "uv", "tool", "run", "--from", str(wheel), "dllint", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, f"dllint {__version__}\n"), done.stderr
+
+
 def test_the_pages_are_printed_from_the_wheel(installed: Program) -> None:
     one = installed("dllint", "rule", "DLL101")
     assert (one.returncode, one.stderr) == (0, "")
