@@ -36,7 +36,7 @@ linter.check = watched
 class Session:
     """A server in its own process, and a client that speaks plain JSON to it."""
 
-    def __init__(self, root: Path, seconds: float = 0) -> None:
+    def __init__(self, root: Path, seconds: float = 0, watches: bool = False) -> None:
         self.log = root / "checks.log"
         self.log.touch()
         site = root / "site"
@@ -52,7 +52,8 @@ class Session:
         self.uri = (root / "train.py").as_uri()
         self.last = 0
         self.version = 0
-        capabilities = {"textDocument": {"diagnostic": {}}}
+        watching = {"didChangeWatchedFiles": {"dynamicRegistration": watches}}
+        capabilities = {"textDocument": {"diagnostic": {}}, "workspace": watching}
         self.ask("initialize", capabilities=capabilities, rootUri=root.as_uri())
         self.tell("initialized")
 
@@ -132,6 +133,21 @@ def test_only_edits_that_change_what_the_program_says_are_checked(session: Sessi
     session.change(HAZARD + "print()\n")
     assert (session.found(), session.checks) == ([("DLL204", 1)], 2)
     session.tell("textDocument/didSave", textDocument={"uri": session.uri})
+    assert (session.found(), session.checks) == ([("DLL204", 1)], 3)
+    assert session.end() == 0
+
+
+def test_saving_an_open_file_changes_nothing_where_the_client_watches_the_others(root: Path) -> None:
+    session = Session(root, watches=True)
+    (root / "other.py").write_text("import torch\n")
+    session.open(HAZARD)
+    assert (session.found(), session.checks) == ([("DLL204", 1)], 1)
+    session.tell("textDocument/didSave", textDocument={"uri": session.uri})
+    session.tell("workspace/didChangeWatchedFiles", changes=[{"uri": session.uri, "type": 2}])
+    assert (session.found(), session.checks) == ([("DLL204", 1)], 1)
+    session.tell("workspace/didChangeWatchedFiles", changes=[{"uri": (root / "other.py").as_uri(), "type": 2}])
+    assert (session.found(), session.checks) == ([("DLL204", 1)], 2)
+    session.tell("workspace/didChangeWatchedFiles", changes=[{"uri": session.uri, "type": 1}])
     assert (session.found(), session.checks) == ([("DLL204", 1)], 3)
     assert session.end() == 0
 
