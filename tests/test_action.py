@@ -109,5 +109,7 @@ def test_settings_for_ci_are_as_their_schemas_have_them(name: str, tmp_path: Pat
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+    if name != "GitLab":
+        return
     path.write_text(text.replace("\n  ", "\n  - ", 1), encoding="utf-8")
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0
