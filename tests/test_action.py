@@ -1,4 +1,4 @@
-"""action.yml, and the snippets of docs/editors.md."""
+"""action.yml, and the settings for editors and CI that the documentation shows."""
 
 from __future__ import annotations
 
@@ -82,5 +82,34 @@ def test_the_snippets_name_what_there_is() -> None:
     formats = re.findall(r"--output(?:-format)?[ =](\w+)", EDITORS)
     assert {"gitlab", "junit", "rdjson"} <= set(formats) <= set(get_args(Format))
     (uses,) = (one for one in blocks("yaml") if "uses: OWNER/dllint" in one)
-    options = yaml.safe_load(uses)["steps"][1]["with"]
+    options = yaml.safe_load(uses)["jobs"]["dllint"]["steps"][1]["with"]
     assert set(options) <= set(ACTION["inputs"])
+
+
+def snippets() -> dict[str, tuple[str, str]]:
+    """Schema and text of the action, and of the settings for CI in the documentation."""
+    page = (ROOT / "docs" / "editors-and-ci.md").read_text(encoding="utf-8")
+    (workflow,) = re.findall(r"<!-- workflow -->\n```yaml\n(.*?)```", page, re.DOTALL)
+    (uses,) = (one for one in blocks("yaml") if "uses: OWNER/dllint" in one)
+    (gitlab,) = (one for one in blocks("yaml") if "codequality" in one)
+    return {
+        "action": ("vendor.github-actions", (ROOT / "action.yml").read_text(encoding="utf-8")),
+        "workflow": ("vendor.github-workflows", workflow),
+        "with the action": ("vendor.github-workflows", uses),
+        "GitLab": ("vendor.gitlab-ci", gitlab),
+    }
+
+
+@pytest.mark.parametrize("name", ["action", "workflow", "with the action", "GitLab"])
+def test_settings_for_ci_are_as_their_schemas_have_them(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("check_jsonschema")
+    schema, text = snippets()[name]
+    path = tmp_path / "settings.yml"
+    path.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    if name != "GitLab":
+        return
+    path.write_text(text.replace("\n  ", "\n  - ", 1), encoding="utf-8")
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -41,10 +42,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
     programs = directory / ("Scripts" if sys.platform == "win32" else "bin")
     subprocess.run([str(programs / "python"), "-m", "pip", "install", "--quiet", str(wheel)], check=True)
 
-    def run(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        program: str, *arguments: str, cwd: Path | None = None, given: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(programs / program), *arguments],
             cwd=cwd or directory,
+            input=given,
             env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONUTF8": "1"},
             capture_output=True,
             encoding="utf-8",
@@ -72,10 +76,46 @@ def test_a_check_without_torch_and_psutil(installed: Program, tmp_path: Path) ->
     assert " --> loading.py:22:12\n" in done.stdout
 
 
-def test_the_server_says_what_it_needs(installed: Program) -> None:
+def test_the_server_says_what_it_needs_and_runs_once_it_has_it(installed: Program, wheel: Path) -> None:
     done = installed("dllint", "server")
     assert done.returncode == 2
     assert done.stderr == 'error: the server needs lsprotocol: pip install "dllint[lsp]"\n'
+    done = installed("python", "-m", "pip", "install", "--quiet", "--no-compile", f"{wheel}[lsp]")
+    assert done.returncode == 0, done.stderr
+    params = {"capabilities": {}, "processId": None, "rootUri": None}
+    told = [
+        {"id": 1, "method": "initialize", "params": params},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    messages = [json.dumps({"jsonrpc": "2.0", **one}) for one in told]
+    spoken = "".join(f"Content-Length: {len(one)}\r\n\r\n{one}" for one in messages)
+    done = installed("dllint", "server", given=spoken)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"codeActionProvider"' in done.stdout and f'"version":"{__version__}"' in done.stdout.replace(" ", "")
+
+
+def test_the_archives_can_be_uploaded_and_the_source_one_be_built(tmp_path: Path) -> None:
+    for name in ("build", "twine"):
+        pytest.importorskip(name)
+    # The wheel is built from the source archive.
+    build = [sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    archives = sorted(map(str, tmp_path.iterdir()))
+    assert [Path(one).name for one in archives] == [
+        f"dllint-{__version__}-py3-none-any.whl",
+        f"dllint-{__version__}.tar.gz",
+    ]
+    twine = [sys.executable, "-m", "twine", "check", "--strict", *archives]
+    done = subprocess.run(twine, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout
+
+
+def test_uvx_runs_the_wheel(wheel: Path) -> None:
+    pytest.importorskip("uv")
+    command = [sys.executable, "-m", "uv", "tool", "run", "--from", str(wheel), "dllint", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, f"dllint {__version__}\n"), done.stderr
 
 
 def test_the_pages_are_printed_from_the_wheel(installed: Program) -> None:

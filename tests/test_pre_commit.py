@@ -1,7 +1,8 @@
-"""The hooks of .pre-commit-hooks.yaml, run by pre-commit itself in a project of their own."""
+"""The hooks of .pre-commit-hooks.yaml, run by pre-commit itself and by prek in a project of their own."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -23,19 +24,47 @@ repos:
 """
 CLEAN = "def double(number):\n    return 2 * number\n"
 
+LAMBDA = (
+    "from torch.utils.data import DataLoader\n\n"
+    "def load():\n"
+    "    return DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn=lambda rows: rows)\n"
+)
+
 Hook = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def run(checkout: Path, tmp_path_factory: pytest.TempPathFactory, outside_git: dict[str, str]) -> Hook:
-    """Runs one hook in a project; pre-commit clones and installs this repository the first time."""
+def pre_commit(tmp_path_factory: pytest.TempPathFactory, outside_git: dict[str, str]) -> Hook:
+    """Runs pre-commit in a project; it clones and installs this repository the first time."""
     home = tmp_path_factory.mktemp("pre-commit")
+    return started([sys.executable, "-m", "pre_commit"], {**outside_git, "PRE_COMMIT_HOME": str(home)})
 
-    def hook(project: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+
+@pytest.fixture(scope="module")
+def run(pre_commit: Hook) -> Hook:
+    """Runs one hook in a project, on what is staged unless other files are named."""
+    return lambda project, name, *arguments: pre_commit(project, "run", name, "--color", "never", *arguments)
+
+
+@pytest.fixture(scope="module")
+def prek(tmp_path_factory: pytest.TempPathFactory, outside_git: dict[str, str]) -> Hook:
+    """As `run`, by prek."""
+    # With uv at hand it need not fetch one.
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    program = shutil.which("prek", path=paths)
+    if program is None:
+        pytest.skip("prek is not installed")
+    home = tmp_path_factory.mktemp("prek")
+    begun = started([program, "run", "--color", "never"], {**outside_git, "PREK_HOME": str(home), "PATH": paths})
+    return lambda project, name, *arguments: begun(project, name, *arguments)
+
+
+def started(command: list[str], environment: dict[str, str]) -> Hook:
+    def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "pre_commit", "run", name, "--color", "never", *arguments],
+            [*command, *arguments],
             cwd=project,
-            env={**outside_git, "PRE_COMMIT_HOME": str(home), "NO_COLOR": "1", "PYTHONUTF8": "1"},
+            env={**environment, "NO_COLOR": "1", "PYTHONUTF8": "1", "PIP_NO_COMPILE": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -43,7 +72,7 @@ def run(checkout: Path, tmp_path_factory: pytest.TempPathFactory, outside_git: d
             check=False,
         )
 
-    return hook
+    return run
 
 
 @pytest.fixture
@@ -95,6 +124,11 @@ def test_a_commit_of_something_else(run: Hook, project: Path) -> None:
     assert run(project, "dllint-project", "--files", "double.py").returncode == 1
 
 
+def test_a_commit_of_nothing(run: Hook, project: Path) -> None:
+    done = run(project, "dllint")
+    assert done.returncode == 0 and "Skipped" in done.stdout, done.stdout + done.stderr
+
+
 def test_a_commit_without_python_files(run: Hook, project: Path) -> None:
     assert "Skipped" in run(project, "dllint", "--files", "expected.toml").stdout
     assert run(project, "dllint-project", "--files", "expected.toml").returncode == 1
@@ -104,3 +138,48 @@ def test_excluded_files_stay_out_though_they_are_given(run: Hook, project: Path)
     (project / "pyproject.toml").write_text('[tool.dllint]\nexclude = ["loading.py"]\n')
     done = run(project, "dllint", "--files", "loading.py")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_commit_is_judged_by_what_is_staged(run: Hook, clean_project: Path) -> None:
+    """What is changed and not staged is put aside: neither a hazard there nor a mend of one counts."""
+    loading = clean_project / "loading.py"
+    mended = loading.read_text()
+    loading.write_text(mended.replace(', multiprocessing_context="fork"', "") + "# and more\n")
+    done = run(clean_project, "dllint")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'multiprocessing_context="fork"' not in loading.read_text()
+    subprocess.run(["git", "add", "loading.py"], cwd=clean_project, check=True)
+    loading.write_text(mended)
+    done = run(clean_project, "dllint")
+    assert done.returncode == 1 and "loading.py:22:12" in done.stdout
+    assert loading.read_text() == mended
+
+
+def test_a_hook_that_fixes_stops_the_commit_and_changes_its_files_alone(run: Hook, project: Path) -> None:
+    (project / ".pre-commit-config.yaml").write_text(
+        (project / ".pre-commit-config.yaml").read_text().replace("- id: dllint\n", "- {id: dllint, args: [--fix]}\n")
+    )
+    for name in ("staged.py", "other.py"):
+        (project / name).write_text(LAMBDA)
+    subprocess.run(["git", "add", "staged.py", ".pre-commit-config.yaml"], cwd=project, check=True)
+    done = run(project, "dllint")
+    assert done.returncode == 1 and "files were modified by this hook" in done.stdout, done.stdout + done.stderr
+    assert "def _collate_fn(rows):" in (project / "staged.py").read_text()
+    assert (project / "other.py").read_text() == LAMBDA
+    subprocess.run(["git", "add", "staged.py"], cwd=project, check=True)
+    assert run(project, "dllint").returncode == 0
+
+
+def test_the_hooks_can_be_tried_without_a_configuration(pre_commit: Hook, checkout: Path, project: Path) -> None:
+    (project / ".pre-commit-config.yaml").unlink()
+    done = pre_commit(project, "try-repo", str(checkout), "dllint", "--files", "loading.py")
+    assert done.returncode == 1 and "loading.py:22:12" in done.stdout, done.stdout + done.stderr
+
+
+def test_prek_runs_the_same_hooks(prek: Hook, clean_project: Path) -> None:
+    done = prek(clean_project, "dllint")
+    assert done.returncode == 0 and "Passed" in done.stdout, done.stdout + done.stderr
+    (clean_project / "train.py").write_text(LAMBDA)
+    subprocess.run(["git", "add", "train.py"], cwd=clean_project, check=True)
+    done = prek(clean_project, "dllint")
+    assert done.returncode == 1 and "DLL204" in done.stdout and "train.py:4:" in done.stdout

@@ -61,6 +61,8 @@ def parse_all(
                 missing[path] = text
             else:
                 parsed.facts[path] = facts
+                if progress is not None:
+                    progress(len(parsed.facts), len(sources))
     for path, outcome in _outcomes(missing, jobs):
         if isinstance(outcome, Unreadable):
             parsed.unreadable[path] = outcome

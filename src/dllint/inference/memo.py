@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
-from dllint.inference import limits
+from dllint.inference import interruption, limits
 
 T = TypeVar("T")
 Asked = tuple[int, Hashable]
@@ -44,6 +44,7 @@ class Memory:
         self._dropped: dict[Asked, int] = {}
         self._passing: dict[Asked, int] = {}
         self._reach = _NOWHERE
+        self._stop = interruption.current()
 
     def rest_on(self, premise: Hashable) -> None:
         """Note that the question under way is answered by something that may still change."""
@@ -113,6 +114,8 @@ class Memory:
             if room >= self.room:
                 self._cut = True
                 return value
+        if self._stop.wanted:
+            raise interruption.Interrupted
         table[key] = None
         question = (id(table), key)
         depth = self._open[question] = len(self._open)

@@ -13,6 +13,7 @@ from dllint.commands.settings import Choice
 from dllint.config import KEYS, ConfigError, Settings
 from dllint.finding import Finding
 from dllint.fixes.offers import offered
+from dllint.inference.interruption import Interrupted, Stop, stopped_by
 from dllint.linter import Execution, Report
 from dllint.project import Project
 from dllint.reporters.cells import by_cell
@@ -21,10 +22,6 @@ from dllint.span import Span
 
 Place = tuple[str, "int | None"]
 """A path, and the cell of a notebook."""
-
-
-class Superseded(Exception):
-    """A newer edit makes the check useless."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +40,13 @@ class Result:
         raw: places of notebooks are lines of all cells, as fixes need them.
         shown: the same findings in the same order, places by cell.
         lenses: by path and cell.
+        names: of the open files, as messages write them.
     """
 
     raw: Report = field(default_factory=Report)
     shown: Report = field(default_factory=Report)
     lenses: Mapping[Place, tuple[Lens, ...]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, path: str, cell: int | None) -> Iterator[tuple[Finding, Finding]]:
         """The findings of a document: as it shows them, and raw."""
@@ -92,33 +91,34 @@ def projects(opened: Iterable[OpenFile], chosen: Choice) -> list[tuple[Settings,
     return list(found.values())
 
 
-def analyse(
-    settings: Settings, opened: Iterable[OpenFile], superseded: Callable[[], bool], progress: Callable[[int, int], None]
-) -> Result:
+def analyse(settings: Settings, opened: Iterable[OpenFile], stop: Stop, progress: Callable[[int, int], None]) -> Result:
     """Check the open files of one project.
 
     Raises:
-        Superseded: as soon as `superseded` says so.
+        Interrupted: soon after the stop is wanted.
     """
     contents = {one.path: one.content for one in opened}
     lenses: dict[Place, list[Lens]] = {}
+    names: dict[str, str] = {}
 
     def tell(done: int, total: int) -> None:
-        if superseded():
-            raise Superseded
+        if stop.wanted:
+            raise Interrupted
         progress(done, total)
 
     def look(project: Project) -> None:
-        if superseded():
-            raise Superseded
+        if stop.wanted:
+            raise Interrupted
+        names.update((path, project.shown(path)) for path in contents)
         for path, cell, lens in _lenses(project, contents.keys()):
             lenses.setdefault((path, cell), []).append(lens)
 
-    report = linter.check(list(contents), settings, Execution(jobs=1, progress=tell, unsaved=contents, visit=look))
+    with stopped_by(stop):
+        report = linter.check(list(contents), settings, Execution(jobs=1, progress=tell, unsaved=contents, visit=look))
     raw = offered(report, settings)
     # The project is full of cycles, and a check switches the collector off: what the last one left goes now.
     gc.collect()
-    return Result(raw, by_cell(raw), {key: tuple(value) for key, value in lenses.items()})
+    return Result(raw, by_cell(raw), {key: tuple(value) for key, value in lenses.items()}, names)
 
 
 def _lenses(project: Project, paths: Iterable[str]) -> Iterator[tuple[str, int | None, Lens]]:

@@ -1,7 +1,8 @@
 """The connection to the editor: which message does what, and when a check runs again.
 
 Messages are handled on one thread and checks run on another, one at a time. Every edit makes the running check useless:
-it stops at its next file, and the newest state is checked. A request waits for the check of the state that it is about.
+it stops at its next question, and the newest state is checked. A request waits for the check of the state that it is
+about; what was published stays until that check ends.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from pygls.uris import to_fs_path
 
 from dllint import __version__
 from dllint.config import ConfigError, Settings
-from dllint.server.analysis import Result, Superseded, analyse, choice, projects
+from dllint.inference.interruption import Interrupted, Stop
+from dllint.server.analysis import Result, analyse, choice, projects
 from dllint.server.answers import FIX_ALL, Answers, Offer
 from dllint.server.editing import OpenFile, Piece
+from dllint.server.standing import Standing
 
 PATIENCE_S = 0.1
 """How long typing must pause before a check begins."""
@@ -54,8 +57,9 @@ class Server:
         self._state = 0
         self._checked = -1
         self._changed = asyncio.Event()
+        self._stop = Stop()
         self._waiting: list[asyncio.Future[None]] = []
-        self._kept: dict[str, tuple[object, Answers]] = {}
+        self._kept: dict[str, tuple[int, Standing]] = {}
         self._answers: dict[str, Answers] = {}
         self._told: set[str] = set()
         self._read: set[str] = set()
@@ -109,7 +113,7 @@ class Server:
 
     async def _initialized(self, params: types.InitializedParams) -> None:
         self._worker = asyncio.get_running_loop().create_task(self._work())
-        if self._can("workspace", "did_change_watched_files", "dynamic_registration"):
+        if self._watches:
             watchers = types.DidChangeWatchedFilesRegistrationOptions(
                 [types.FileSystemWatcher(glob_pattern=pattern) for pattern in WATCHED]
             )
@@ -129,8 +133,17 @@ class Server:
 
     def _saved(self, params: object) -> None:
         """What the disk has may have changed."""
-        self._epoch += 1
-        self._again()
+        if not self._is_open(params):
+            self._epoch += 1
+            self._again()
+
+    def _is_open(self, params: object) -> bool:
+        """Whether only open files changed on the disk: of those the editor's text is checked, saved or not."""
+        if isinstance(params, types.DidChangeWatchedFilesParams):
+            changed = types.FileChangeType.Changed
+            return all(one.type == changed and to_fs_path(one.uri) in self._opened for one in params.changes)
+        # A client that does not watch files says nothing of others, which may have changed, too.
+        return isinstance(params, types.DidSaveTextDocumentParams) and self._watches
 
     def _text_changed(self, params: Any) -> None:
         uri = params.text_document.uri
@@ -191,6 +204,10 @@ class Server:
         return bool(value)
 
     @property
+    def _watches(self) -> bool:
+        return self._can("workspace", "did_change_watched_files", "dynamic_registration")
+
+    @property
     def _pushes(self) -> bool:
         return not self._can("text_document", "diagnostic")
 
@@ -198,6 +215,7 @@ class Server:
 
     def _again(self) -> None:
         self._state += 1
+        self._stop.wanted = True
         self._changed.set()
 
     async def _work(self) -> None:
@@ -215,7 +233,7 @@ class Server:
             state = self._state
             try:
                 await self._check_all(state, executor)
-            except Superseded:
+            except Interrupted:
                 continue
             except ConfigError as error:
                 self._tell(str(error))
@@ -223,6 +241,7 @@ class Server:
             except Exception as error:
                 # One file that breaks a check must not end the connection.
                 self._tell(f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
+            self._drop_done()
             if state == self._state:
                 self._checked = state
                 waiting, self._waiting = self._waiting, []
@@ -231,28 +250,38 @@ class Server:
                         one.set_result(None)
                 self._publish()
 
+    def _drop_done(self) -> None:
+        """pygls 2.1 keeps two futures of every notification for good, 2 KB of each edit."""
+        futures = getattr(self.lsp.protocol, "_request_futures", {})
+        for key in [key for key, future in futures.items() if future.done()]:
+            futures.pop(key, None)
+
     async def _check_all(self, state: int, executor: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
         opened = list(self._opened.values()) if self._options.get("enable", True) else []
         chosen = choice(self._options)
         answers: dict[str, Answers] = {}
-        kept: dict[str, tuple[object, Answers]] = {}
+        kept: dict[str, tuple[int, Standing]] = {}
         for settings, here in await loop.run_in_executor(executor, projects, opened, chosen):
-            key = (self._epoch, settings, tuple((one.path, one.pieces) for one in here))
-            found = self._kept.get(settings.root)
-            if found is None or found[0] != key:
+            epoch, standing = self._kept.get(settings.root, (-1, None))
+            found = None
+            if standing is not None and (epoch, standing.settings) == (self._epoch, settings):
+                found = await loop.run_in_executor(executor, standing.followed, here)
+            if found is None:
                 result = await self._check_one(state, executor, settings, here)
                 for problem in result.raw.problems:
                     self._tell(problem)
-                found = key, Answers({one.path: one for one in here}, result, self._encoding)
-            kept[settings.root] = found
-            answers.update((one.path, found[1]) for one in here)
+                found = Standing(settings, {one.path: one for one in here}, result), result
+            kept[settings.root] = self._epoch, found[0]
+            said = Answers({one.path: one for one in here}, found[1], self._encoding)
+            answers.update((one.path, said) for one in here)
         self._kept, self._answers = kept, answers
 
     async def _check_one(
         self, state: int, executor: ThreadPoolExecutor, settings: Settings, here: list[OpenFile]
     ) -> Result:
         loop = asyncio.get_running_loop()
+        stop = self._stop = Stop(self._state != state)
         token = f"dllint-{state}"
         shows = settings.root not in self._read and self._can("window", "work_done_progress")
         if shows:
@@ -268,7 +297,7 @@ class Server:
         def check() -> Result:
             self.checking = True
             try:
-                return analyse(settings, here, lambda: self._state != state, progress)
+                return analyse(settings, here, stop, progress)
             finally:
                 self.checking = False
 

@@ -1,0 +1,222 @@
+"""Edits that change nothing of what an analysis sees: comments, blank lines, blanks.
+
+What was found stays true, at other places. Whether an edit is of this kind is not guessed from its text: the facts of
+the new text must be those of the old one with every place moved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from dllint import registry, suppressions
+from dllint.facts.nodes import Base
+from dllint.facts.schema import FileFacts, Scope
+from dllint.finding import Edit, Finding, Place
+from dllint.fixes.text import Lines, Unresolvable
+from dllint.span import WHOLE_FILE, Span
+
+Placed = TypeVar("Placed", Finding, Place)
+
+
+class Elsewhere(Exception):
+    """A place is inside of what was edited, so that nobody knows where it is now."""
+
+
+class Move:
+    """From the places of an old text to those of a new one that differs from it in one stretch.
+
+    Args:
+        old: the text before the edit.
+        new: the text after it.
+
+    Raises:
+        Elsewhere: lines were joined or split, which can change what a comment or a rule is about.
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        start, end = _stretch(old, new)
+        self._start, self._end = start, end
+        self._by = len(new) - len(old)
+        self._old, self._new = Lines(old), Lines(new)
+        more = len(self._new.starts) != len(self._old.starts)
+        if more and not (
+            _at_line_start(old, start) and _at_line_start(old, end) and _at_line_start(new, end + self._by)
+        ):
+            raise Elsewhere
+
+    def span(self, span: Span) -> Span:
+        """Where a range is now.
+
+        Raises:
+            Elsewhere: it starts or ends inside of the edit.
+        """
+        if span == WHOLE_FILE:
+            return span
+        try:
+            start = self._old.offset(span.line, span.column)
+            end = self._old.offset(span.end_line, span.end_column)
+        except Unresolvable as problem:
+            raise Elsewhere from problem
+        moved = self._begin(start)
+        return self._new.span(moved, moved if start == end else self._finish(end))
+
+    def line(self, line: int) -> int:
+        """The new number of a line.
+
+        Raises:
+            Elsewhere: it was edited, and others were inserted or removed with it.
+        """
+        if not 1 <= line <= len(self._old.starts):
+            raise Elsewhere
+        return self._new.line(self._begin(self._old.starts[line - 1]))
+
+    def _begin(self, offset: int) -> int:
+        if offset >= self._end:
+            return offset + self._by
+        if offset <= self._start:
+            return offset
+        raise Elsewhere
+
+    def _finish(self, offset: int) -> int:
+        if offset <= self._start:
+            return offset
+        if offset >= self._end:
+            return offset + self._by
+        raise Elsewhere
+
+
+def _stretch(old: str, new: str) -> tuple[int, int]:
+    """The stretch of the old text that the edit replaced; for lines that come or go, from a line's start."""
+    least = min(len(old), len(new))
+    start = _common(old, new, least)
+    end = len(old) - _common(old[::-1], new[::-1], least - start)
+    shorter, longer = (old, new) if len(old) <= len(new) else (new, old)
+    # Which of several equal lines came is not known: the first will do.
+    inserted = len(longer) - len(shorter)
+    if (end if shorter is old else end + len(new) - len(old)) == start:
+        while not _at_line_start(longer, start) and longer[start - 1] == longer[start + inserted - 1]:
+            start -= 1
+            end -= 1
+    return start, end
+
+
+def _common(left: str, right: str, most: int) -> int:
+    """How many characters both texts have in common from their start."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _at_line_start(text: str, offset: int) -> bool:
+    return offset == 0 or text[offset - 1] == "\n" or (text[offset - 1] == "\r" and text[offset : offset + 1] != "\n")
+
+
+def says_the_same(old: FileFacts, new: FileFacts, move: Move) -> bool:
+    """Whether the facts of two texts differ in places only, and in those as the move has it."""
+    try:
+        return (
+            (old.called, old.loaded, old.aliases) == (new.called, new.loaded, new.aliases)
+            and _same(old.calls, new.calls, move)
+            and _same(old.regions, new.regions, move)
+            and len(old.scopes) == len(new.scopes)
+            and all(_same_scope(*pair, move) for pair in zip(old.scopes, new.scopes, strict=True))
+        )
+    except Elsewhere:
+        return False
+
+
+def _same_scope(old: Scope, new: Scope, move: Move) -> bool:
+    # The module reaches from the first line to the last, whichever they are.
+    names = [one.name for one in fields(Scope) if old.parent >= 0 or one.name not in ("span", "header")]
+    return all(_same(getattr(old, name), getattr(new, name), move) for name in names)
+
+
+def _same(old: Any, new: Any, move: Move) -> bool:
+    if isinstance(old, Span):
+        return isinstance(new, Span) and move.span(old) == new
+    if isinstance(old, (list, tuple)) and not isinstance(old, Base):
+        return (
+            type(old) is type(new)
+            and len(old) == len(new)
+            and all(_same(*pair, move) for pair in zip(old, new, strict=True))
+        )
+    return bool(old == new)
+
+
+def silences_the_same(old: str, new: str, move: Move) -> bool:
+    """Whether both texts hold the same suppressions, moved as the rest."""
+    if not suppressions.could_suppress(old) and not suppressions.could_suppress(new):
+        return True
+    names = registry.names()
+    try:
+        before = [
+            (one.comment, one.start, move.span(one.place(0, one.comment))) for one in suppressions.read(old, names)
+        ]
+    except Elsewhere:
+        return False
+    return before == [(one.comment, one.start, one.place(0, one.comment)) for one in suppressions.read(new, names)]
+
+
+def moved(finding: Finding, path: str, shown: str, move: Move) -> Finding:
+    """A finding after an edit of a file: its places there, and the lines of that file that its words name.
+
+    Args:
+        finding: with places in any files.
+        path: the file.
+        shown: its path as messages write it.
+        move: what the edit does to places.
+
+    Raises:
+        Elsewhere: one of them is inside of the edit.
+    """
+    words = words_moved(shown, move)
+    statement = finding.statement
+    if statement is not None and finding.path == path:
+        statement = move.span(statement)
+    return replace(
+        _placed(finding, path, move),
+        statement=statement,
+        text=words(finding.text),
+        help=words(finding.help),
+        values={key: words(one) if isinstance(one, str) else one for key, one in finding.values.items()},
+        trace=tuple(_place(one, path, move, words) for one in finding.trace),
+        related=tuple(_place(one, path, move, words) for one in finding.related),
+        fixes=tuple(
+            replace(fix, title=words(fix.title), edits=tuple(_edit(one, path, move) for one in fix.edits))
+            for fix in finding.fixes
+        ),
+    )
+
+
+def _placed(one: Placed, path: str, move: Move) -> Placed:
+    return replace(one, span=move.span(one.span)) if one.path == path else one
+
+
+def _place(one: Place, path: str, move: Move, words: Callable[[str], str]) -> Place:
+    return replace(_placed(one, path, move), message=words(one.message))
+
+
+def _edit(edit: Edit, path: str, move: Move) -> Edit:
+    if edit.path != path:
+        return edit
+    spans = {one.name: getattr(edit, one.name) for one in fields(edit) if isinstance(getattr(edit, one.name), Span)}
+    moved_spans: dict[str, Any] = {name: move.span(span) for name, span in spans.items()}
+    return replace(edit, **moved_spans)
+
+
+def words_moved(shown: str, move: Move) -> Callable[[str], str]:
+    """What turns the line numbers of a file in a sentence, `train.py:12`, into those after the edit."""
+    mention = re.compile(rf"(?<![\w./-]){re.escape(shown)}:(\d+)(?!\d)")
+
+    def turned(text: str) -> str:
+        return mention.sub(lambda match: f"{shown}:{move.line(int(match[1]))}", text) if shown in text else text
+
+    return turned
