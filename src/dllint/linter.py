@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from dllint.finding import SEVERITIES, Finding
 from dllint.kept_reports import Edits, Kept, KeptReports, digest_of
 from dllint.modules import ModuleIndex
 from dllint.notebooks import CellText, NotANotebook
+from dllint.profiling import Profile, current, profiled
 from dllint.readiness import Survival, judge
 from dllint.reading import Lookups, lookups
 from dllint.registry import Rule
@@ -59,6 +60,7 @@ class Execution:
         edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
         last: the process ends after this check, so that nothing of it needs to be given back.
         edits_of: what the edits of a report's fixes change in the texts, where that is to be kept with it.
+        profile: count where the time goes; nothing is answered from an earlier report.
     """
 
     jobs: int | None = None
@@ -71,6 +73,7 @@ class Execution:
     edited: Mapping[str, str] = field(default_factory=dict)
     last: bool = False
     edits_of: Callable[[Report], Edits] | None = None
+    profile: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ class Report:
         limits: how often each limit of the analysis was met, by its name; values beyond a limit count as unknown.
         known: findings that a baseline lists, which `findings` are without; None where no baseline was asked.
         edits: what the edits of a fix change in the texts, for those that can be carried out; empty unless asked for.
+        profile: where the time went; None unless asked for.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -106,6 +110,7 @@ class Report:
     limits: Mapping[str, int] = field(default_factory=dict)
     known: tuple[Finding, ...] | None = None
     edits: Edits = field(default_factory=dict)
+    profile: Profile | None = None
 
     @property
     def incomplete(self) -> bool:
@@ -137,7 +142,8 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
 
 def _kept_or_found(run: _Run, execution: Execution) -> Report:
     """The report of the last check where nothing has changed since, else what a new one finds."""
-    if not execution.cache or execution.unsaved or execution.edited or execution.visit or run.notebooks:
+    anew = execution.unsaved or execution.edited or execution.visit or execution.profile
+    if not execution.cache or anew or run.notebooks:
         return _with_edits(_check(run, execution), execution)
     kept_reports = KeptReports(cache_directory(run.settings))
     unreadable = {path: repr((why.message, why.values)) for path, why in run.unreadable.items()}
@@ -333,21 +339,29 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
 
 def _check(run: _Run, execution: Execution, noted: Lookups | None = None) -> Report:
     """What a check finds. `noted` takes what is asked of the disk on the way."""
-    with _room(execution.last):
-        facts = _facts(run, execution)
+    with _room(execution.last), profiled(execution.profile) as profile:
+        with _step("reading"):
+            facts = _facts(run, execution)
         with lookups() as asked:
-            report = _found(run, facts, execution)
+            report = replace(_found(run, facts, execution), profile=profile)
     if noted is not None:
         noted.update(asked)
     return report
 
 
 def _found(run: _Run, facts: Mapping[str, FileFacts], execution: Execution) -> Report:
-    project = _project(run, facts)
+    with _step("linking"):
+        project = _project(run, facts)
     report = _report(run, _reported(run, _findings(run, project)))
     if execution.visit is not None:
         execution.visit(project)
     return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+
+
+def _step(name: str) -> AbstractContextManager[None]:
+    """Counts the time of a step or a rule, where that is wanted."""
+    profile = current()
+    return nullcontext() if profile is None else profile.step(name)
 
 
 def limits_met(project: Project) -> Mapping[str, int]:
@@ -446,10 +460,11 @@ def _findings(run: _Run, project: Project) -> Iterator[Finding]:
         found: list[Finding] = []
         options = rule.options(run.settings.rules.get(rule.code, {}))
         try:
-            try:
-                found.extend(_told(finding, rule) for finding in rule.check(project, options))
-            except RecursionError:
-                found = [_told(finding, rule) for finding in _with_more_room(rule, project, options)]
+            with _step(rule.code):
+                try:
+                    found.extend(_told(finding, rule) for finding in rule.check(project, options))
+                except RecursionError:
+                    found = [_told(finding, rule) for finding in _with_more_room(rule, project, options)]
         except Exception as error:
             if os.environ.get("DLLINT_DEBUG"):
                 traceback.print_exc()
