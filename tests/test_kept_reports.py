@@ -279,8 +279,8 @@ def write(path: Path, text: str) -> None:
 
 
 def edited(text: str, rng: random.Random) -> str:
-    """Another text: a name changed everywhere, a function or a line left out, another number or start method, a comment,
-    a suppression, another letter, a function or a launcher more, a class at another place."""
+    """Another text: a name changed everywhere, a function or a line left out, another number or start method, a
+    comment, a suppression, another letter, a function or a launcher more, a class at another place."""
     lines = text.splitlines(keepends=True)
     kind = rng.randrange(11)
     if kind == 5 and lines:
