@@ -1,7 +1,9 @@
 """Reports kept from one run to the next, so that a project in which nothing has changed is not analysed again.
 
-A report is found by all that a check is given: the contents of the files, the settings, this program. What the analysis
-asks of the disk beside that (configuration files, the size of a data file) is kept with its answers and asked again.
+A report is found by all that a check is given: the contents of the files, the settings, this program. It is kept under
+a second name, made of what the analysis reads of the files (their facts), which an edit of a comment leaves as it is.
+What the analysis asks of the disk beside that (configuration files, the size of a data file) is kept with its answers
+and asked again.
 """
 
 from __future__ import annotations
