@@ -1,8 +1,17 @@
 """Processor time of dllint beside TorchFix's on the same tree, its time with a warm cache, and how linking scales.
 
     python benchmarks/speed.py TREE [--torchfix PATH/TO/torchfix] [--linking] [--no-check] [--repeat 3] [--json]
+    python benchmarks/speed.py --table TREE [TREE ...] [--torchfix PATH/TO/torchfix] [--ruff PATH/TO/ruff]
 
 Processor time is user plus system time of the command and all its children; of several repeats the least counts.
+
+`--table` prints one row per tree, in Markdown. Any directory of Python files is a tree. To get one:
+
+    git clone --depth 1 https://github.com/facebookresearch/fairseq
+
+TorchFix and ruff need not be installed beside dllint; an environment of their own will do:
+
+    python -m venv other && other/bin/pip install torchfix ruff
 """
 
 from __future__ import annotations
@@ -10,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,6 +121,93 @@ def linking(tree: Path, repeat: int) -> dict[str, float]:
     return times
 
 
+COLUMNS = {
+    "lines": "lines of Python",
+    "cold": "cold, s",
+    "unchanged": "nothing changed, s",
+    "edited": "one function edited, s",
+    "judged": "linking and rules, s",
+    "per_100k": "the same per 100,000 lines, s",
+    "memory": "memory, MiB",
+    "wall": "cold, all cores, on the clock, s",
+    "torchfix": "TorchFix, s",
+    "ruff": "ruff, on the clock, s",
+}
+"""The columns of the table. Seconds are processor time where nothing else is said."""
+
+
+def row(tree: Path, torchfix: str | None, ruff: str | None, repeat: int) -> dict[str, float]:
+    """The figures of one tree, measured on a copy of its Python files that nothing else is beside."""
+    found = (0, 1, 2)
+    check = [sys.executable, "-m", "dllint", "check", "--quiet"]
+    with tempfile.TemporaryDirectory() as scratch:
+        copy, cache = Path(scratch, "tree"), str(Path(scratch, "cache"))
+        copy_python_files(tree, copy)
+        numbers: dict[str, float] = {"lines": python_lines(copy)}
+        if not numbers["lines"]:
+            raise Failed(f"no Python files under {tree}")
+        alone = [*check, "--jobs", "1", str(copy)]
+        numbers["cold"] = least(repeat, lambda: processor_time([*alone, "--no-cache"], found))
+        kept = [*alone, "--cache-dir", cache]
+        processor_time(kept, found)
+        numbers["unchanged"] = least(repeat, lambda: processor_time(kept, found))
+        numbers["edited"] = least(repeat, lambda: (edit_function(copy), processor_time(kept, found))[1])
+        command = [sys.executable, __file__, str(copy), "--linking-only", cache]
+        runs = [json.loads(output(command)) for _ in range(repeat)]
+        numbers["judged"] = min(map(sum, runs))
+        numbers["per_100k"] = numbers["judged"] / numbers["lines"] * 100_000
+        numbers["memory"] = peak_memory([*alone, "--no-cache"])
+        numbers["wall"] = least(repeat, lambda: on_the_clock([*check, "--no-cache", str(copy)]))
+        if torchfix is not None:
+            command = [torchfix, "--select=ALL", "-j1", str(copy)]
+            numbers["torchfix"] = least(repeat, lambda: processor_time(command, (0, 1)))
+        if ruff is not None:
+            linting = [ruff, "check", "--isolated", "--no-cache", "--select", "ALL", "--quiet", str(copy)]
+            numbers["ruff"] = least(repeat, lambda: on_the_clock(linting))
+    return numbers
+
+
+def edit_function(tree: Path) -> None:
+    """Put a statement into the last function of the file in the middle of the tree that has one."""
+    files = [path for path in sorted(tree.rglob("*.py")) if path.is_file()]
+    functions = [path for path in files if re.search(rb"^def .*:\s*$", path.read_bytes(), re.MULTILINE)]
+    if not functions:
+        raise Failed(f"no function to edit under {tree}")
+    path = functions[len(functions) // 2]
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = max(number for number, line in enumerate(lines) if re.match(rb"def .*:\s*$", line))
+    inside = next(line for line in lines[at + 1 :] if line.strip())
+    lines.insert(at + 1, inside[: len(inside) - len(inside.lstrip())] + b"edited = None\n")
+    path.write_bytes(b"".join(lines))
+
+
+def on_the_clock(command: list[str]) -> float:
+    """Seconds that a command takes from its start to its end, whatever it finds."""
+    before = time.perf_counter()
+    processor_time(command, (0, 1, 2))
+    return time.perf_counter() - before
+
+
+def peak_memory(command: list[str]) -> float:
+    """The most memory that a command has resident, in MiB."""
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    kilobytes = int(output([sys.executable, "-c", code, *command]))
+    return kilobytes / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def print_table(rows: dict[str, dict[str, float]]) -> None:
+    """One row per tree; what was not measured is left out."""
+    columns = [name for name in COLUMNS if any(name in numbers for numbers in rows.values())]
+    print("| tree |", " | ".join(COLUMNS[name] for name in columns), "|")
+    print("|---" * (len(columns) + 1) + "|")
+    for tree, numbers in rows.items():
+        cells = [f"{numbers[name]:,.0f}" if name in ("lines", "memory") else f"{numbers[name]:.2f}" for name in columns]
+        print(f"| {tree} |", " | ".join(cells), "|")
+
+
 def copy_python_files(tree: Path, target: Path) -> None:
     for path in tree.rglob("*.py"):
         if path.is_file():
@@ -153,7 +250,9 @@ def print_report(tree: Path, numbers: dict[str, float]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Speed of dllint on a tree of Python files.")
-    parser.add_argument("tree", type=Path)
+    parser.add_argument("trees", type=Path, nargs="+", metavar="TREE")
+    parser.add_argument("--table", action="store_true", help="print a row of figures for each tree")
+    parser.add_argument("--ruff", metavar="COMMAND", help="with --table: the ruff command to compare with")
     parser.add_argument("--torchfix", metavar="COMMAND", help="the torchfix command to compare with")
     parser.add_argument("--linking", action="store_true", help="time linking too, on one and on two copies of the tree")
     parser.add_argument("--no-check", action="store_true", help="with --linking: time linking alone")
@@ -163,9 +262,23 @@ def main() -> int:
     options = parser.parse_args()
     if options.no_check and (options.torchfix or not options.linking):
         parser.error("--no-check is for --linking, without --torchfix")
+    if options.table and (options.linking or options.no_check):
+        parser.error("--linking and --no-check are for one tree without --table")
+    if not options.table and (options.ruff or len(options.trees) > 1):
+        parser.error("--ruff and several trees are for --table")
+    options.tree = options.trees[0]
     try:
         if options.linking_only:
             print(json.dumps(linking_time(options.tree, options.linking_only)))
+            return 0
+        if options.table:
+            rows = {
+                tree.resolve().name: row(tree, options.torchfix, options.ruff, options.repeat) for tree in options.trees
+            }
+            if options.json:
+                print(json.dumps(rows, indent=2))
+            else:
+                print_table(rows)
             return 0
         numbers: dict[str, float] = {"lines": python_lines(options.tree)}
         if not numbers["lines"]:

@@ -127,6 +127,17 @@ def test_linking_is_timed_alone_once_and_twice() -> None:
     assert "--no-check is for --linking" in process.stderr
 
 
+@pytest.mark.slow
+def test_the_table_has_a_row_for_each_tree() -> None:
+    trees = [str(ROOT / "fixtures" / name) for name in ("launch-wrapper", "re-exports")]
+    command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), "--table", *trees, "--repeat", "1"]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    head, _, *rows = process.stdout.splitlines()
+    assert [row.split(" | ")[0] for row in rows] == ["| launch-wrapper", "| re-exports"]
+    assert all(float(cell.replace(",", "")) > 0 for row in rows for cell in row.strip("| ").split(" | ")[1:])
+    assert head.count("|") == rows[0].count("|") == 10
+
+
 def test_a_tree_without_python_is_an_error(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tmp_path)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)

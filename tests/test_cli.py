@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dllint import __version__, linter
+from dllint import __version__, linter, profiling
 from dllint.cli import main
 from dllint.commands import check as checking
 from dllint.config import KEYS
@@ -212,6 +212,20 @@ def test_verbose_tells_the_limits_that_were_met(run: Run, hazard: Path, monkeypa
     assert verbose.err == (
         "note: the limit on call-depth was met 12 times; what lies beyond it counts as unknown\n"
         "note: the limit on callers was met 1 time; what lies beyond it counts as unknown\n"
+    )
+
+
+def test_profile_shows_where_the_time_goes(run: Run, hazard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(10**6))
+    monkeypatch.setattr(profiling.time, "process_time", lambda: float(next(clock)))
+    silent, profiled = run("check", "."), run("check", ".", "--profile-rules")
+    assert profiled.out == silent.out
+    told = profiled.err.splitlines()
+    assert told[0].startswith("processor time by step and rule, ")
+    assert any(line.endswith(" s  DLL204 unpicklable-worker-callable") for line in told)
+    assert {"reading", "linking"} <= {line.split(" s  ")[-1] for line in told}
+    assert any(
+        re.search(r" s  Evaluator\._name, worked out \d+ times for \d+ different questions$", line) for line in told
     )
 
 

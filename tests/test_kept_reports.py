@@ -82,6 +82,47 @@ def test_without_a_cache_each_check_analyses(project: Path, analysed: list[int])
     assert len(analysed) == 2
 
 
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("model.py", "return 1", "return 2\n\ndef more():\n    return [lambda: 3]"),
+        ("model.py", "def depth", "def width"),
+        ("options.py", "# The number", "# How many"),
+    ],
+)
+def test_an_edit_of_what_no_question_reads_keeps_the_report(
+    project: Path, analysed: list[int], path: str, old: str, new: str
+) -> None:
+    write(project / "model.py", "def depth():\n    return 1\n")
+    write(project / "options.py", "# The number of workers.\nWORKERS = 4\n")
+    write(project / "train.py", "import options\n" + LOADER.replace("workers=2", "workers=options.WORKERS"))
+    before = checked(project)
+    text = (project / path).read_text()
+    assert old in text
+    write(project / path, text.replace(old, new))
+    assert checked(project) == checked(project) == before
+    assert len(analysed) == 1
+    assert checked(project, cache=False) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("model.py", "from train import main\n\nmain(0)\n"),
+        ("model.py", "def depth(:\n"),
+        ("model.py", "x = 1  # dllint: ignore[DLL204]\n"),
+        ("other.py", "def depth():\n    return 1\n"),
+        ("train.py", LOADER + "# seen in the report\n"),
+    ],
+)
+def test_an_edit_of_what_is_read_is_analysed(project: Path, analysed: list[int], path: str, text: str) -> None:
+    write(project / "model.py", "def depth():\n    return 1\n")
+    checked(project)
+    write(project / path, text)
+    assert checked(project) == checked(project, cache=False)
+    assert len(analysed) == 3
+
+
 def test_what_an_editor_has_not_saved_is_analysed(project: Path) -> None:
     checked(project)
     unsaved = {str(project / "train.py"): "print()\n"}
@@ -238,9 +279,25 @@ def write(path: Path, text: str) -> None:
 
 
 def edited(text: str, rng: random.Random) -> str:
-    """Another text: a name changed everywhere, a function or a line left out, another number or start method."""
+    """Another text: a name changed everywhere, a function or a line left out, another number or start method, a
+    comment, a suppression, another letter, a function or a launcher more, a class at another place."""
     lines = text.splitlines(keepends=True)
-    kind = rng.randrange(5)
+    kind = rng.randrange(11)
+    if kind == 5 and lines:
+        at = rng.randrange(len(lines))
+        said = rng.choice(["# as it is", "# dllint: ignore", "# dllint: ignore[DLL201] small", "# noqa: DLL101"])
+        lines[at] = f"{lines[at].rstrip()}  {said}\n"
+        return "".join(lines)
+    if kind == 6:
+        return re.sub(r"(?<=[a-z] )[a-z](?=[a-z]* )", "q", text, count=1)
+    if kind == 7:
+        return text + "\n\ndef another(rows=3):\n    return [lambda: rows]\n"
+    if kind == 8:
+        return text + "\n\nimport torch.multiprocessing as mp\n\nmp.spawn(main, nprocs=2)\n"
+    if kind == 9:
+        return text + text[text.find("class ") :] if "class " in text else text
+    if kind == 10:
+        return "# a line more\n" + text
     if kind == 0:
         return re.sub(rf"\b{rng.choice(re.findall(r'[a-z]{4,}', text) or ['x'])}\b", "renamed", text)
     if kind == 1 and lines:
@@ -257,7 +314,7 @@ def edited(text: str, rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("name", ["configured", "launch-wrapper", "re-exports"])
-def test_after_any_edit_the_report_is_that_of_a_cold_check(name: str, tmp_path: Path) -> None:
+def test_after_any_edit_the_report_is_that_of_a_cold_check(name: str, tmp_path: Path, analysed: list[int]) -> None:
     rng = random.Random(name)
     project = tmp_path / "project"
     if name == "configured":
@@ -266,6 +323,7 @@ def test_after_any_edit_the_report_is_that_of_a_cold_check(name: str, tmp_path: 
     else:
         shutil.copytree(ROOT / "fixtures" / name, project)
     write(project / "pyproject.toml", "[tool.dllint]\n")
+    write(project / "notes.py", '"What is to be done."\n\n# nothing of it is done\ndef first(of):\n    return of[0]\n')
     found: set[str] = set()
     undo: list[tuple[Path, str]] = []
     for _ in range(EDITS):
@@ -282,3 +340,5 @@ def test_after_any_edit_the_report_is_that_of_a_cold_check(name: str, tmp_path: 
         assert kept == checked(project)
         found.add(os.fspath(project) + repr(kept.findings))
     assert len(found) > 3
+    # Twice for each edit would be all of them: one without a cache, and one with.
+    assert EDITS < len(analysed) < 2 * EDITS

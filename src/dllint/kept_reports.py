@@ -1,7 +1,9 @@
 """Reports kept from one run to the next, so that a project in which nothing has changed is not analysed again.
 
-A report is found by all that a check is given: the contents of the files, the settings, this program. What the analysis
-asks of the disk beside that (configuration files, the size of a data file) is kept with its answers and asked again.
+A report is found by all that a check is given: the contents of the files, the settings, this program. It is kept under
+a second name, made of what the analysis reads of the files (their facts), which an edit of a comment leaves as it is.
+What the analysis asks of the disk beside that (configuration files, the size of a data file) is kept with its answers
+and asked again.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ class Kept:
         named: the files that findings, their traces and their fixes name.
         edits: `None` where nobody asked for them.
         lookups: what was asked of the disk, with the answers.
+        digests: of the contents of the named files. The report shows their texts.
     """
 
     findings: tuple[Finding, ...]
@@ -52,6 +55,7 @@ class Kept:
     limits: Mapping[str, int]
     edits: Optional[Edits] = None
     lookups: Lookups = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 def digest_of(
@@ -76,6 +80,11 @@ def digest_of(
         digest.update(path.encode("utf-8", "surrogatepass"))
         digest.update(blake2b(contents[path], digest_size=20).digest())
     return digest.hexdigest()
+
+
+def content_digest(content: bytes) -> str:
+    """What tells the content of a file from others."""
+    return blake2b(content, digest_size=20).hexdigest()
 
 
 @cache
@@ -131,11 +140,12 @@ def _plain_kept(kept: Kept) -> Any:
     return [
         *(_plain(kept.findings), kept.files_checked, kept.files_skipped, _plain(kept.named), _plain(kept.survival)),
         *(dict(kept.limits), edits, [[list(question), answer] for question, answer in kept.lookups.items()]),
+        dict(kept.digests),
     ]
 
 
 def _kept(data: Any) -> Kept:
-    findings, checked, skipped, named, survival, limits, edits, lookups = data
+    findings, checked, skipped, named, survival, limits, edits, lookups, digests = data
     return Kept(
         _value(findings),
         int(checked),
@@ -145,6 +155,7 @@ def _kept(data: Any) -> Kept:
         dict(limits),
         None if edits is None else {_value(key): _value(value) for key, value in edits},
         {tuple(question): str(answer) for question, answer in lookups},
+        dict(digests),
     )
 
 

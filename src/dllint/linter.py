@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -23,9 +23,10 @@ from dllint.cache_directory import default_directory
 from dllint.config import Settings
 from dllint.files import Unreadable
 from dllint.finding import SEVERITIES, Finding, shown_only
-from dllint.kept_reports import Edits, Kept, KeptReports, digest_of
+from dllint.kept_reports import Edits, Kept, KeptReports, content_digest, digest_of
 from dllint.modules import ModuleIndex
 from dllint.notebooks import CellText, NotANotebook
+from dllint.profiling import Profile, current, profiled
 from dllint.readiness import Survival, judge
 from dllint.reading import Lookups, lookups
 from dllint.registry import Rule
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 UNREADABLE = "DLL001"
 FRAMES = 4000
+EDITED_FILES = 20
+"""Files that are parsed to learn whether their edits matter; with more of them they do."""
 DEEP_FRAMES = 60_000
 DEEP_STACK_BYTES = 512 * 2**20
 """For a rule that met the limit of `FRAMES`. Address space only: pages that are not touched cost nothing."""
@@ -59,6 +62,7 @@ class Execution:
         edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
         last: the process ends after this check, so that nothing of it needs to be given back.
         edits_of: what the edits of a report's fixes change in the texts, where that is to be kept with it.
+        profile: count where the time goes; nothing is answered from an earlier report.
     """
 
     jobs: int | None = None
@@ -71,6 +75,7 @@ class Execution:
     edited: Mapping[str, str] = field(default_factory=dict)
     last: bool = False
     edits_of: Callable[[Report], Edits] | None = None
+    profile: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class Report:
         limits: how often each limit of the analysis was met, by its name; values beyond a limit count as unknown.
         known: findings that a baseline lists, which `findings` are without; None where no baseline was asked.
         edits: what the edits of a fix change in the texts, for those that can be carried out; empty unless asked for.
+        profile: where the time went; None unless asked for.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -106,6 +112,7 @@ class Report:
     limits: Mapping[str, int] = field(default_factory=dict)
     known: tuple[Finding, ...] | None = None
     edits: Edits = field(default_factory=dict)
+    profile: Profile | None = None
 
     @property
     def incomplete(self) -> bool:
@@ -137,7 +144,8 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
 
 def _kept_or_found(run: _Run, execution: Execution) -> Report:
     """The report of the last check where nothing has changed since, else what a new one finds."""
-    if not execution.cache or execution.unsaved or execution.edited or execution.visit or run.notebooks:
+    anew = execution.unsaved or execution.edited or execution.visit or execution.profile
+    if not execution.cache or anew or run.notebooks:
         return _with_edits(_check(run, execution), execution)
     kept_reports = KeptReports(cache_directory(run.settings))
     unreadable = {path: repr((why.message, why.values)) for path, why in run.unreadable.items()}
@@ -147,14 +155,53 @@ def _kept_or_found(run: _Run, execution: Execution) -> Report:
         return _as_kept(run, kept)
     problems = list(run.problems)
     noted: Lookups = {}
-    report = _with_edits(_check(run, execution, noted) if kept is None else _as_kept(run, kept), execution)
+    if kept is None:
+        # The contents have changed, but perhaps nothing that the analysis or the report reads of them.
+        seen = _digest_of_facts(run, execution, EDITED_FILES)
+        kept = kept_reports.get(seen) if seen is not None else None
+        if kept is not None and kept.digests != {path: content_digest(run.contents[path]) for path in kept.named}:
+            kept = None
+    report = _check(run, execution, noted) if kept is None else _as_kept(run, kept)
+    if kept is None or kept.edits is None:
+        report = _with_edits(report, execution)
     # A rule that crashed says nothing of what it would have found the next time.
     if run.problems == problems:
-        kept_reports.put(digest, _worth_keeping(report, noted if kept is None else kept.lookups, execution))
+        worth = _worth_keeping(run, report, noted if kept is None else kept.lookups, execution)
+        for name in (digest, _digest_of_facts(run, execution)):
+            if name is not None:
+                kept_reports.put(name, worth)
     return report
 
 
-def _worth_keeping(report: Report, noted: Lookups, execution: Execution) -> Kept:
+def _digest_of_facts(run: _Run, execution: Execution, most: int | None = None) -> str | None:
+    """The name of a report by what the analysis and the report read of the files: facts, which are equal where an edit
+    moves nothing, comments with suppressions, and of files that do not matter only that they are there.
+
+    `most` is how many files may have to be parsed for it. None where there are more, or where facts are not kept.
+    """
+    from dllint.facts.cache import Cache
+    from dllint.facts.parse import parse_all
+
+    cache = Cache(cache_directory(run.settings))
+    texts = _texts_to_parse(run)
+    facts = {path: cache.digest(text) for path, text in texts.items() if path not in run.unreadable}
+    missing = {path: texts[path] for path, digest in facts.items() if digest is None}
+    if missing and (most is None or len(missing) > most):
+        return None
+    parsed = parse_all(missing, cache, execution.jobs)
+    run.unreadable.update(parsed.unreadable)
+    for path in missing:
+        facts[path] = b"" if path in parsed.unreadable else cache.digest(texts[path])
+    seen = {path: facts.get(path, b"") for path in run.contents}
+    for path, text in run.texts.items():
+        if path in seen and suppressions.could_suppress(text):
+            seen[path] = (seen[path] or b"") + run.contents[path]
+    known = {path: one for path, one in seen.items() if one is not None}
+    unreadable = {path: repr((why.message, why.values, why.span)) for path, why in run.unreadable.items()}
+    return digest_of(run.settings, run.asked, known, {"by facts": ""}, unreadable) if len(known) == len(seen) else None
+
+
+def _worth_keeping(run: _Run, report: Report, noted: Lookups, execution: Execution) -> Kept:
     return Kept(
         report.findings,
         report.files_checked,
@@ -164,6 +211,7 @@ def _worth_keeping(report: Report, noted: Lookups, execution: Execution) -> Kept
         report.limits,
         report.edits if execution.edits_of is not None else None,
         noted,
+        {path: content_digest(run.contents[path]) for path in report.sources},
     )
 
 
@@ -259,6 +307,7 @@ class _Run:
     texts: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
     notebooks: dict[str, CellText] = field(default_factory=dict)
+    to_parse: dict[str, str] | None = None
 
 
 def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> files.Discovery:
@@ -333,21 +382,29 @@ def _decode(run: _Run, paths: Iterable[str]) -> None:
 
 def _check(run: _Run, execution: Execution, noted: Lookups | None = None) -> Report:
     """What a check finds. `noted` takes what is asked of the disk on the way."""
-    with _room(execution.last):
-        facts = _facts(run, execution)
+    with _room(execution.last), profiled(execution.profile) as profile:
+        with _step("reading"):
+            facts = _facts(run, execution)
         with lookups() as asked:
-            report = _found(run, facts, execution)
+            report = replace(_found(run, facts, execution), profile=profile)
     if noted is not None:
         noted.update(asked)
     return report
 
 
 def _found(run: _Run, facts: Mapping[str, FileFacts], execution: Execution) -> Report:
-    project = _project(run, facts)
+    with _step("linking"):
+        project = _project(run, facts)
     report = _report(run, _reported(run, _findings(run, project)))
     if execution.visit is not None:
         execution.visit(project)
     return replace(report, survival=judge(project, report.findings), limits=limits_met(project))
+
+
+def _step(name: str) -> AbstractContextManager[None]:
+    """Counts the time of a step or a rule, where that is wanted."""
+    profile = current()
+    return nullcontext() if profile is None else profile.step(name)
 
 
 def limits_met(project: Project) -> Mapping[str, int]:
@@ -417,16 +474,25 @@ def _screened(run: _Run) -> set[str]:
 def _facts(run: _Run, execution: Execution, everything: bool = False) -> Mapping[str, FileFacts]:
     """What the files say that can matter, or all of them."""
     from dllint.facts.cache import Cache
-    from dllint.facts.parse import is_plainly_valid, parse_all
+    from dllint.facts.parse import parse_all
 
-    mattering = set(run.contents) if everything else _screened(run)
-    _decode(run, mattering | (run.asked & run.contents.keys()))
     cache = Cache(cache_directory(run.settings) if execution.cache else None)
-    wanted = {path: text for path, text in run.texts.items() if path in mattering}
-    doubtful = {path: text for path, text in run.texts.items() if path not in mattering and not is_plainly_valid(text)}
-    parsed = parse_all({**wanted, **doubtful}, cache, execution.jobs, execution.progress)
+    parsed = parse_all(_texts_to_parse(run, everything), cache, execution.jobs, execution.progress)
     run.unreadable.update(parsed.unreadable)
     return parsed.facts
+
+
+def _texts_to_parse(run: _Run, everything: bool = False) -> Mapping[str, str]:
+    """The texts of the files that can matter, or of all, and of those that may be no Python."""
+    from dllint.facts.parse import is_plainly_valid
+
+    if run.to_parse is None:
+        mattering = set(run.contents) if everything else _screened(run)
+        _decode(run, mattering | (run.asked & run.contents.keys()))
+        texts = run.texts.items()
+        run.to_parse = {path: text for path, text in texts if path in mattering}
+        run.to_parse |= {path: text for path, text in texts if path not in mattering and not is_plainly_valid(text)}
+    return run.to_parse
 
 
 def _project(run: _Run, facts: Mapping[str, FileFacts]) -> Project:
@@ -446,10 +512,11 @@ def _findings(run: _Run, project: Project) -> Iterator[Finding]:
         found: list[Finding] = []
         options = rule.options(run.settings.rules.get(rule.code, {}))
         try:
-            try:
-                found.extend(_told(finding, rule) for finding in rule.check(project, options))
-            except RecursionError:
-                found = [_told(finding, rule) for finding in _with_more_room(rule, project, options)]
+            with _step(rule.code):
+                try:
+                    found.extend(_told(finding, rule) for finding in rule.check(project, options))
+                except RecursionError:
+                    found = [_told(finding, rule) for finding in _with_more_room(rule, project, options)]
         except Exception as error:
             if os.environ.get("DLLINT_DEBUG"):
                 traceback.print_exc()

@@ -86,6 +86,10 @@ def check(
     verbose: Annotated[
         bool, option("--verbose", "Also print which limits of the analysis were met, and how often.", OUTPUT, "-v")
     ] = False,
+    profile_rules: Annotated[
+        bool,
+        option("--profile-rules", "Also print the processor time of each step, rule and kind of question.", OUTPUT),
+    ] = False,
     exit_zero: Annotated[bool, option("--exit-zero", "Exit with 0 even if there are findings.", OUTPUT)] = False,
     exit_non_zero_on_fix: Annotated[
         bool, option("--exit-non-zero-on-fix", "Exit with 1 even if every finding was fixed.", OUTPUT)

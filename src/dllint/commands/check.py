@@ -53,6 +53,7 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
         unsaved=unsaved,
         last=not (request.watch or request.fix or request.diff or request.add_ignore),
         edits_of=edits_of,
+        profile=request.profile_rules,
     )
     if request.show_settings:
         from dllint.commands.explain import settings_table

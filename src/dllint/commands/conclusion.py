@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
+from dllint import registry
 from dllint.commands.exits import CLEAN, FAILED, FOUND
 from dllint.commands.output import knows_links, tell, terminal_width, wants_color, write
 from dllint.commands.settings import Choice
@@ -16,6 +17,7 @@ from dllint.finding import SEVERITIES, Severity
 from dllint.linter import Execution, Report
 from dllint.reporters import Format, Style, render
 from dllint.reporters.limits import limit_lines
+from dllint.reporters.profile import profile_lines
 from dllint.reporters.source import counted
 from dllint.reporters.statistics import statistics
 
@@ -42,6 +44,7 @@ class Request:
     quiet: bool = False
     show_all: bool = False
     verbose: bool = False
+    profile_rules: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
     no_cache: bool = False
@@ -123,6 +126,8 @@ def tell_beside(report: Report, request: Request) -> None:
         tell(report.notes, "note")
     if request.verbose:
         tell(limit_lines(report.limits), "note")
+    if report.profile is not None:
+        tell(profile_lines(report.profile, {rule.code: rule.page.name for rule in registry.rules()}))
 
 
 def _write_report(request: Request, report: Report) -> None:

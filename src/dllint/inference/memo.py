@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
+from dllint import profiling
 from dllint.inference import interruption, limits
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ class Memory:
         self._passing: dict[Asked, int] = {}
         self._reach = _NOWHERE
         self._stop = interruption.current()
+        self._profile = profiling.current()
 
     def rest_on(self, premise: Hashable) -> None:
         """Note that the question under way is answered by something that may still change."""
@@ -126,7 +128,7 @@ class Memory:
             self._asking = []
         self._tables[id(table)] = table  # type: ignore[assignment]
         try:
-            value = compute()
+            value = compute() if self._profile is None else self._profile.question(key, compute)
         except BaseException:
             del table[key]
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
@@ -78,11 +79,20 @@ class Loader:
     api: LoaderApi
     name: str
 
+    @cached_property
+    def _arguments(self) -> dict[tuple[str, Frame | None], Found]:
+        """Arguments as they were found: each rule asks for them, and for every activation of the function around."""
+        return {}
+
+    @cached_property
+    def _datasets(self) -> dict[Frame | None, Values]:
+        return {}
+
     @property
     def span(self) -> Span:
         return self.file.calls[self.call].span
 
-    @property
+    @cached_property
     def site(self) -> Site:
         return self.world.call_site(self.file, self.call, None)
 
@@ -97,6 +107,12 @@ class Loader:
     def argument(self, name: str, frame: Frame | None = None) -> Found:
         """The values of an argument of DataLoader's own constructor, in the activation `frame` of the function around
         the call."""
+        found = self._arguments.get((name, frame))
+        if found is None:
+            found = self._arguments[name, frame] = self._find_argument(name, frame)
+        return found
+
+    def _find_argument(self, name: str, frame: Frame | None) -> Found:
         if name == "collate_fn" and self.api.trainers:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda trainer: (trainer.collate,))
         reached = self.reaching(frame)
@@ -217,6 +233,12 @@ class Loader:
 
     def datasets(self, frame: Frame | None = None) -> Values:
         """What the dataset argument can be."""
+        found = self._datasets.get(frame)
+        if found is None:
+            found = self._datasets[frame] = self._find_datasets(frame)
+        return found
+
+    def _find_datasets(self, frame: Frame | None) -> Values:
         if self.api.trainers:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
@@ -245,13 +267,20 @@ class Loader:
             return (UNKNOWN,)
         return self.world.values.evaluate(func.value, self.world.call_site(caller.file, caller.call, None))
 
+    @cached_property
+    def _own_object(self) -> Instance | None:
+        """Any object whose method makes the loader."""
+        number = self.file.enclosing_class(self.site.scope)
+        return Instance(Class(self.file, number)) if number is not None else None
+
     def _heirs(self, value: Value) -> Iterator[Value]:
         """The value; for the object whose method makes the loader, where nothing more is known of it, the objects that
         the method is called on, and one of each class that inherits it unless all of those calls are known."""
-        number = self.file.enclosing_class(self.site.scope)
-        if number is None or value != Instance(Class(self.file, number)):
+        if value is not self._own_object:
             yield value
             return
+        number = self.file.enclosing_class(self.site.scope)
+        assert number is not None
         owner, scope = Class(self.file, number), self.site.scope
         while self.file.scopes[scope].parent != number:
             scope = self.file.scopes[scope].parent

@@ -1,0 +1,82 @@
+"""Processor time of one check, by step, by rule and by kind of question, for `dllint check --profile-rules`."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass
+class Questions:
+    """Questions of one kind.
+
+    Attributes:
+        seconds: processor time spent on them, without the questions that they asked in turn.
+        times: how often each one was worked out, by what it is about.
+    """
+
+    seconds: float = 0.0
+    times: Counter[Hashable] = field(default_factory=Counter)
+
+
+class Profile:
+    """Where the time of a check goes.
+
+    Attributes:
+        steps: seconds of processor time by the name of the step or the code of the rule. A rule pays for answers that
+            it is the first to ask for, and others share.
+        questions: the interpreter's questions by kind, the function that asks for a kept answer.
+    """
+
+    def __init__(self) -> None:
+        self.steps: dict[str, float] = {}
+        self.questions: dict[str, Questions] = defaultdict(Questions)
+        self._inner = [0.0]
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Count the time of a step or a rule."""
+        start = time.process_time()
+        try:
+            yield
+        finally:
+            self.steps[name] = self.steps.get(name, 0.0) + time.process_time() - start
+
+    def question(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Work out an answer, and count the time of that."""
+        asked = self.questions[compute.__qualname__.partition(".<locals>")[0]]
+        asked.times[key] += 1
+        start = time.process_time()
+        self._inner.append(0.0)
+        try:
+            return compute()
+        finally:
+            spent = time.process_time() - start
+            asked.seconds += spent - self._inner.pop()
+            self._inner[-1] += spent
+
+
+_current: ContextVar[Profile | None] = ContextVar("profile", default=None)
+
+
+def current() -> Profile | None:
+    """The profile of the check under way, if one was asked for."""
+    return _current.get()
+
+
+@contextmanager
+def profiled(wanted: bool) -> Iterator[Profile | None]:
+    """Profile what is done inside; None where that is not wanted."""
+    profile = Profile() if wanted else None
+    outer = _current.set(profile)
+    try:
+        yield profile
+    finally:
+        _current.reset(outer)
