@@ -120,7 +120,6 @@ def test_processes_of_every_launcher(train: Start, api: str) -> None:
     program = f"""\
 import multiprocessing as mp
 import sys
-import textwrap
 from concurrent.futures import ProcessPoolExecutor
 import torch
 
@@ -178,7 +177,6 @@ def test_what_counts_as_an_epoch(train: Start) -> None:
     program = """\
 from data import DataLoader, Numbers
 import sys
-import textwrap
 
 
 def outer_and_inner():
