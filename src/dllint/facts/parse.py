@@ -94,8 +94,13 @@ def parse(text: str) -> Outcome:
 def is_plainly_valid(text: str) -> bool:
     """Whether the running Python parses the text, which is quick; another Python may accept what this one does not."""
     if len(text) > LARGE:
+        from dllint.facts.extract.shortening import for_python
+
         # Python takes 1 GiB for 3 MB of numbers.
-        return not isinstance(parse(text), Unreadable)
+        short = for_python(text)
+        if short is None:
+            return False
+        text = short
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from dllint.facts.extract.tokens import Tokens
 
-MOST_CHARACTERS = 2_000_000
+MOST_CHARACTERS = 3_000_000
 """Of a text whose tokens are looked for."""
-MOST_TOKENS = 250_000
-"""Of a text that is parsed, which then takes up to 1 GiB. The largest file of PyTorch has 196,000."""
+MOST_TOKENS = 320_000
+"""Of a text that is parsed. The largest file of PyTorch has 196,000."""
 REST = "__and_more__"
 """The name that stands for the elements that are left out: nobody knows their number."""
 _LONG = 2_000
@@ -46,6 +46,15 @@ def shortened(source: str, tokens: Tokens) -> str:
     tokens.starts = [*starts, *tokens.starts[copied:]]
     tokens.ends = [*ends, *tokens.ends[copied:]]
     return "".join([*pieces, source[done:]])
+
+
+def for_python(source: str) -> str | None:
+    """The shortened source, which Python itself parses in little memory; None where it would take much."""
+    if len(source) > MOST_CHARACTERS:
+        return None
+    tokens = Tokens(source)
+    short = shortened(source, tokens)
+    return short if len(tokens.texts) <= MOST_TOKENS else None
 
 
 def _rows(texts: Sequence[str]) -> list[tuple[int, int, str]]:
