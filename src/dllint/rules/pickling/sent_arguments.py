@@ -32,6 +32,7 @@ class SentArgument:
         error: what Python says.
         file, span, statement: where it is made.
         method: how the process starts; None for the tasks of pools, which are pickled under every method.
+        forked_context: whether it fails only because a context of fork made it.
     """
 
     launch: Launch
@@ -42,21 +43,38 @@ class SentArgument:
     file: SourceFile
     span: Span
     statement: Span
+    forked_context: bool = False
 
 
 def sent_arguments(project: Project) -> Iterator[SentArgument]:
     """All of a project: arguments, and the objects whose methods processes run, with what those keep."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
-        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not surely_processes(project, launch):
+        if api is None or REPLACES_PICKLE & launch.file.imported_packages():
+            continue
+        if not surely_processes(project, launch) and not _is_own_process(project, launch):
             continue
         pooled = api.method in POOLS
         methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
         if not pooled and not methods:
             continue
         method = None if pooled else next((one for one in methods if one.shown), methods[0])
-        for target in launch.targets:
-            yield from _of_target(project, launch, method, target)
+        found = [one for target in launch.targets for one in _of_target(project, launch, method, target)]
+        yield from (one for one in found if not (one.forked_context and _chooses(project, launch)))
+
+
+def _is_own_process(project: Project, launch: Launch) -> bool:
+    """Whether a launch makes objects of the project's own subclasses of Process."""
+    site = project.world.call_site(launch.file, launch.call, launch.frame)
+    values = project.world.values.evaluate(launch.file.calls[launch.call].func, site)
+    return bool(values) and all(isinstance(value, Class) for value in values)
+
+
+def _chooses(project: Project, launch: Launch) -> bool:
+    """Whether the launch is one of several contexts, of which what it sends may be too: the program chooses one for
+    both."""
+    func = launch.file.calls[launch.call].func
+    return len(project.world.values.evaluate(func, project.world.call_site(launch.file, launch.call, launch.frame))) > 1
 
 
 def _of_target(project: Project, launch: Launch, method: Method | None, target: Target) -> Iterator[SentArgument]:
@@ -65,10 +83,9 @@ def _of_target(project: Project, launch: Launch, method: Method | None, target: 
     if isinstance(owner, Instance) and isinstance(owner.of, Class):
         yield from _kept_by(project, launch, method, owner)
     for param in function.file.scopes[function.scope].params:
-        actual = project.world.parameters.bound(function, param.name, target.frame).actual
-        if actual is None or actual.expr is None or actual.site is None:
+        if param is function.file.scopes[function.scope].params[0] and owner is not None:
             continue
-        for value in project.world.values.evaluate(actual.expr, actual.site):
+        for value in project.world.parameters.values(function, param.name, target.frame):
             for part in project.world.mappings.flattened(value):
                 yield from _judged(project, launch, method, param.name, Piece("", part, None))
                 if isinstance(part, Instance) and isinstance(part.of, Class):
@@ -103,7 +120,17 @@ def _judged(
         return
     made, span, statement = place_of(piece)
     if made is not None and span is not None:
-        yield SentArgument(launch, method, holder, refusal.what, refusal.error(python), made, span, statement or span)
+        yield SentArgument(
+            launch,
+            method,
+            holder,
+            refusal.what,
+            refusal.error(python),
+            made,
+            span,
+            statement or span,
+            refusal.forked_context,
+        )
 
 
 def _is_plain_local(function: Function) -> bool:

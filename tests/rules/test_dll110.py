@@ -1,0 +1,121 @@
+"""DLL110: names that only the main guard sets, in processes that skip it, and where nothing is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL110"]}
+HEAD = """\
+import functools
+import multiprocessing
+import torch.multiprocessing as tmp
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return {item}
+"""
+LOADER = 'DataLoader(Rows(), num_workers=2, multiprocessing_context="spawn")'
+
+
+def program(item: str, guarded: str, before: str = "", loader: str = LOADER) -> dict[str, str]:
+    lines = "".join(f"    {line}\n" for line in (*guarded.splitlines(), f"loader = {loader}", "print(list(loader))"))
+    main = f'if __name__ == "__main__":\n{lines}'
+    return {"train.py": f"{HEAD.format(item=item)}\n{before}\n{main}"}
+
+
+FOUND: dict[str, dict[str, str]] = {
+    "a number": program("index * scale  # DLL110", "scale = 3"),
+    "the target of a loop": program("index * last  # DLL110", "for last in range(3):\n    print(last)"),
+    "a function": program("index * scaled(index)  # DLL110", "def scaled(index):\n    return index"),
+    "an import": program("math.sqrt(index)  # DLL110", "import math"),
+    "in a helper": program(
+        "helper(index)", "scale = 3", before="def helper(index):\n    return index * scale  # DLL110\n"
+    ),
+    "in a collate function": program(
+        "index",
+        "scale = 3",
+        before="def collate(rows):\n    return [row * scale for row in rows]  # DLL110\n",
+        loader=LOADER.replace(")", ", collate_fn=collate)").replace("Rows(, collate_fn=collate)", "Rows()"),
+    ),
+    "in a subclass": program(
+        "index",
+        "scale = 3",
+        before="class More(Rows):\n    def __getitem__(self, index):\n        return index * scale  # DLL110\n",
+        loader=LOADER.replace("Rows()", "More()"),
+    ),
+    "a guard the other way round": {
+        "train.py": HEAD.format(item="index * scale  # DLL110")
+        + f'\nif "__main__" == __name__:\n    scale = 3\n    print(list({LOADER}))\n'
+    },
+    "options in a dict, in another file": {
+        "loading.py": "from torch.utils.data import DataLoader\n\nOPTIONS = dict(num_workers=2, "
+        'multiprocessing_context="forkserver")\n\ndef load(rows):\n    return DataLoader(rows, **OPTIONS)\n',
+        "train.py": HEAD.format(item="index * scale  # DLL110")
+        + '\nfrom loading import load\n\nif __name__ == "__main__":\n    scale = 3\n    print(list(load(Rows())))\n',
+    },
+}
+
+SILENT: dict[str, dict[str, str]] = {
+    "fork": program("index * scale", "scale = 3", loader=LOADER.replace("spawn", "fork")),
+    "no workers": program("index * scale", "scale = 3", loader="DataLoader(Rows())"),
+    "a default": program("index * scale", "scale = 3", before="scale = 1\n"),
+    "a local name": program("helper(index)", "scale = 3", before="def helper(scale):\n    return scale\n"),
+    "set by every worker": program(
+        "index * scale",
+        "pass",
+        before="def init(worker):\n    global scale\n    scale = 3\n",
+        loader=LOADER.replace("Rows(), ", "Rows(), worker_init_fn=init, "),
+    ),
+    "a name that may be missing": program(
+        "helper(index)",
+        "scale = 3",
+        before="def helper(index):\n    try:\n        return scale\n    except NameError:\n        return 1\n",
+    ),
+    "read by the main process": program("index", "scale = 3\nreport()", before="def report():\n    print(scale)\n"),
+    "a name of Python": program("index * max(index, 1)", "max = max"),
+    "another program's guard": {
+        "data.py": HEAD.format(item="index * scale") + '\nif __name__ == "__main__":\n    scale = 3\n',
+        "train.py": "from torch.utils.data import DataLoader\nfrom data import Rows\n\n"
+        f'if __name__ == "__main__":\n    print(list({LOADER}))\n',
+    },
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_found(files: dict[str, str], findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("files", SILENT.values(), ids=SILENT)
+def test_silent(files: dict[str, str], findings: Callable[..., Any]) -> None:
+    assert findings(files, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("context", "target", "severity"),
+    [
+        ("spawn", ">=3.10", ["error"]),
+        ("None", ">=3.10", ["warning"]),
+        ("None", "3.12", []),
+        ("None", "3.14", ["error"]),
+    ],
+)
+def test_severity(context: str, target: str, severity: list[str], told: Callable[..., Any]) -> None:
+    loader = LOADER.replace('"spawn"', f'"{context}"' if context != "None" else "None")
+    found = told(program("index * scale", "scale = 3", loader=loader), **SELECT, target_python=target)
+    assert [one.severity for one in found] == severity
+
+
+def test_all_names_of_a_program_are_one_finding(told: Callable[..., Any]) -> None:
+    [finding] = told(program("index * scale + shift", "scale = 3\nshift = 4"), **SELECT)
+    assert {place.message for place in finding.related} >= {
+        "only the main program sets `scale`",
+        "only the main program sets `shift`",
+    }

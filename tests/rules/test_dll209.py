@@ -1,0 +1,159 @@
+"""DLL209: what processes and pools get that cannot be pickled, and what they can get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SELECT = {"select": ["DLL209"]}
+
+HEAD = """\
+import functools
+import multiprocessing
+import threading
+import torch.multiprocessing as tmp
+
+def work(rank, given=None):
+    print(given)
+
+SPAWN = multiprocessing.get_context("spawn")
+"""
+GUARD = '\nif __name__ == "__main__":\n    main()\n'
+
+FOUND: dict[str, dict[str, str]] = {
+    "a lambda in args": {
+        "demo.py": HEAD + "def main():\n    SPAWN.Process(target=work, args=(0, lambda: 1)).start()  # DLL209\n" + GUARD
+    },
+    "an alias, and kwargs": {
+        "demo.py": HEAD
+        + "from multiprocessing import get_context as context\n"
+        + "def main():\n    lock = threading.Lock()  # DLL209\n"
+        + '    context("forkserver").Process(target=work, args=(0,), kwargs={"given": lock}).start()\n'
+        + GUARD
+    },
+    "torch's spawn, and a list": {
+        "demo.py": HEAD
+        + "def main():\n    logs = [open('a'), 1]  # DLL209\n    tmp.spawn(work, args=(logs,), nprocs=2)\n"
+        + GUARD
+    },
+    "a partial": {
+        "demo.py": HEAD
+        + "def main():\n    given = functools.partial(work, given=lambda: 1)  # DLL209\n"
+        + "    SPAWN.Process(target=work, args=(0, given)).start()\n"
+        + GUARD
+    },
+    "a local function for a pool that forks": {
+        "demo.py": HEAD
+        + "def main():\n    def scale(x):  # DLL209\n        return x\n\n"
+        + '    with multiprocessing.get_context("fork").Pool(2) as pool:\n        pool.apply(work, (0, scale))\n'
+        + GUARD
+    },
+    "a task of an executor": {
+        "demo.py": HEAD
+        + "from concurrent.futures import ProcessPoolExecutor\n"
+        + "def main():\n    with ProcessPoolExecutor(2) as pool:\n"
+        + "        pool.submit(work, 0, lambda: 1)  # DLL209\n"
+        + GUARD
+    },
+    "a subclass of Process": {
+        "demo.py": HEAD
+        + "class Reader(SPAWN.Process):\n    def __init__(self, path):\n        super().__init__()\n"
+        + "        self.file = open(path)  # DLL209\n\n    def run(self):\n        print(self.file.read())\n\n"
+        + 'def main():\n    Reader("a").start()\n'
+        + GUARD
+    },
+    "an object of another file, through a wrapper": {
+        "jobs.py": "import threading\n\nclass Job:\n    def __init__(self):\n"
+        "        self.lock = threading.Lock()  # DLL209\n\n    def run(self, rank):\n        pass\n",
+        "demo.py": HEAD
+        + "from jobs import Job\n\ndef launch(target, count):\n    for rank in range(count):\n"
+        + "        SPAWN.Process(target=target, args=(rank,)).start()\n\n"
+        + "def main():\n    launch(Job().run, 2)\n"
+        + GUARD,
+    },
+}
+
+SILENT: dict[str, dict[str, str]] = {
+    "numbers and paths": {
+        "demo.py": HEAD + "def main():\n    SPAWN.Process(target=work, args=(0, 'a')).start()\n" + GUARD
+    },
+    "a function of the module": {
+        "demo.py": HEAD + "def main():\n    SPAWN.Process(target=work, args=(0, work)).start()\n" + GUARD
+    },
+    "fork": {
+        "demo.py": HEAD
+        + "def main():\n"
+        + '    multiprocessing.get_context("fork").Process(target=work, args=(0, lambda: 1)).start()\n'
+        + GUARD
+    },
+    "threads": {
+        "demo.py": HEAD
+        + "from concurrent.futures import ThreadPoolExecutor\n"
+        + "def main():\n    threading.Thread(target=work, args=(0, lambda: 1)).start()\n"
+        + "    with ThreadPoolExecutor(2) as pool:\n        pool.submit(work, 0, lambda: 1)\n"
+        + GUARD
+    },
+    "a context that the program chooses for both": {
+        "demo.py": """\
+from torch import multiprocessing as mp
+
+try:
+    mp = mp.get_context("spawn")
+except RuntimeError:
+    pass
+
+def work(queue):
+    queue.put(1)
+
+def main():
+    queue = mp.Queue()
+    mp.Process(target=work, args=(queue,)).start()
+"""
+        + GUARD
+    },
+    "an object that pickles itself": {
+        "demo.py": HEAD
+        + "class Wrapped:\n    def __init__(self, function):\n        self.function = function\n\n"
+        + "    def __getstate__(self):\n        return {}\n\n"
+        + "def main():\n    SPAWN.Process(target=work, args=(0, Wrapped(lambda: 1))).start()\n"
+        + GUARD
+    },
+    "cloudpickle": {
+        "demo.py": "import cloudpickle\n"
+        + HEAD
+        + "def main():\n    SPAWN.Process(target=work, args=(0, lambda: 1)).start()\n"
+        + GUARD
+    },
+    "what the process makes itself": {
+        "demo.py": HEAD
+        + "class Job:\n    def __init__(self):\n        self.lock = None\n\n"
+        + "    def run(self):\n        self.lock = threading.Lock()\n\n"
+        + "def main():\n    SPAWN.Process(target=Job().run).start()\n"
+        + GUARD
+    },
+    "a callback of a pool": {
+        "demo.py": HEAD
+        + "def main():\n    with multiprocessing.Pool(2) as pool:\n"
+        + "        pool.apply_async(work, (0, 1), callback=lambda one: print(one))\n"
+        + GUARD
+    },
+}
+
+
+@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
+def test_found(files: dict[str, str], findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    assert findings(files, **SELECT) == marks(files) != set()
+
+
+@pytest.mark.parametrize("files", SILENT.values(), ids=SILENT)
+def test_silent(files: dict[str, str], findings: Callable[..., Any]) -> None:
+    assert findings(files, **SELECT) == set()
+
+
+def test_what_only_a_default_pickles_is_a_warning(told: Callable[..., Any]) -> None:
+    source = HEAD + "def main():\n    multiprocessing.Process(target=work, args=(0, lambda: 1)).start()\n" + GUARD
+    [finding] = told({"demo.py": source}, **SELECT)
+    assert (finding.severity, finding.start_methods) == ("warning", ("forkserver",))
+    assert not told({"demo.py": source}, **SELECT, target_python="3.12")

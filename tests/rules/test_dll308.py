@@ -1,0 +1,49 @@
+"""DLL308: which results of pools keep descriptors open, and which do not."""
+
+from __future__ import annotations
+
+from tests.rules.conftest import in_one_file
+
+HEAD = """\
+import multiprocessing
+import numpy as np
+import torch
+from torch.multiprocessing import Pool as TorchPool
+
+"""
+
+
+def program(result: str, use: str = "pool.map(work, paths)", pool: str = "multiprocessing.Pool(4)") -> str:
+    work = f"def work(path, more=0):\n    return {result}\n"
+    return f"{work}\ndef main(paths):\n    with {pool} as pool:\n        return {use}"
+
+
+test_found, test_silent = in_one_file(
+    "DLL308",
+    {
+        "a tensor": program("torch.zeros(3)") + "  # DLL308\n",
+        "torch's pool, with an alias": program("torch.load(path)", pool="TorchPool(2)") + "  # DLL308\n",
+        "a context": program("torch.zeros(3)", pool='multiprocessing.get_context("spawn").Pool(4)') + "  # DLL308\n",
+        "in a tuple": program("(path, torch.zeros(3))") + "  # DLL308\n",
+        "in a dict": program('{"a": torch.zeros(3)}') + "  # DLL308\n",
+        "a part of one": program("torch.zeros(30)[2:4]") + "  # DLL308\n",
+        "without waiting": program("torch.zeros(3)", "pool.map_async(work, paths).get()") + "  # DLL308\n",
+        "several arguments": program("torch.zeros(3)", "pool.starmap(work, [(p, 1) for p in paths])") + "  # DLL308\n",
+        "from a helper": "def read(path):\n    return torch.from_numpy(np.load(path))\n\n"
+        + program("read(path)")
+        + "  # DLL308\n",
+    },
+    {
+        "an array": program("torch.zeros(3).numpy()"),
+        "an array of numpy": program("np.zeros(3)"),
+        "a number": program("torch.zeros(3).sum().item()"),
+        "a list": program("torch.zeros(3).tolist()"),
+        "nothing that is known": program("path"),
+        "few tasks": program("torch.zeros(3)", "pool.map(work, ['a', 'b'])"),
+        "one by one": program("torch.zeros(3)", "[one.sum().item() for one in pool.imap(work, paths)]"),
+        "threads": "from multiprocessing.pool import ThreadPool\n\n" + program("torch.zeros(3)", pool="ThreadPool(4)"),
+        "files instead of descriptors": 'torch.multiprocessing.set_sharing_strategy("file_system")\n\n'
+        + program("torch.zeros(3)"),
+    },
+    head=HEAD,
+)
