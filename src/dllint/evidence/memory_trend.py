@@ -82,9 +82,15 @@ def _anonymous(sample: Sample) -> int:
 
 
 def own(first: Sample, last: Sample) -> int:
-    """What a worker took for itself between two looks: what both figures have gained, see `worker_memory`."""
+    """What a worker took for itself between two looks: what both figures have gained, or lost, see `worker_memory`.
+
+    USS also falls when another program starts to share a library with the worker, which says nothing about the worker.
+    """
     anonymous = (last.pss_anon or 0) - (first.pss_anon or 0)
-    return anonymous if first.uss is None or last.uss is None else min(anonymous, last.uss - first.uss)
+    if first.uss is None or last.uss is None:
+        return anonymous
+    unique = last.uss - first.uss
+    return min(anonymous, unique, key=abs) if (anonymous < 0) is (unique < 0) else 0
 
 
 def _rising(samples: list[Sample]) -> int:
