@@ -17,6 +17,20 @@ from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
 STEP = "model(batch).mean().backward()"
 
 FOUND = {
+    "a branch that a call may take": f"""
+def loader_of(dataset, distributed):
+    if distributed:
+        sampler = DistributedSampler(dataset)
+    else:
+        sampler = None
+    return DataLoader(dataset, sampler=sampler, num_workers=4)
+
+def train(dataset, model):
+    loader = loader_of(dataset, model.distributed)
+    for epoch in range(10):  # DLL610
+        for batch in loader:
+            {STEP}
+""",
     "while": f"""
 def train(dataset, model, steps):
     loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
@@ -180,6 +194,20 @@ LOOP = "    for epoch in range(epochs):\n"
 BATCHES = f"        for batch in loader:\n            {STEP}\n"
 
 SILENT = {
+    "a branch that no call takes": f"""
+def loader_of(dataset, distributed):
+    if distributed:
+        sampler = DistributedSampler(dataset)
+    else:
+        sampler = None
+    return DataLoader(dataset, sampler=sampler, num_workers=4)
+
+def train(dataset, model):
+    loader = loader_of(dataset, False)
+    for epoch in range(10):
+        for batch in loader:
+            {STEP}
+""",
     "a wrapper that hands the epoch on": f"""
 class Moved:
     def __init__(self, loader):

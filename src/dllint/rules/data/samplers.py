@@ -22,13 +22,16 @@ _PARAMETERS = {
 
 
 def samplers(project: Project, loader: Loader, kind: str, frame: Frame | None = None) -> Iterator[Instance]:
-    """The samplers of one of torch's classes that a loader is given, inside a batch sampler too."""
+    """The samplers of one of torch's classes that a loader is given, inside a batch sampler too, but for those of
+    branches that no call takes."""
     values = [*loader.argument("sampler", frame).values]
     for value in loader.argument("batch_sampler", frame).values:
         if isinstance(value, Instance) and is_a(project, value, _BATCHES):
             values += argument(project, value, _BATCHES, "sampler") or ()
     for value in dict.fromkeys(values):
-        if isinstance(value, Instance) and value.file is not None and value.call >= 0 and is_a(project, value, kind):
+        if not isinstance(value, Instance) or value.file is None or value.call < 0 or not is_a(project, value, kind):
+            continue
+        if not project.world.unreached(project.world.call_site(value.file, value.call, value.frame)):
             yield value
 
 
