@@ -113,6 +113,13 @@ def main():
 """
         + GUARD
     },
+    "a queue of the default context in a process that was spawned": {
+        "demo.py": HEAD
+        + "def child(rank):\n    queue = multiprocessing.Queue()\n"
+        + "    multiprocessing.Process(target=work, args=(rank, queue)).start()\n\n"
+        + "def main():\n    tmp.spawn(child, nprocs=2)\n"
+        + GUARD
+    },
     "an object that pickles itself": {
         "demo.py": HEAD
         + "class Wrapped:\n    def __init__(self, function):\n        self.function = function\n\n"

@@ -9,7 +9,6 @@ from dllint.inference.interface import Engine, Table
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,
-    Actual,
     Actuals,
     Class,
     Display,
@@ -54,13 +53,12 @@ class DefaultFactories:
         assert value.file is not None
         groups: list[Values] = []
         given = Given(value.file, value.call, value.frame, Actuals(), ("factory",))
-        written = self._factory(value)
-        for factory in self.world.values.passed(written) if written is not None else ():
+        first = self.world.made_with(value)
+        for factory in (one for written in first.positional[:1] for one in self.world.values.passed(written)):
             if isinstance(factory, (Class, Function, Partial)):
                 groups.append(self.world.values.result(factory, given))
             elif isinstance(factory, External):
                 groups.append(self._container(value, self.world.knowledge.canonical(factory.name)))
-        first = self.world.made_with(value)
         groups += map(self.world.values.passed, first.keywords.values())
         for copied in first.positional[1:]:
             groups += [self.world.mappings.values_of(one) or (UNKNOWN,) for one in self.world.values.passed(copied)]
@@ -69,10 +67,6 @@ class DefaultFactories:
                 runs = self.changes.runs(change, value)
                 groups += [self.world.values.evaluate(change.value, where) for where in runs]
         return union(groups)
-
-    def _factory(self, value: Instance) -> Actual | None:
-        positional = self.world.made_with(value).positional
-        return positional[0] if positional else None
 
     def _container(self, value: Instance, name: str) -> Values:
         """The list or dict that stands for those of all keys. It is where its dict is."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dllint.evidence.failures import is_pickling
-from dllint.evidence.wording import said
 from dllint.finding import Finding, Place, Severity
 from dllint.linking.conditions import render
 from dllint.project import Project
@@ -14,10 +12,9 @@ from dllint.rules.causes import Causes
 from dllint.rules.pickling.hoisting import hoisting
 from dllint.rules.pickling.local_objects import unpicklable_function
 from dllint.rules.pickling.pool_functions import SentFunction, sent_functions
+from dllint.rules.pickling.sending_verdict import judge
 
-if TYPE_CHECKING:
-    from dllint.evidence.judgement import Case, Judgement
-
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL207"
 
 
@@ -66,14 +63,3 @@ def _finding(project: Project, uses: list[SentFunction]) -> Finding:
         fixes=(fix,) if fix is not None else (),
         statement=one.statement,
     )
-
-
-def judge(case: Case) -> Judgement:
-    """Did a pool fail to pickle the function?"""
-    for end in case.seen.died_at(case.finding):
-        if is_pickling(f"{end.exception}: {end.text}"):
-            return case.confirmed(said(end.exception, end.text))
-    for launch in case.seen.launched_at(case.finding):
-        if launch.error and is_pickling(launch.error):
-            return case.confirmed(launch.error)
-    return case.inconclusive("the run did not record this function being sent")

@@ -35,16 +35,24 @@ def sent_functions(project: Project) -> Iterator[SentFunction]:
     """The functions that would have to be pickled on their way, the ways that the project shows first."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
-        if api is None or REPLACES_PICKLE & launch.file.imported_packages() or not surely_processes(project, launch):
+        if api is None or not surely_processes(project, launch):
             continue
-        pooled = api.method in POOLS
-        methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
-        if not pooled and not methods:
-            continue
-        method = None if pooled else next((one for one in methods if one.shown), methods[0])
-        for function in _given(project, api, launch):
-            if function.receiver is None and (is_lambda(function) or _is_plain_local(function)):
-                yield SentFunction(function, launch, method)
+        for method in pickling_methods(project, launch, api):
+            for function in _given(project, api, launch):
+                if is_lost(function):
+                    yield SentFunction(function, launch, method)
+
+
+def pickling_methods(project: Project, launch: Launch, api: LauncherApi) -> Iterator[Method | None]:
+    """How a launch pickles what it sends: nothing where it does not, None for a pool, which does so under every method,
+    else the start method that the project shows best."""
+    if REPLACES_PICKLE & launch.file.imported_packages():
+        return
+    if api.method in POOLS:
+        yield None
+        return
+    methods = [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
+    yield from [one for one in methods if one.shown][:1] or methods[:1]
 
 
 def _given(project: Project, api: LauncherApi, launch: Launch) -> Iterator[Function]:
@@ -54,9 +62,10 @@ def _given(project: Project, api: LauncherApi, launch: Launch) -> Iterator[Funct
         yield from functions_in(project.world, value)
 
 
-def _is_plain_local(function: Function) -> bool:
-    """Whether it is a function in a function, and no decorator makes something else of it."""
-    return is_local(function) and not function.file.scopes[function.scope].decorators
+def is_lost(function: Function) -> bool:
+    """Whether it is a lambda, or a function in a function of which no decorator makes something else."""
+    plain = is_local(function) and not function.file.scopes[function.scope].decorators
+    return function.receiver is None and (is_lambda(function) or plain)
 
 
 def surely_processes(project: Project, launch: Launch) -> bool:

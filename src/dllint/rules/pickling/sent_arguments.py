@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.inference.edges import Target
-from dllint.inference.values import Class, Function, Instance
-from dllint.libraries.index import LAUNCHERS, REPLACES_PICKLE
+from dllint.inference.values import Class, Instance
+from dllint.libraries.index import LAUNCHERS
 from dllint.linking.source import SourceFile
 from dllint.project.datasets import Piece
 from dllint.project.launches import Launch
-from dllint.project.process_starts import Method, Starting
-from dllint.rules.pickling.local_functions import functions_in, is_lambda, is_local, pickle_error
-from dllint.rules.pickling.pool_functions import POOLS, surely_processes
+from dllint.project.process_starts import Method
+from dllint.rules.pickling.local_functions import functions_in, is_lambda, pickle_error
+from dllint.rules.pickling.pool_functions import is_lost, pickling_methods, surely_processes
 from dllint.rules.pickling.unpicklable_values import PICKLING_METHODS, place_of, refusal_of
 from dllint.span import Span
 
@@ -50,17 +50,11 @@ def sent_arguments(project: Project) -> Iterator[SentArgument]:
     """All of a project: arguments, and the objects whose methods processes run, with what those keep."""
     for launch in project.launches.all():
         api = LAUNCHERS.get(launch.api)
-        if api is None or REPLACES_PICKLE & launch.file.imported_packages():
+        if api is None or not (surely_processes(project, launch) or _is_own_process(project, launch)):
             continue
-        if not surely_processes(project, launch) and not _is_own_process(project, launch):
-            continue
-        pooled = api.method in POOLS
-        methods = [] if pooled else [one for one in project.ask(Starting).methods(launch) if one.name != "fork"]
-        if not pooled and not methods:
-            continue
-        method = None if pooled else next((one for one in methods if one.shown), methods[0])
-        found = [one for target in launch.targets for one in _of_target(project, launch, method, target)]
-        yield from (one for one in found if not (one.forked_context and _chooses(project, launch)))
+        for method in pickling_methods(project, launch, api):
+            found = (one for target in launch.targets for one in _of_target(project, launch, method, target))
+            yield from (one for one in found if not (one.forked_context and _chooses(project, launch)))
 
 
 def _is_own_process(project: Project, launch: Launch) -> bool:
@@ -71,8 +65,7 @@ def _is_own_process(project: Project, launch: Launch) -> bool:
 
 
 def _chooses(project: Project, launch: Launch) -> bool:
-    """Whether the launch is one of several contexts, of which what it sends may be too: the program chooses one for
-    both."""
+    """Whether the program chooses the context of the launch, and so may choose the same for what it sends."""
     func = launch.file.calls[launch.call].func
     return len(project.world.values.evaluate(func, project.world.call_site(launch.file, launch.call, launch.frame))) > 1
 
@@ -107,13 +100,14 @@ def _judged(
 ) -> Iterator[SentArgument]:
     python = max(project.targets.pythons)
     for function in functions_in(project.world, piece.value):
-        if function.receiver is None and (is_lambda(function) or _is_plain_local(function)):
+        if is_lost(function):
             entry = function.file.scopes[function.scope]
             what = "a lambda" if is_lambda(function) else f"the local function `{entry.name}`"
             error = pickle_error(function, python)
             around = _statement(function.file, entry.parent, entry.header)
             yield SentArgument(launch, method, holder, what, error, function.file, entry.header, around)
-    explicit = method is not None and bool(method.shown)
+    # In a process that was itself launched, objects of the default context follow the method that is in force there.
+    explicit = method is not None and method.shown and method.arrival is None
     refusal = refusal_of(project, piece.value, explicit)
     value = piece.value
     if refusal is None or not isinstance(value, Instance):
@@ -131,10 +125,6 @@ def _judged(
             statement or span,
             refusal.forked_context,
         )
-
-
-def _is_plain_local(function: Function) -> bool:
-    return is_local(function) and not function.file.scopes[function.scope].decorators
 
 
 def _statement(file: SourceFile, scope: int, span: Span) -> Span:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dllint.evidence.failures import is_pickling
-from dllint.evidence.wording import said
 from dllint.finding import Finding, Place, Severity
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.causes import Causes
+from dllint.rules.pickling.sending_verdict import judge
 from dllint.rules.pickling.sent_arguments import SentArgument, sent_arguments
 
-if TYPE_CHECKING:
-    from dllint.evidence.judgement import Case, Judgement
-
+__all__ = ["CODE", "check", "judge"]
 CODE = "DLL209"
 
 
@@ -63,14 +60,3 @@ def _finding(project: Project, uses: list[SentArgument]) -> Finding:
         related=(*starts, *(place for place in others if place.span != sent.span)),
         statement=sent.statement,
     )
-
-
-def judge(case: Case) -> Judgement:
-    """Did a process fail to start because of what it gets?"""
-    for end in case.seen.died_at(case.finding):
-        if is_pickling(f"{end.exception}: {end.text}"):
-            return case.confirmed(said(end.exception, end.text))
-    for launch in case.seen.launched_at(case.finding):
-        if launch.error and is_pickling(launch.error):
-            return case.confirmed(launch.error)
-    return case.inconclusive("the run did not record this being sent")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from dllint.project.launches import Launch
     from dllint.project.loaders import Loader
     from dllint.project.model import Project
-
-_BUILTINS = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class GuardedNames:
             if not file.is_notebook and "*" not in bindings and not file.path.endswith("__main__.py"):
                 for name, ways in bindings.items():
                     places = [_place(file, one) for one in ways]
-                    if name in elsewhere or name in _BUILTINS or not places:
+                    if name in elsewhere or name in self.world.knowledge.builtins or not places:
                         continue
                     if all(place is not None and under_main_guard(file, place[0]) for place in places):
                         found[name] = next(place[1] for place in places if place is not None)

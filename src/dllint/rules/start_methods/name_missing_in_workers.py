@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL110"
-MOST_PLACES = 8
-"""Reads and starts of processes that one finding names."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,6 @@ def _finding(project: Project, uses: list[_Use]) -> Finding:
     first = uses[0]
     missing = first.missing
     file = missing.file
-    names = dict.fromkeys(use.missing.name for use in uses)
     reads = dict.fromkeys((use.missing.read, use.missing.name) for use in uses if use.missing.read != missing.read)
     bound = dict.fromkeys((use.missing.bound, use.missing.name) for use in uses)
     return Finding(
@@ -109,7 +106,7 @@ def _finding(project: Project, uses: list[_Use]) -> Finding:
             *(Place(file.path, span, f"only the main program sets `{name}`") for span, name in bound),
             *(Place(file.path, span, f"this reads `{name}` in such a process") for span, name in reads),
             *dict.fromkeys(use.place for use in uses),
-        )[: MOST_PLACES + len(names)],
+        ),
         statement=missing.read,
     )
 

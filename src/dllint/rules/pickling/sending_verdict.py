@@ -1,0 +1,22 @@
+"""Whether a run shows that something could not be pickled on its way to a process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.evidence.failures import is_pickling
+from dllint.evidence.wording import said
+
+if TYPE_CHECKING:
+    from dllint.evidence.judgement import Case, Judgement
+
+
+def judge(case: Case) -> Judgement:
+    """Did a pool or process fail to pickle what it was given?"""
+    for end in case.seen.died_at(case.finding):
+        if is_pickling(f"{end.exception}: {end.text}"):
+            return case.confirmed(said(end.exception, end.text))
+    for launch in case.seen.launched_at(case.finding):
+        if launch.error and is_pickling(launch.error):
+            return case.confirmed(launch.error)
+    return case.inconclusive("the run did not record this being sent")
