@@ -1,0 +1,112 @@
+"""The report of an earlier check, where nothing that the analysis reads has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dllint import suppressions
+from dllint.kept_reports import Kept, KeptReports, content_digest, digest_of
+from dllint.linter.inputs import Run, cache_directory, decode, texts_to_parse
+from dllint.linter.report import Execution, Report
+from dllint.reading import Lookups
+
+EDITED_FILES = 20
+"""Files that are parsed to learn whether their edits matter; with more of them they do."""
+
+
+def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | None], Report]) -> Report:
+    """The report of the last check where nothing has changed since, else what a new one finds.
+
+    `analysed` gives the new one, and puts what it asks of the disk into the lookups that it is given.
+    """
+    anew = execution.unsaved or execution.edited or execution.visit or execution.profile
+    if not execution.cache or anew or run.notebooks:
+        return _with_edits(analysed(None), execution)
+    kept_reports = KeptReports(cache_directory(run.settings))
+    unreadable = {path: repr((why.message, why.values)) for path, why in run.unreadable.items()}
+    digest = digest_of(run.settings, run.asked, run.contents, run.texts, unreadable)
+    kept = kept_reports.get(digest)
+    if kept is not None and (kept.edits is not None or execution.edits_of is None):
+        return _as_kept(run, kept)
+    problems = list(run.problems)
+    noted: Lookups = {}
+    if kept is None:
+        # The contents have changed, but perhaps nothing that the analysis or the report reads of them.
+        seen = _digest_of_facts(run, execution, EDITED_FILES)
+        kept = kept_reports.get(seen) if seen is not None else None
+        if kept is not None and kept.digests != {path: content_digest(run.contents[path]) for path in kept.named}:
+            kept = None
+    report = analysed(noted) if kept is None else _as_kept(run, kept)
+    if kept is None or kept.edits is None:
+        report = _with_edits(report, execution)
+    # A rule that crashed says nothing of what it would have found the next time.
+    if run.problems == problems:
+        worth = _worth_keeping(run, report, noted if kept is None else kept.lookups, execution)
+        for name in (digest, _digest_of_facts(run, execution)):
+            if name is not None:
+                kept_reports.put(name, worth)
+    return report
+
+
+def _digest_of_facts(run: Run, execution: Execution, most: int | None = None) -> str | None:
+    """The name of a report by what the analysis and the report read of the files: facts, which are equal where an edit
+    moves nothing, comments with suppressions, and of files that do not matter only that they are there.
+
+    `most` is how many files may have to be parsed for it. None where there are more, or where facts are not kept.
+    """
+    from dllint.facts.cache import Cache
+    from dllint.facts.parse import parse_all
+
+    cache = Cache(cache_directory(run.settings))
+    texts = texts_to_parse(run)
+    facts = {path: cache.digest(text) for path, text in texts.items() if path not in run.unreadable}
+    missing = {path: texts[path] for path, digest in facts.items() if digest is None}
+    if missing and (most is None or len(missing) > most):
+        return None
+    parsed = parse_all(missing, cache, execution.jobs)
+    run.unreadable.update(parsed.unreadable)
+    for path in missing:
+        facts[path] = b"" if path in parsed.unreadable else cache.digest(texts[path])
+    seen = {path: facts.get(path, b"") for path in run.contents}
+    for path, text in run.texts.items():
+        if path in seen and suppressions.could_suppress(text):
+            seen[path] = (seen[path] or b"") + run.contents[path]
+    known = {path: one for path, one in seen.items() if one is not None}
+    unreadable = {path: repr((why.message, why.values, why.span)) for path, why in run.unreadable.items()}
+    return digest_of(run.settings, run.asked, known, {"by facts": ""}, unreadable) if len(known) == len(seen) else None
+
+
+def _worth_keeping(run: Run, report: Report, noted: Lookups, execution: Execution) -> Kept:
+    return Kept(
+        report.findings,
+        report.files_checked,
+        report.files_skipped,
+        tuple(report.sources),
+        report.survival,
+        report.limits,
+        report.edits if execution.edits_of is not None else None,
+        noted,
+        {path: content_digest(run.contents[path]) for path in report.sources},
+    )
+
+
+def _as_kept(run: Run, kept: Kept) -> Report:
+    decode(run, kept.named)
+    return Report(
+        kept.findings,
+        kept.files_checked,
+        kept.files_skipped,
+        tuple(run.problems),
+        tuple(run.warnings),
+        tuple(run.notes),
+        asked=frozenset(run.asked),
+        sources={path: run.texts[path] for path in kept.named},
+        survival=kept.survival,
+        limits=kept.limits,
+        edits=kept.edits or {},
+    )
+
+
+def _with_edits(report: Report, execution: Execution) -> Report:
+    return replace(report, edits=execution.edits_of(report)) if execution.edits_of is not None else report

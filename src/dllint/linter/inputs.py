@@ -1,0 +1,137 @@
+"""From paths to what the analysis reads: contents, texts, facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from dllint import files, notebooks, screen
+from dllint.cache_directory import default_directory
+from dllint.config import Settings
+from dllint.files import Unreadable
+from dllint.linter.report import Execution
+from dllint.modules import ModuleIndex
+from dllint.notebooks import CellText, NotANotebook
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.facts.schema import FileFacts
+
+
+@dataclass
+class Run:
+    """What is known while a check runs."""
+
+    settings: Settings
+    asked: set[str]
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    contents: dict[str, bytes] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
+    notebooks: dict[str, CellText] = field(default_factory=dict)
+    to_parse: dict[str, str] | None = None
+
+
+def cache_directory(settings: Settings) -> str:
+    """Where the facts of the project's files are kept between runs."""
+    return settings.cache_dir or default_directory()
+
+
+def read(
+    run: Run,
+    paths: Iterable[str],
+    unsaved: Mapping[str, str | bytes],
+    edited: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Put the contents of files into the run, or why they cannot be read."""
+    for path in sorted(paths):
+        try:
+            given = unsaved[path] if path in unsaved else files.read(path)
+        except files.CannotRead as error:
+            run.unreadable[path] = Unreadable("read", {"reason": error.reason})
+            continue
+        if path.endswith(notebooks.SUFFIX):
+            _read_notebook(run, path, given if isinstance(given, bytes) else given.encode("utf-8", "replace"), edited)
+            continue
+        given = edited.get(path, given)
+        if isinstance(given, str):
+            run.texts[path] = given
+            given = given.encode("utf-8", "replace")
+        run.contents[path] = given
+
+
+def _read_notebook(run: Run, path: str, data: bytes, edited: Mapping[str, str]) -> None:
+    """Put the texts of a notebook into the run: that of its cells, and those of the files that its cells write."""
+    try:
+        notebook = notebooks.read(path, data)
+    except NotANotebook as error:
+        run.unreadable[path] = Unreadable("main", {"reason": error.reason}, Span(error.line, 1, error.line, 1))
+        return
+    if not notebook.texts and path in run.asked:
+        run.notes.append(f"{path}: not checked: its language is {notebook.language!r}, not Python")
+        run.asked.discard(path)
+    for name, cells in notebook.texts.items():
+        run.notebooks[name] = cells
+        run.texts[name] = edited.get(name, cells.text)
+        run.contents[name] = run.texts[name].encode("utf-8", "replace")
+        if path in run.asked:
+            run.asked.add(name)
+
+
+def decode(run: Run, paths: Iterable[str]) -> None:
+    for path in paths:
+        if path in run.texts:
+            continue
+        try:
+            run.texts[path] = files.decode(run.contents[path])
+        except files.Undecodable as error:
+            span = Span(error.line, 1, error.line, 1)
+            if error.message.startswith("invalid "):
+                what, _, reason = error.message.removeprefix("invalid ").partition(": ")
+                run.unreadable[path] = Unreadable("decode", {"encoding": what, "reason": reason}, span)
+            else:
+                run.unreadable[path] = Unreadable("main", {"reason": error.message}, span)
+
+
+def _screened(run: Run) -> set[str]:
+    """The files that can matter."""
+    from dllint.libraries.index import WORDS
+
+    given = run.settings
+    others = (*given.loaders, *given.datasets, *given.mmap_stores, *given.openers, *given.unpicklable)
+    words = WORDS.with_names(given.launchers, (*others, *given.cuda_calls))
+    return screen.select(run.contents, ModuleIndex(run.contents), words)
+
+
+def texts_to_parse(run: Run, everything: bool = False) -> Mapping[str, str]:
+    """The texts of the files that can matter, or of all, and of those that may be no Python."""
+    from dllint.facts.parse import is_plainly_valid
+
+    if run.to_parse is None:
+        mattering = set(run.contents) if everything else _screened(run)
+        decode(run, mattering | (run.asked & run.contents.keys()))
+        texts = run.texts.items()
+        run.to_parse = {path: text for path, text in texts if path in mattering}
+        run.to_parse |= {path: text for path, text in texts if path not in mattering and not is_plainly_valid(text)}
+    return run.to_parse
+
+
+def facts_of(run: Run, execution: Execution, everything: bool = False) -> Mapping[str, FileFacts]:
+    """What the files say that can matter, or all of them."""
+    from dllint.facts.cache import Cache
+    from dllint.facts.parse import parse_all
+
+    cache = Cache(cache_directory(run.settings) if execution.cache else None)
+    parsed = parse_all(texts_to_parse(run, everything), cache, execution.jobs, execution.progress)
+    run.unreadable.update(parsed.unreadable)
+    return parsed.facts
+
+
+def file_of(run: Run, path: str) -> str:
+    """The file on disk that a text is in."""
+    cells = run.notebooks.get(path)
+    return path if cells is None else cells.notebook

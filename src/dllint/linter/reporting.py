@@ -1,0 +1,125 @@
+"""From what the rules found to the report: suppressions, ignored paths, lowered severities, near copies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
+
+from dllint import notebooks, registry, suppressions
+from dllint.config import Settings
+from dllint.finding import SEVERITIES, Finding, shown_only
+from dllint.linter.inputs import Run, file_of
+from dllint.linter.report import Report
+from dllint.linter.rule_runs import told
+
+UNREADABLE = "DLL001"
+
+
+def not_silenced(run: Run, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings that no comment and no pattern silences, with those about the comments themselves."""
+    known = {rule.code: rule for rule in registry.rules()}
+    by_path: dict[str, list[Finding]] = {path: [] for path in run.asked}
+    for finding in found:
+        by_path.setdefault(finding.path, []).append(finding)
+    ignored_in = per_file_ignores(run.settings)
+    weighs_less = _in_lower_severity(run.settings)
+    for path, here in by_path.items():
+        ignored = ignored_in(path)
+
+        def enabled(code: str, ignored: tuple[str, ...] = ignored) -> bool:
+            return run.settings.selects(code, known[code].page.preview) and not code.startswith(ignored)
+
+        here = [one for one in here if not one.code.startswith(ignored)]
+        if path in run.texts and suppressions.could_suppress(run.texts[path]):
+            comments = suppressions.read(run.texts[path], registry.names())
+            here = suppressions.apply(here, comments)
+            if path in run.asked:
+                about = [told(one, known[one.code]) for one in suppressions.review(path, comments, known, enabled)]
+                here += suppressions.apply([one for one in about if enabled(one.code)], comments)
+        lower = weighs_less(path)
+        yield from (_lowered(one) if lower else one for one in here if _concerns(one, run.asked))
+
+
+def _lowered(finding: Finding) -> Finding:
+    """The finding with the next lower severity, and with fixes that are shown only: nobody asked for other tests and
+    examples. Those about the check itself keep theirs."""
+    if finding.code.startswith("DLL0") or finding.severity is None:
+        return finding
+    severity = SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)]
+    return replace(finding, severity=severity, fixes=tuple(map(shown_only, finding.fixes)))
+
+
+def _concerns(finding: Finding, asked: Set[str]) -> bool:
+    places = (*finding.trace, *finding.related)
+    return finding.path in asked or any(place.path in asked for place in places)
+
+
+def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
+    """For a path the codes and prefixes left out there. Patterns start from the configuration's directory."""
+    if not settings.per_file_ignores:
+        return lambda path: ()
+    from dllint.gitignore import Patterns
+
+    base = os.path.dirname(settings.origin) if settings.origin else settings.root
+    specs = [(Patterns([pattern]), codes) for pattern, codes in settings.per_file_ignores.items()]
+
+    def ignored(path: str) -> tuple[str, ...]:
+        inside = os.path.relpath(path, base).replace(os.sep, "/")
+        return tuple(code for spec, codes in specs if spec.covers(inside) for code in codes)
+
+    return ignored
+
+
+def _in_lower_severity(settings: Settings) -> Callable[[str], bool]:
+    """Whether findings in a file weigh less, by its path below the top of the project: a project whose own folder is
+    called `examples` keeps its severities."""
+    if not settings.lower_severity:
+        return lambda path: False
+    from dllint.gitignore import Patterns
+
+    base = os.path.dirname(settings.origin) if settings.origin else settings.root
+    spec = Patterns(settings.lower_severity)
+
+    def matches(path: str) -> bool:
+        inside = os.path.relpath(path, base).replace(os.sep, "/")
+        return not inside.startswith("../") and spec.covers(inside)
+
+    return matches
+
+
+def report_of(run: Run, findings: Iterable[Finding]) -> Report:
+    from dllint.rules.near_copies import said_once
+
+    unreadable = [
+        told(Finding(UNREADABLE, path, why.span, why.message, why.values), rule)
+        for rule in registry.rules()
+        if rule.code == UNREADABLE
+        for path, why in run.unreadable.items()
+        # Nothing imports a notebook: another broken one takes nothing from this check.
+        if path in run.asked or not file_of(run, path).endswith(notebooks.SUFFIX)
+    ]
+    by_place = sorted(findings, key=lambda one: (one.path, one.span, one.code, one.text))
+    once = said_once(by_place, run.texts)
+    ordered = sorted([*unreadable, *once], key=lambda one: (one.path, one.span, one.code, one.text))
+    named = {path for one in ordered for path in _paths(one)}
+    return Report(
+        findings=tuple(ordered),
+        files_checked=len({file_of(run, path) for path in run.asked} - run.unreadable.keys()),
+        files_skipped=len(unreadable),
+        problems=tuple(run.problems),
+        warnings=tuple(run.warnings),
+        notes=tuple(run.notes),
+        asked=frozenset(run.asked),
+        sources={path: run.texts[path] for path in named if path in run.texts},
+        notebooks={path: run.notebooks[path] for path in named if path in run.notebooks},
+    )
+
+
+def _paths(finding: Finding) -> Iterator[str]:
+    yield finding.path
+    for place in (*finding.trace, *finding.related):
+        yield place.path
+    for fix in finding.fixes:
+        for edit in fix.edits:
+            yield edit.path
