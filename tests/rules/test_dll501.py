@@ -433,3 +433,10 @@ def test_no_fix_where_only_parts_of_cv2_have_a_name(told: Callable[..., Any]) ->
     )
 
     assert finding.fixes == ()
+
+
+def test_every_loader_is_named(told: Callable[..., Any]) -> None:
+    loaders = "".join(f"\ndef build_{one}():\n    return DataLoader(Rows(), num_workers=4)\n" for one in range(9))
+    (finding,) = told({"data.py": HEAD + READ + loaders}, **SELECT)
+
+    assert len(finding.related) == 9

@@ -16,8 +16,6 @@ from dllint.rules.data.shared_generators import Generators, SharedGenerator
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL602"
-MOST_PLACES = 4
-"""Draws and loaders that one finding names."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -47,7 +45,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _of_object(project: Project, shared: SharedGenerator, loaders: list[Loader]) -> Finding:
-    draws = [Place(file.path, span, "workers draw from it here") for file, span in shared.draws[:MOST_PLACES]]
+    draws = [Place(file.path, span, "workers draw from it here") for file, span in shared.draws]
     several = any(loader.workers().count != 1 for loader in loaders)
     lasting = all(loader.flag("persistent_workers") for loader in loaders)
     return Finding(
@@ -61,7 +59,7 @@ def _of_object(project: Project, shared: SharedGenerator, loaders: list[Loader])
             "loader": project.where(loaders[0].file, loaders[0].span),
             "remedy": "main" if shared.api.family == "numpy" else shared.api.family,
         },
-        related=(*draws, *dict.fromkeys(project.loader_place(loader) for loader in loaders[:MOST_PLACES])),
+        related=(*draws, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
         statement=shared.kept.store.event.span,
     )
 
@@ -79,6 +77,6 @@ def _of_numpy(project: Project, run: WorkerRun, index: int, loaders: list[Loader
             "old": old,
         },
         trace=project.trace(run.hops),
-        related=tuple(dict.fromkeys(project.loader_place(loader) for loader in loaders[:MOST_PLACES])),
+        related=tuple(dict.fromkeys(project.loader_place(loader) for loader in loaders)),
         statement=call.statement,
     )

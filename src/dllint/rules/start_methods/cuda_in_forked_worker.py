@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL103"
-MOST_PLACES = 5
-"""Places that one finding names."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -47,8 +44,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 for one in project.ask(CudaForks).handed_to(launch):
                     finding = _read(project, one, process, "process")
                     causes.add(Use(finding, place), (finding.path, finding.span))
-    for finding in map(worst, causes):
-        yield replace(finding, related=finding.related[:MOST_PLACES])
+    yield from map(worst, causes)
 
 
 def _of_loader(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL108"
-MOST_PLACES = 4
-"""Loaders that one finding names."""
 
 
 class Setting(NamedTuple):
@@ -108,7 +106,7 @@ def _finding(project: Project, setting: Setting, loaders: list[tuple[Loader, Reg
         severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys(other.method for _, other in loaders)),
         trace=project.chain(regime.arrival),
-        related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders))[:MOST_PLACES],
+        related=tuple(dict.fromkeys(project.loader_place(other) for other, _ in loaders)),
         statement=call.statement,
     )
 

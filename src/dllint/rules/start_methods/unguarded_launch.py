@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL102"
-MOST_PLACES = 8
-"""Loaders and further statements that one finding names."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -51,7 +49,7 @@ def _finding(project: Project, starts: list[TopLevelStart]) -> Finding:
         severity="error" if first.method.shown else "warning",
         start_methods=tuple(dict.fromkeys(start.method.name for start in starts)),
         trace=project.chain(arrival, first.hops),
-        related=tuple(dict.fromkeys(places))[:MOST_PLACES],
+        related=tuple(dict.fromkeys(places)),
         fixes=_fixes(project, starts),
         statement=first.statement,
     )

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL402"
-MOST_PLACES = 4
-"""Loaders that one finding names."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -57,7 +55,7 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
         severity=cast(Severity, shared.opener.harm),
         start_methods=("fork",),
         trace=project.trace(shared.hops) if shared.touch is None else (),
-        related=(*touch, *tuple(loaders)[:MOST_PLACES]),
+        related=(*touch, *loaders),
         fixes=lazy_opening(project, shared) if shared.touch is None else (),
         statement=call.statement,
     )

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 CODE = "DLL404"
 PAGE = 4096
 """Bytes below which an array is no data."""
-MOST_PLACES = 4
-"""Loaders and further maps that one finding names of each."""
 _FIXES = (Fix("Keep the path, and map the file on first use in each process", "suggestion"),)
 
 
@@ -87,8 +85,8 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
         related=(
             *store,
             *touch,
-            *tuple(dict.fromkeys(loaders))[:MOST_PLACES],
-            *tuple(dict.fromkeys(others))[:MOST_PLACES],
+            *dict.fromkeys(loaders),
+            *dict.fromkeys(others),
         ),
         fixes=_FIXES,
         statement=call.statement,

@@ -14,8 +14,6 @@ from dllint.rules.threads.thread_pool_verdict import judge
 
 __all__ = ["CODE", "check", "judge"]
 CODE = "DLL503"
-MOST_PLACES = 4
-"""Loaders and beginnings that one finding names of each."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -49,8 +47,8 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
         trace=project.chain(regime.arrival, one.run.hops),
         related=(
             Place(cap.file.path, capping.span, "this cap reaches only its own process"),
-            *tuple(loaders)[:MOST_PLACES],
-            *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
+            *loaders,
+            *dict.fromkeys(beginnings),
         ),
         fixes=project.ask(OpenCV).fixes(one.run),
         statement=call.statement,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL501"
-MOST_PLACES = 4
-"""Loaders, other ways in, and beginnings that one finding names of each."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -54,9 +52,9 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
         },
         trace=project.trace(first.run.hops),
         related=(
-            *loaders[:MOST_PLACES],
-            *tuple(dict.fromkeys(entries))[:MOST_PLACES],
-            *tuple(dict.fromkeys(beginnings))[:MOST_PLACES],
+            *loaders,
+            *dict.fromkeys(entries),
+            *dict.fromkeys(beginnings),
         ),
         fixes=project.ask(OpenCV).fixes(first.run),
         statement=first.call.statement,
