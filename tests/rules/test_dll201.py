@@ -777,3 +777,35 @@ def test_only_lambdas_of_the_program_that_launches_fail(
     files = {**PROGRAMS, **files}
 
     assert findings(files, ignore=["DLL1", "DLL3"], target_python="3.11") == marks(files)
+
+
+LIGHTNING = """\
+import lightning.pytorch as pl
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.scale = lambda x: x
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+class Module(pl.LightningDataModule):
+    def setup(self, stage=None):
+        self.rows = Rows()
+
+    def train_dataloader(self):
+        return DataLoader(self.rows, num_workers=4)
+
+def main(model):
+    pl.Trainer(strategy="{strategy}", devices=2).fit(model, datamodule=Module())
+"""
+
+
+@pytest.mark.parametrize(("strategy", "severity"), [("ddp_spawn", "error"), ("ddp", "warning")])
+def test_a_strategy_that_spawns_decides_for_the_loaders_of_its_hooks(
+    told: Callable[..., Any], strategy: str, severity: str
+) -> None:
+    (finding,) = told({"train.py": LIGHTNING.replace("{strategy}", strategy)}, **SELECT)
+
+    assert finding.severity == severity

@@ -148,8 +148,9 @@ class Chains:
         if all(one.arrival is None for one in regimes) or name not in self._class_names(loader, None):
             return regimes
         # A chain that is too long to know its arguments gives the loader all that any call of the function does.
-        clear = [one for one in regimes if one.arrival is None or not self._unclear(one.arrival.frame)] or regimes
-        left = [one for one in clear if one.arrival is None or self._gives(loader, name, one.arrival.frame)]
+        clear = any(one.arrival is not None and not self._unclear(one.arrival.frame) for one in regimes)
+        known = [one for one in regimes if one.arrival is None or not (clear and self._unclear(one.arrival.frame))]
+        left = [one for one in known if one.arrival is None or self._gives(loader, name, one.arrival.frame)]
         return left or list(default_regimes(self.world, regimes[0].workers))
 
     def _unclear(self, frame: Frame | None) -> bool:
