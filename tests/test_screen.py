@@ -109,6 +109,18 @@ def test_what_a_package_passes_on_is_read() -> None:
     ) == {"train", "kit/__init__", "kit/options"}
 
 
+def test_what_goes_through_a_loader_is_read_with_the_way_to_it() -> None:
+    assert selected(
+        train="from data import rows\nfrom engine import run\nrun(rows())",
+        data="def rows():\n    return DataLoader(x)",
+        engine="from steps import go\nimport layers\ndef run(source):\n    go(source)",
+        steps="from bars import bar\ndef go(loader):\n    for batch in bar(loader): pass",
+        bars="import tqdm\ndef bar(rows): return tqdm.tqdm(rows)",
+        layers="class L: pass",
+        report="import tqdm",
+    ) == {"train", "data", "engine", "steps", "bars"}
+
+
 def test_what_workers_run_is_read_at_any_distance() -> None:
     assert selected(
         data="import a\nclass A(Dataset): pass",

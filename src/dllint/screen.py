@@ -47,12 +47,14 @@ class Words(NamedTuple):
         loading: the same of loaders and datasets.
         in_workers: words of what is a hazard in code that workers run, so only where a loading file leads to it.
         nearby: words of what a dataset could be given, in a file that stands next to one that matters.
+        iterating: words of what goes through a loader that it is given, in a file that a script imports.
     """
 
     launching: tuple[bytes, ...] = ()
     loading: tuple[bytes, ...] = ()
     in_workers: tuple[bytes, ...] = ()
     nearby: tuple[bytes, ...] = ()
+    iterating: tuple[bytes, ...] = ()
 
     def with_names(self, launchers: Iterable[str], others: Iterable[str]) -> Words:
         """These and the last names of what a configuration adds."""
@@ -125,7 +127,22 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
     chosen |= {path for path in near - chosen if _defines_locally(files[path])}
+    makers = {path for path in chosen if path in loading or imported[path] & loading}
+    chosen |= _going_through(makers, files, imported, importing, words)
     return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
+
+
+def _going_through(
+    makers: set[str],
+    files: Mapping[str, bytes],
+    imported: Mapping[str, set[str]],
+    importing: Mapping[str, set[str]],
+    words: Words,
+) -> set[str]:
+    """The files whose functions may go through a loader that they are given, and those on the way to them from the
+    files that make loaders, or import what does."""
+    behind = _reach(makers, imported)
+    return _reach({path for path in behind if _holds(files[path], words.iterating)}, importing) & behind
 
 
 def _defines_locally(data: bytes) -> bool:

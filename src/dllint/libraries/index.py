@@ -203,6 +203,7 @@ _GENERAL = Words(
     nearby=(
         *(b"__getstate__", b"def __call__", b"workers", b"WORKERS", b"loader", b"register", b"SLURM_", b"submitit"),
     ),
+    iterating=(b"loader", b"Loader", b"yield"),
 )
 """Words that belong to no library."""
 
@@ -222,6 +223,7 @@ def _words() -> Words:
         _fewest((word for one in declared for word in one.loading), loaders, datasets),
         _fewest((word for one in declared for word in one.in_workers), generators),
         _fewest(word for one in declared for word in one.nearby),
+        _fewest(word for one in declared for word in one.iterating),
     )
 
 

@@ -2,6 +2,7 @@
 datasets give tqdm's own under their names)."""
 
 from dllint.libraries.facets import ALL, FIRST, FROM_SECOND, Iterates, Library
+from dllint.screen import Words
 
 LIBRARY = Library(
     unsplit_packages=frozenset({"tqdm"}),
@@ -27,4 +28,5 @@ LIBRARY = Library(
         "tqdm.contrib.tmap": Iterates(FROM_SECOND, "other"),
         **dict.fromkeys(("mmcv.track_iter_progress", "mmengine.track_iter_progress"), Iterates(FIRST, "same")),
     },
+    words=Words(iterating=(b"tqdm",)),
 )
