@@ -337,6 +337,20 @@ def test_a_file_that_cannot_be_written_is_named(run: Run, tmp_path: Path, monkey
     done = run("check", ".", "--fix")
     assert done.status == 2
     assert f"error: {tmp_path / 'limits.py'}: cannot be written: disk full\n" in done.err
+    assert "DLL502" in done.out and "Fixed" not in done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "link"), reason="this system has no hard links")
+def test_a_finding_that_stays_is_reported_and_not_counted_as_fixed(run: Run, hazard: Path) -> None:
+    os.link(hazard / "train.py", hazard / "train.txt")
+    (hazard / "limits.py").write_text(WARNING)
+    done = run("check", ".", "--fix", "--output-format", "json")
+    assert done.status == 2
+    assert codes(done) == ["DLL204"]
+    assert done.err == (
+        f"error: {hazard / 'train.py'}: not fixed, because it has 2 hard links: the others would keep the old text\n"
+        "Fixed 1 finding in 1 file.\n"
+    )
 
 
 def test_add_ignore_silences_what_is_there(run: Run, hazard: Path) -> None:

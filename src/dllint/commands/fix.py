@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from dllint import files, linter, notebooks, suppressions
@@ -15,8 +15,8 @@ from dllint.commands.output import tell
 from dllint.finding import Finding
 from dllint.fixes.diff import file_diff
 from dllint.fixes.offers import offered
-from dllint.fixes.passes import FixRun, fix_until_stable
-from dllint.fixes.write import WriteError, encode, write_fixed
+from dllint.fixes.passes import Applied, FixRun, fix_until_stable
+from dllint.fixes.write import WriteError, encode, fixed_content, write_fixed
 from dllint.linter import Execution, Report
 from dllint.reporters.source import counted, shown_path
 
@@ -24,42 +24,73 @@ from dllint.reporters.source import counted, shown_path
 def mend(check: Check, report: Report) -> int:
     """Carry out the fixes that the request allows, report what remains and give the exit code."""
     request, execution = check.request, check.execution
-    read = _reader(report, execution)
     if request.add_ignore:
-        return _write_suppressions(check, report, read)
+        return _write_suppressions(check, report, _reader(report, execution))
     reports = [report]
 
     def findings(texts: Mapping[str, str]) -> tuple[Finding, ...]:
         if texts:
-            again = linter.check(request.paths, check.settings, replace(execution, edited=texts))
-            reports.append(offered(again, check.settings))
+            reports.append(_checked(check, replace(execution, edited=texts)))
         return reports[-1].findings
 
-    run = fix_until_stable(findings, read, request.unsafe_fixes)
+    refused: dict[str, str] = {}
+    while True:
+        run = fix_until_stable(findings, _reader(report, execution, refused), request.unsafe_fixes)
+        texts, refusals = _by_file(run.texts, report, execution)
+        if not (request.stdin or request.diff):
+            refusals |= _refusals(texts, check.settings.root)
+        if not refusals:
+            break
+        # A fix of several files is carried out in all of them or in none, so it is left out before anything is written.
+        refused |= refusals
+        del reports[1:]
     for failed in run.failed:
-        where = f"{shown_path(failed.finding.path, os.getcwd())}:{failed.finding.span.line}"
-        _say(f"warning: {where}: {failed.finding.code} was not fixed: {failed.reason}", request)
+        if _file_of(failed.path, report) not in refused:
+            where = f"{shown_path(failed.finding.path, os.getcwd())}:{failed.finding.span.line}"
+            _say(f"warning: {where}: {failed.finding.code} was not fixed: {failed.reason}", request)
     if request.diff:
-        return _print_diffs(request, run, report)
-    texts, unwritten = _by_file(run.texts, report, execution)
-    if request.stdin:
-        path = request.paths[0]
-        unwritten += _write_stdout(path, execution.unsaved[path], texts.get(path))
-    else:
-        unwritten += _write(texts, check.settings.root)
-    final = replace(reports[-1], problems=(*reports[-1].problems, *unwritten))
-    status = conclude(check, final, mended=len(run.applied))
-    if run.applied:
-        _summarize(request, run)
+        return _print_diffs(request, run, replace(report, problems=(*report.problems, *refused.values())))
+    late = _write_stdout(request, execution, texts) if request.stdin else _write(texts, check.settings.root)
+    applied, final = run.applied, reports[-1]
+    if late:
+        applied = tuple(
+            one for one in applied if not any(_file_of(edit.path, report) in late for edit in one.fix.edits)
+        )
+        final = _checked(check, execution)
+    problems = (*final.problems, *refused.values(), *late.values())
+    status = conclude(check, replace(final, problems=problems), mended=len(applied))
+    if applied:
+        _summarize(request, applied, report)
     return status
+
+
+def _checked(check: Check, execution: Execution) -> Report:
+    return offered(linter.check(check.request.paths, check.settings, execution), check.settings)
+
+
+def _file_of(path: str, report: Report) -> str:
+    """The file that a source is in: itself, or the notebook that its cells make up."""
+    return report.notebooks[path].notebook if path in report.notebooks else path
+
+
+def _refusals(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]:
+    """A line for each file that has to stay as it is, by its path."""
+    found = {}
+    for path, (old, new) in sorted(texts.items()):
+        try:
+            fixed_content(path, old, new, root)
+        except WriteError as error:
+            found[path] = str(error)
+    return found
 
 
 def _by_file(
     texts: Mapping[str, tuple[str, str]], report: Report, execution: Execution
-) -> tuple[dict[str, tuple[str, str]], list[str]]:
+) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """The old and new contents of files, where texts are those of notebooks' cells; a line for each notebook that has
     to stay as it was."""
-    found, problems = {path: text for path, text in texts.items() if path not in report.notebooks}, []
+    found = {path: text for path, text in texts.items() if path not in report.notebooks}
+    problems = {}
     for path in sorted({report.notebooks[path].notebook for path in texts if path in report.notebooks}):
         given = execution.unsaved.get(path)
         try:
@@ -68,30 +99,33 @@ def _by_file(
             inside = {name: text for name, text in texts.items() if name in notebook.texts}
             found[path] = notebook.document, notebooks.with_texts(notebook, inside)
         except (files.CannotRead, notebooks.NotANotebook, notebooks.CannotPlace) as error:
-            problems.append(f"{path}: not fixed: {error.reason}")
+            problems[path] = f"{path}: not fixed: {error.reason}"
     return found, problems
 
 
-def _write(texts: Mapping[str, tuple[str, str]], root: str) -> list[str]:
+def _write(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]:
     """Writes each text to its file; gives a line for each file that had to stay as it was."""
-    problems = []
+    problems = {}
     for path, (old, new) in sorted(texts.items()):
         try:
             write_fixed(path, old, new, root)
         except WriteError as error:
-            problems.append(str(error))
+            problems[path] = str(error)
     return problems
 
 
-def _write_stdout(path: str, given: str | bytes, text: tuple[str, str] | None) -> list[str]:
+def _write_stdout(request: Request, execution: Execution, texts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Writes what came from standard input, fixed or as it was, in the encoding that it came in."""
+    path = request.paths[0]
+    given = execution.unsaved[path]
     original = given if isinstance(given, bytes) else given.encode()
-    fixed, problems = original, []
-    if text is not None:
+    fixed, problems = original, {}
+    if path in texts:
         try:
-            fixed = encode(text[1], original)
+            fixed = encode(texts[path][1], original)
         except UnicodeEncodeError as error:
-            problems.append(f"{path}: not fixed, because its encoding, {error.encoding}, lacks a character of the fix")
+            lacking = f"its encoding, {error.encoding}, lacks a character of the fix"
+            problems[path] = f"{path}: not fixed, because {lacking}"
     sys.stdout.flush()
     sys.stdout.buffer.write(fixed)
     sys.stdout.buffer.flush()
@@ -115,11 +149,12 @@ def _print_diffs(request: Request, run: FixRun, report: Report) -> int:
     return FOUND if run.texts and not request.exit_zero else CLEAN
 
 
-def _summarize(request: Request, run: FixRun) -> None:
-    _say(f"Fixed {counted(len(run.applied), 'finding')} in {counted(len(run.texts), 'file')}.", request)
+def _summarize(request: Request, applied: Sequence[Applied], report: Report) -> None:
+    changed = {_file_of(edit.path, report) for one in applied for edit in one.fix.edits}
+    _say(f"Fixed {counted(len(applied), 'finding')} in {counted(len(changed), 'file')}.", request)
     if request.show_fixes:
         by_file: dict[str, Counter[tuple[str, str]]] = {}
-        for finding, _ in run.applied:
+        for finding, _ in applied:
             by_file.setdefault(finding.path, Counter())[finding.code, finding.name] += 1
         for path, counts in sorted(by_file.items()):
             _say(f"  {shown_path(path, os.getcwd())}", request)
@@ -144,14 +179,18 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
         if new != old:
             texts[path] = old, new
     contents, problems = _by_file(texts, report, check.execution)
-    problems += _write(contents, check.settings.root)
+    problems |= _write(contents, check.settings.root)
     _say(f"Added suppressions to {counted(len(contents) - len(problems), 'file')}.", check.request)
     after = linter.check(check.request.paths, check.settings, check.execution)
-    return conclude(check, replace(after, problems=(*after.problems, *problems)))
+    return conclude(check, replace(after, problems=(*after.problems, *problems.values())))
 
 
-def _reader(report: Report, execution: Execution) -> Callable[[str], str]:
+def _reader(report: Report, execution: Execution, refused: Collection[str] = ()) -> Callable[[str], str]:
+    """Reads the texts that are fixed; those of refused files count as not to be read."""
+
     def read(path: str) -> str:
+        if _file_of(path, report) in refused:
+            raise OSError("it stays as it is")
         if path in report.notebooks:
             return report.notebooks[path].text
         given = execution.unsaved.get(path)

@@ -23,14 +23,25 @@ class WriteError(Exception):
 
 
 def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:
-    """Write a fixed text with the encoding and byte-order mark of the file, if it still holds the old text.
+    """Write a fixed text to its file; the arguments and the errors are those of `fixed_content`, and it may be that the
+    file cannot be written.
+
+    Raises:
+        WriteError: the file stays as it was.
+    """
+    write_atomically(path, fixed_content(path, old, new, root))
+
+
+def fixed_content(path: str, old: str, new: str, root: str | None = None) -> bytes:
+    """What a file will hold once it is fixed: the new text in the encoding and with the byte-order mark of the file.
 
     Args:
         old, new: texts with the file's own line ends, with or without its byte-order mark.
         root: the project's directory; a link that leads out of it is not written through.
 
     Raises:
-        WriteError: the file cannot be read or written, changed meanwhile, or its encoding lacks a character.
+        WriteError: the file must stay as it is: it cannot be read, is read-only, changed meanwhile, has further names
+            or its encoding lacks a character.
     """
     if root is not None and lies_within(os.path.dirname(path), root) and not lies_within(path, root):
         raise WriteError(f"{path}: not fixed, because it is a link that leads out of the project")
@@ -38,6 +49,8 @@ def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:
         data = files.read(path)
     except files.CannotRead as error:
         raise WriteError(f"{path}: cannot be read: {error.reason}") from None
+    if not os.access(path, os.W_OK):
+        raise WriteError(f"{path}: cannot be written: it is read-only")
     links = os.stat(path).st_nlink
     if links > 1:
         raise WriteError(f"{path}: not fixed, because it has {links} hard links: the others would keep the old text")
@@ -48,11 +61,10 @@ def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:
     if not unchanged:
         raise WriteError(f"{path}: not fixed, because it changed after it was checked")
     try:
-        fixed = encode(new, data)
+        return encode(new, data)
     except UnicodeEncodeError as error:
         char = error.object[error.start]
         raise WriteError(f"{path}: not fixed, because its encoding, {error.encoding}, has no {char!r}") from None
-    write_atomically(path, fixed)
 
 
 def encode(text: str, original: bytes) -> bytes:
