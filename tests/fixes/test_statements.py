@@ -185,6 +185,12 @@ def test_add_import(before, after, fixed):
         ("from m.o import n as p\n", "from m.o import n as p\nfrom m.o import n\n"),
         ("from .m.o import n\n", "from m.o import n\n\nfrom .m.o import n\n"),
         ("from m.o import a, n\n", "from m.o import a, n\n"),
+        ("from m.o import a\n", "from m.o import a, n\n"),
+        ("from m.o import B, m, o\n", "from m.o import B, m, n, o\n"),
+        ("from m.o import (\n    a,\n    z,\n)\n", "from m.o import (\n    a,\n    n,\n    z,\n)\n"),
+        ("from m.o import (\n    a,\n    b,\n)\n", "from m.o import (\n    a,\n    b,\n    n,\n)\n"),
+        ("from m.o import a  # why\n", "from m.o import a, n  # why\n"),
+        ("def f():\n    from m.o import a\n", "from m.o import n\n\n\ndef f():\n    from m.o import a\n"),
         ("with w():\n    from m.o import n as n\n", "with w():\n    from m.o import n as n\n"),
     ],
 )
@@ -224,6 +230,16 @@ def test_a_module_name_is_checked(fixed):
         ),
         ("import os\n\nx = 1\n", "torch", "import os\n\nimport torch\n\nx = 1\n"),
         ("import torch\nimport os\n\nx = 1\n", "queue", "import torch\nimport os\nimport queue\n\nx = 1\n"),
+        (
+            "import os\n\nimport multiprocessing\n\nimport torch\n",
+            "queue",
+            "import os\n\nimport multiprocessing\nimport queue\n\nimport torch\n",
+        ),
+        (
+            "import torch\nimport cv2\nfrom . import a\n",
+            "numpy",
+            "import torch\nimport cv2\nimport numpy\nfrom . import a\n",
+        ),
     ],
 )
 def test_an_import_takes_its_place_in_the_order(before, module, after, fixed):

@@ -663,6 +663,16 @@ def test_a_narrower_fix_stays_safe(told: Callable[..., Any]) -> None:
             id="imported elsewhere",
         ),
         pytest.param(
+            LOOP.replace("for batch in loader:\n", "total = 0\nfor batch in loader:\n    total += 1\n"),
+            "from train import total\n",
+            id="counted, and imported elsewhere",
+        ),
+        pytest.param(
+            LOOP.replace("for batch in loader:", "seen = False\nfor batch in loader:") + "    seen = True\n",
+            "from train import seen\n",
+            id="set to a constant at the end of the block, and imported elsewhere",
+        ),
+        pytest.param(
             LOOP.replace("size =", "def show():\n    print(batch)\n\nsize ="), "", id="read by a function of the file"
         ),
     ],

@@ -29,9 +29,10 @@ _WORD = re.compile(r"\w+")
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     """The import as a new line among the module's imports, or nothing where it is in force.
 
-    It takes its place in the order of isort where the imports are in that order. Else it follows the last import that
-    stands at module level, before any definition and before `limit`: the first place that the same fix changes, which
-    may be module-level code that already needs the import.
+    It takes its place in the order of isort where the imports are in that order. Else it follows the last import of its
+    section (standard library, packages, own modules), or the last import of all, that stands at module level, before
+    any definition and before `limit`: the first place that the same fix changes, which may be module-level code that
+    already needs the import.
 
     Raises:
         Unresolvable: the module or the name is none.
@@ -43,6 +44,8 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
     module = tree.module
     if any(_gives(statement, edit) for statement in _imports(tree)):
         return []
+    if (beside := _beside_others(tree, edit, limit)) is not None:
+        return [beside]
     code = parse_code(text).module.body
     lines = module.body
     if not lines:
@@ -57,7 +60,7 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
         if where == "before":
             return [insert_before(tree, place, text, code, blank)]
         return [insert_after(tree, place, text, code, blank)]
-    last = -1
+    last = last_alike = -1
     for index, node in enumerate(lines):
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             break
@@ -65,11 +68,45 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
             if tree.statement_start(node) >= limit:
                 break
             last = index
+            key = _sort_key(node, edit.path)
+            if key is not None and key[0] == _section(edit.module, edit.path):
+                last_alike = index
     if last >= 0:
-        return [insert_after(tree, Neighbour(lines, last, True), text, code)]
+        return [insert_after(tree, Neighbour(lines, last_alike if last_alike >= 0 else last, True), text, code)]
     if prologue:
         return [insert_after(tree, Neighbour(lines, prologue - 1, True), text, code, 1, _blanks(lines, prologue))]
     return [insert_before(tree, Neighbour(lines, 0, True), text, code, _blanks(lines, 0))]
+
+
+def _beside_others(tree: Tree, edit: AddImport, limit: int) -> Change | None:
+    """The name among those that the module's imports take from the same module, if they do so in one statement."""
+    for line in tree.module.body:
+        node = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+        if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
+            continue
+        start, end = tree.range(line)
+        if edit.name is None or node.module is None or _dotted(node.module) != edit.module or start >= limit:
+            continue
+        written = tree.text[start:end]
+        if "#" in written or "\\" in written or any(one.asname for one in node.names):
+            return None
+        starts = [tree.range(alias)[0] for alias in node.names]
+        places = [(at, at + len(_dotted(alias.name))) for at, alias in zip(starts, node.names, strict=True)]
+        following = next(
+            (at for at, alias in enumerate(node.names) if _rank(_dotted(alias.name)) > _rank(edit.name)), len(places)
+        )
+        between = tree.text[places[0][1] : places[1][0]] if len(places) > 1 else ", "
+        if "\n" in tree.text[start : places[0][0]] and "\n" not in between:
+            return None
+        if following < len(places):
+            return Change(places[following][0], places[following][0], edit.name + between)
+        return Change(places[-1][1], places[-1][1], between + edit.name)
+    return None
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """As isort orders names: constants, classes, functions."""
+    return (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2, name)
 
 
 def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, int] | None:

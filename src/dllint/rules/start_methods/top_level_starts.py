@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Constant, List, Name, Tuple
-from dllint.facts.schema import Call, Event
+from dllint.facts.schema import Call, Event, Operator
 from dllint.inference.values import External, Site
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile
@@ -177,6 +177,6 @@ def _acts(event: Event) -> bool:
     """Whether a statement without a call does more than bind names to constants."""
     if event.kind == "expr":
         return False
-    if event.kind != "assign" or event.target is None or not isinstance(event.target, Name):
+    if event.kind != "assign" or not isinstance(event.target, Name) or isinstance(event.detail, Operator):
         return True
     return event.value is not None and not isinstance(event.value, Constant)

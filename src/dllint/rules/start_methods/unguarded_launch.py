@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +89,11 @@ def _fixes(project: Project, starts: list[TopLevelStart]) -> tuple[Fix, ...]:
 
 
 def _events(file: SourceFile, first: Span, last: Span) -> list[Event]:
-    """The statements at the top level from one to another."""
-    return [
-        event
-        for event in file.scopes[0].events
-        if event.detail != "comp"
-        and (first.line, first.column) <= (event.span.line, event.span.column) <= (last.end_line, last.end_column)
-    ]
+    """The statements at the top level from one to another, and those in the block of the last one."""
+    events = [event for event in file.scopes[0].events if event.detail != "comp"]
+    below = (event.span for event in events if event.span.line > last.end_line and event.span.column == 1)
+    end = min(((span.line, 0) for span in below), default=(sys.maxsize, 0))
+    return [event for event in events if (first.line, first.column) <= (event.span.line, event.span.column) < end]
 
 
 def _stays_inside(file: SourceFile, event: Event, imported: bool) -> bool:
