@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher, unified_diff
 
 from dllint.finding import Fix, TextEdit
-from dllint.fixes.sources import Sources, texts_after
-from dllint.fixes.text import LINE_END
+from dllint.fixes.sources import Sources, read
+from dllint.fixes.text import LINE_END, apply_changes, lines_of
 
 _LONGEST_COMPARED = 2000
 
@@ -38,8 +38,24 @@ def edits_diff(edits: Iterable[TextEdit], sources: Sources) -> list[tuple[str, l
     Raises:
         Unresolvable: a source is not there, or two edits overlap.
     """
-    texts = texts_after(edits, sources)
-    return [(path, short_diff(old, new)) for path, (old, new) in texts.items()]
+    by_path: dict[str, list[TextEdit]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    return [(path, _diff_around(read(sources, path), group)) for path, group in by_path.items()]
+
+
+def _diff_around(text: str, edits: list[TextEdit]) -> list[str]:
+    """The short diff of a text and what it is after the edits. Only lines around the edits are compared: a report has
+    the diff of each of its fixes, and a file may be long."""
+    lines = lines_of(text)
+    changes = [lines.change(edit) for edit in edits]
+    start = lines.start(min(change.start for change in changes))
+    # An insertion may begin as the lines after it do.
+    added = sum(len(LINE_END.findall(change.content)) for change in changes) + 1
+    last = min(lines.line(max(change.end for change in changes)) + added, len(lines.starts))
+    end = lines.end(lines.starts[last - 1])
+    moved = [change._replace(start=change.start - start, end=change.end - start) for change in changes]
+    return short_diff(text[start:end], apply_changes(text[start:end], moved))
 
 
 def short_diff(old: str, new: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from dllint.finding import TextEdit as TextEdit
@@ -96,6 +97,12 @@ class Lines:
     def _place(self, offset: int) -> tuple[int, int]:
         line = self.line(offset)
         return line, max(offset - self.starts[line - 1] - (self.first if line == 1 else 0), 0) + 1
+
+
+@lru_cache(maxsize=8)
+def lines_of(text: str) -> Lines:
+    """Where the lines of a text start; those of the last few texts are kept."""
+    return Lines(text)
 
 
 def apply(text: str, edits: Iterable[TextEdit]) -> str:

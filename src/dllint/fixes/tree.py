@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple, Union
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import MetadataWrapper, PositionProvider
 
 from dllint.fixes.parser import collection_paused, parse_module
 from dllint.fixes.text import BLANKS, LINE_END, Lines, Unresolvable
@@ -88,8 +88,12 @@ class Tree:
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         if node not in self._parents:
-            wrapper = self._part_at(self.range(node)[0]).wrapper
-            self._parents.update(wrapper.resolve(ParentNodeProvider))
+            waiting: list[cst.CSTNode] = [self._part_at(self.range(node)[0]).wrapper.module]
+            while waiting:
+                outer = waiting.pop()
+                inner = outer.children
+                self._parents.update(dict.fromkeys(inner, outer))
+                waiting += inner
         return self._parents.get(node)
 
     def statement_start(self, node: cst.CSTNode) -> int:
@@ -200,7 +204,8 @@ class Tree:
 
     def line_end(self, offset: int) -> str:
         """The line end after `offset`, or where none follows, the file's first one."""
-        match = LINE_END.search(self.text, offset)
+        end = self.lines.end(offset)
+        match = LINE_END.match(self.text, max(end, offset))
         return match.group() if match else self.module.default_newline
 
     def indentation(self, offset: int) -> str:

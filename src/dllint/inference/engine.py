@@ -38,6 +38,7 @@ from dllint.inference.values import (
     Value,
     Values,
 )
+from dllint.linking.closed_values import never_met
 from dllint.linking.conditions import tested_at
 from dllint.linking.expressions import writes_key
 from dllint.linking.implicit_calls import add_implicit_calls
@@ -346,11 +347,14 @@ class World:
         return found
 
     def impossible(self, site: Site) -> bool:
-        """Whether a condition around the site is surely not met in its activation. Only conditions over plain names
-        are looked into: what an attribute of a configuration object is hardly ever known, and costly to ask."""
+        """Whether a condition around the site is surely not met in its activation. Of conditions that depend on the
+        program only those over plain names are looked into: what an attribute of a configuration object is hardly ever
+        known, and costly to ask."""
         for index in site.file.regions(site.region):
+            if never_met(site.file, index):
+                return True
             entry = site.file.facts.regions[index]
-            if entry.kind != "if" or entry.expr is None or not _over_names(entry.expr):
+            if entry.kind not in ("if", "while") or entry.expr is None or not _over_names(entry.expr):
                 continue
             where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
             if not self._given(entry.expr, where):

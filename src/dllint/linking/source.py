@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -53,6 +54,8 @@ class SourceFile:
         self.replacing_tests: dict[tuple[int, str], list[tuple[Event, int]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
+        # Whether the condition of a region is never met (`closed_values`).
+        self.never_met: dict[int, bool] = {}
         self.members: dict[tuple[int, str], int] = {}
         """The calls that make the members of enumerations, by class and name."""
         self.member_names: dict[int, str] = {}
@@ -173,6 +176,11 @@ class SourceFile:
             for event in scope.events_of("global", "nonlocal"):
                 found.setdefault(index, {}).update(dict.fromkeys(declared_names(event), event.kind))
         return found
+
+    @cached_property
+    def scopes_binding(self) -> Counter[str]:
+        """In how many scopes each name is bound."""
+        return Counter(name for scope in range(len(self.scopes)) for name in self.bindings(scope))
 
     def bindings_within(self, scope: int, name: str) -> list[tuple[int, Binding]]:
         """Assignments to a name of a scope by functions that declare it `global` or `nonlocal` (or set it among their

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Set, Slice, Subscript, Tuple
-from dllint.facts.nodes import List as ListOf
+from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Slice, Subscript
 from dllint.facts.schema import Event, Expr, FileFacts
+from dllint.linking.closed_values import ANY, DEPTH, ClosedValues
 from dllint.linking.source import Binding, SourceFile
 
 if TYPE_CHECKING:
@@ -20,22 +20,8 @@ _PLATFORM = {
     "platform.system()": {"linux": "Linux", "macos": "Darwin", "windows": "Windows"},
 }
 _MODULES = frozenset({"sys", "os", "platform"})
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "is": lambda left, right: left == right,
-    "is not": lambda left, right: left != right,
-    "in": lambda left, right: left in right,
-    "not in": lambda left, right: left not in right,
-}
 _MICRO = 0.5
 """The third part of the version, which is not known: no number equals it."""
-_ANY: Any = object()
-"""What is not known."""
 
 
 class TargetConditions:
@@ -52,7 +38,7 @@ class TargetConditions:
         found = set()
         for target in self._targets:
             value = _Target(file, *target).value(test)
-            if value is _ANY:
+            if value is ANY:
                 return None
             found.add(bool(value))
         return found.pop() if len(found) == 1 else None
@@ -72,72 +58,44 @@ class TargetConditions:
         return _without(file, excluded) if excluded else file
 
 
-class _Target:
+class _Target(ClosedValues):
     """One platform with one version of Python, as a file's tests see it."""
 
     def __init__(self, file: SourceFile, platform: str, python: tuple[int, int]) -> None:
-        self.file = file
+        super().__init__(file)
         self.platform = platform
         self.python = python
 
-    def value(self, expr: Expr, depth: int = 8) -> Any:
-        """The value of an expression over platform, version and constants."""
-        if depth == 0:
-            return _ANY
-        match expr:
-            case Constant(value):
-                return value
-            case Not(operand):
-                negated = self.value(operand, depth - 1)
-                return _ANY if negated is _ANY else not negated
-            case BoolOp(op, values):
-                given = [self.value(part, depth - 1) for part in values]
-                if any(one is not _ANY and bool(one) is (op == "or") for one in given):
-                    return op == "or"
-                return _ANY if any(one is _ANY for one in given) else op == "and"
-            case Tuple(elements) | ListOf(elements) | Set(elements):
-                given = [self.value(part, depth - 1) for part in elements]
-                return _ANY if any(one is _ANY for one in given) else tuple(given)
-            case Compare(left, ((op, right),)):
-                return self._compared(op, self.value(left, depth - 1), self.value(right, depth - 1))
-            case CallRef(number):
-                return self._called(number, depth)
-            case Subscript(value, index):
-                return self._part(index) if self._dotted(value) == "sys.version_info" else _ANY
-            case Name() | Attribute():
-                return self._named(expr, depth)
-        return _ANY
+    def value(self, expr: Expr, depth: int = DEPTH) -> Any:
+        if isinstance(expr, Subscript):
+            return self._part(expr.index) if self.dotted(expr.value) == "sys.version_info" else ANY
+        return super().value(expr, depth)
 
-    def _compared(self, op: str, left: Any, right: Any) -> Any:
-        if left is _ANY or right is _ANY or op not in _ORDER:
-            return _ANY
+    def pair(self, op: str, left: Any, right: Any) -> Any:
         if left == (*self.python, _MICRO) and isinstance(right, tuple) and left[:2] == right[:2] and len(right) > 2:
-            return _ANY
-        try:
-            return _ORDER[op](left, right)
-        except TypeError:
-            return _ANY
+            return ANY
+        return super().pair(op, left, right)
 
     def _part(self, index: Expr) -> Any:
         if isinstance(index, Constant) and index.value in (0, 1):
             return self.python[index.value]
         if isinstance(index, Slice) and index.lower is None and index.upper == Constant(2):
             return self.python
-        return _ANY
+        return ANY
 
-    def _called(self, number: int, depth: int) -> Any:
+    def called(self, number: int, depth: int) -> Any:
         call = self.file.calls[number]
-        if not call.args and isinstance(call.func, (Name, Attribute)) and self._dotted(call.func) == "platform.system":
+        if not call.args and isinstance(call.func, (Name, Attribute)) and self.dotted(call.func) == "platform.system":
             return _PLATFORM["platform.system()"][self.platform]
         if isinstance(call.func, Attribute) and call.func.attr in ("startswith", "lower") and len(call.args) < 2:
             given = self.value(call.func.value, depth - 1)
             args = [self.value(one.value, depth - 1) for one in call.args]
             if isinstance(given, str) and all(isinstance(one, (str, tuple)) for one in args):
                 return getattr(given, call.func.attr)(*args)
-        return _ANY
+        return ANY
 
-    def _named(self, expr: Name | Attribute, depth: int) -> Any:
-        dotted = self._dotted(expr)
+    def named(self, expr: Name | Attribute, depth: int) -> Any:
+        dotted = self.dotted(expr)
         if dotted in _PLATFORM:
             return _PLATFORM[dotted][self.platform]
         if dotted == "sys.version_info":
@@ -146,31 +104,14 @@ class _Target:
             return self.python[dotted.endswith("minor")]
         if isinstance(expr, Name):
             found = self.file.bindings(0).get(expr.id, ())
-            binding = found[0] if len(found) == 1 and self._bound_once(expr.id) else None
+            binding = found[0] if len(found) == 1 and self.bound_once(expr.id) else None
             # Only the outcome of a test or what a call says: a constant is a switch that a person turns.
             match binding:
                 case Binding(
                     _, Event("assign", _, 0), (Compare() | CallRef() | Not() | BoolOp() | Attribute()) as test, _
                 ):
                     return self.value(test, depth - 1)
-        return _ANY
-
-    def _bound_once(self, name: str) -> bool:
-        """Whether a name means the same in the whole file."""
-        bound = sum(name in self.file.bindings(scope) for scope in range(len(self.file.scopes)))
-        return bound == 1 and not self.file.bindings_within(0, name)
-
-    def _dotted(self, expr: Expr) -> str:
-        """The full name of what a file's imports make of a name: `sys.platform`."""
-        if isinstance(expr, Attribute):
-            return f"{self._dotted(expr.value)}.{expr.attr}"
-        if isinstance(expr, Name):
-            for _, _, (module, name, alias, level) in self.file.imports():
-                if module in _MODULES and not level and (alias or name or module) == expr.id:
-                    if name is None:
-                        return module
-                    return f"{module}.{name}" if self._bound_once(expr.id) else ""
-        return ""
+        return ANY
 
 
 def _without(file: SourceFile, regions: Iterable[int]) -> SourceFile:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Constant, List, Name, Tuple
+from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Call, Event, Operator
 from dllint.inference.values import External, Site
-from dllint.linking.conditions import render, tested_at
+from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import can_start
 from dllint.project.loaders import Loader
@@ -57,7 +57,8 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
         call = file.calls[index]
         if not runs_when_imported(file, call.region) or _hands_to_an_object(project, file, index):
             continue
-        if _never_runs(project, Site(file, 0, call.region, (call.statement.line, call.statement.column), None)):
+        at = (call.statement.line, call.statement.column)
+        if project.world.impossible(Site(file, 0, call.region, at, None)):
             continue
         starts = [
             stepped(
@@ -79,34 +80,6 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     return sorted(found, key=lambda start: start.span)
 
 
-def _never_runs(project: Project, site: Site) -> bool:
-    """Whether a condition around a place never holds: `if False`, `if TYPE_CHECKING`, `while DEBUG` where that is a
-    constant."""
-    if not site.region:
-        return False
-    for index in site.file.regions(site.region):
-        entry = site.file.facts.regions[index]
-        if entry.kind == "for" and entry.expr in (Tuple(()), List(())):
-            return True
-        if entry.kind not in ("if", "while") or entry.expr is None:
-            continue
-        where = Site(site.file, site.scope, entry.parent, tested_at(entry, site.at), site.frame)
-        if isinstance(entry.expr, Constant) and bool(entry.expr.value) is not entry.holds:
-            return True
-        values = project.world.values.evaluate(entry.expr, where) if isinstance(entry.expr, (Name, Attribute)) else ()
-        if entry.holds and any(isinstance(one, External) and one.name in _TYPING for one in values):
-            return True
-        if entry.kind == "while" and entry.holds and isinstance(entry.expr, Name):
-            bound = project.world.symbols.lookup(entry.expr.id, where)
-            if bound and all(isinstance(one.expr, Constant) and not one.expr.value for one, _ in bound):
-                return True
-    return project.world.impossible(site)
-
-
-_TYPING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
-"""True for type checkers only."""
-
-
 def _hands_to_an_object(project: Project, file: SourceFile, index: int) -> bool:
     """Whether a call is of a method of an object from outside the project, `button.click(handler)`: what it is given
     runs later, in the process that has the object."""
@@ -122,7 +95,7 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
         if at_top and not runs_when_imported(file, iteration.region):
             continue
         start = (iteration.statement.line, iteration.statement.column)
-        if _never_runs(project, Site(file, reached.scope, iteration.region, start, reached.frame)):
+        if project.world.impossible(Site(file, reached.scope, iteration.region, start, reached.frame)):
             continue
         text = project.ask(Starting).described(iteration)
         for regime in project.regimes(iteration.loader):
@@ -138,7 +111,7 @@ def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
             continue
         if launches and not can_start(project.world, file, index, reached.frame):
             continue
-        if launches and _never_runs(project, project.world.call_site(file, index, reached.frame)):
+        if launches and project.world.impossible(project.world.call_site(file, index, reached.frame)):
             continue
         for launch in launches:
             for method in project.ask(Starting).methods(launch):

@@ -1,0 +1,273 @@
+"""Closed expressions: what they come to does not depend on what the program does.
+
+They are made of constants, of what operators and builtin functions make of constants, and of names that no program
+rebinds. `len(())` is 0 and `os.environ is None` is false wherever they stand.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Mapping, Sequence, Sized
+from typing import Any, NamedTuple
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    BoolOp,
+    Bytes,
+    CallRef,
+    Compare,
+    Constant,
+    Dict,
+    FString,
+    IfExp,
+    LambdaRef,
+    Name,
+    Not,
+    Set,
+    Tuple,
+    UnaryOp,
+    Walrus,
+)
+from dllint.facts.nodes import List as ListOf
+from dllint.facts.schema import Event, Expr
+from dllint.linking.source import SourceFile
+
+ANY: Any = object()
+"""What is not known."""
+DEPTH = 8
+_MOST_ITEMS = 1000
+"""Items that a builtin goes through."""
+_LARGEST = 1 << 64
+
+
+class Present(NamedTuple):
+    """Something that is not None. `true` says whether it counts as true; None where that is not known."""
+
+    true: bool | None
+
+
+_NAMES: Mapping[str, Any] = {
+    "typing.TYPE_CHECKING": False,
+    "typing_extensions.TYPE_CHECKING": False,
+    **dict.fromkeys(("os.environ", "sys.argv", "sys.path", "sys.flags", "sys.version"), Present(None)),
+    **dict.fromkeys(("os.path", "sys.modules", "sys.executable", "sys.stdlib_module_names"), Present(None)),
+    **dict.fromkeys(("sys.platform", "sys.version_info", "sys.maxsize", "sys.byteorder", "os.name"), Present(True)),
+}
+"""Names of the standard library that no program sets to None (docs.python.org, `typing`, `os`, `sys`)."""
+_MODULES = frozenset({"sys", "os", "platform", "typing", "typing_extensions"})
+_PURE: Mapping[str, Callable[..., Any]] = {
+    **{one.__name__: one for one in (abs, all, any, bool, dict, float, frozenset, int, len, list, max, min)},
+    **{one.__name__: one for one in (range, round, set, sorted, str, sum, tuple)},
+}
+"""Builtin functions that only look at what they are given."""
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "is": operator.eq,
+    "is not": operator.ne,
+    "in": lambda left, right: left in right,
+    "not in": lambda left, right: left not in right,
+}
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "&": operator.and_,
+    "|": operator.or_,
+}
+_SIGNS: Mapping[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+_FAILURES = (TypeError, ValueError, ArithmeticError, RecursionError)
+
+
+def _bounded(function: Callable[..., Any] | None, values: Sequence[Any]) -> Any:
+    """What a function gives; `ANY` where it would go through many items."""
+    if function is None or any(isinstance(one, Sized) and len(one) > _MOST_ITEMS for one in values):
+        return ANY
+    return function(*values)
+
+
+def truth(value: Any) -> bool | None:
+    """Whether a value counts as true; None where that is not known."""
+    if value is ANY:
+        return None
+    return value.true if isinstance(value, Present) else bool(value)
+
+
+def never_met(file: SourceFile, region: int) -> bool:
+    """Whether the condition of a region is never met, as far as it is closed: of an `if`, a `while`, or a `for` that
+    goes through nothing."""
+    known = file.never_met.get(region)
+    if known is None:
+        entry = file.facts.regions[region]
+        true = None
+        if entry.kind in ("if", "while", "for") and entry.expr is not None:
+            true = truth(ClosedValues(file).value(entry.expr))
+        known = file.never_met[region] = true is not None and true is not entry.holds
+    return known
+
+
+class ClosedValues:
+    """The values of the closed expressions of one file."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+
+    def value(self, expr: Expr, depth: int = DEPTH) -> Any:
+        """What an expression comes to, a `Present` where only little is known of it; `ANY` where it is not closed."""
+        if depth == 0:
+            return ANY
+        match expr:
+            case Constant(value):
+                return value
+            case Bytes(length):
+                return Present(length > 0)
+            case LambdaRef():
+                return Present(True)
+            case Not(operand):
+                true = truth(self.value(operand, depth - 1))
+                return ANY if true is None else not true
+            case BoolOp(op, values):
+                return self._boolean(op, [truth(self.value(part, depth - 1)) for part in values])
+            case IfExp(test, body, orelse):
+                true = truth(self.value(test, depth - 1))
+                return ANY if true is None else self.value(body if true else orelse, depth - 1)
+            case Tuple(elements) | ListOf(elements) | Set(elements):
+                return self._display(expr, self._all(elements, depth))
+            case Dict(items):
+                return self._dict(items, depth)
+            case Compare(left, comparisons):
+                return self._compared(left, comparisons, depth)
+            case UnaryOp(op, operand):
+                value = self.value(operand, depth - 1)
+                return self._done(_SIGNS.get(op), value) if isinstance(value, (int, float)) else ANY
+            case BinOp(op, left, right):
+                return self._arithmetic(op, self.value(left, depth - 1), self.value(right, depth - 1))
+            case FString(values):
+                texts = self._all(values, depth)
+                return ANY if texts is None or not all(isinstance(one, str) for one in texts) else "".join(texts)
+            case Walrus(_, value):
+                return self.value(value, depth - 1)
+            case CallRef(number):
+                return self.called(number, depth)
+            case Name() | Attribute():
+                return self.named(expr, depth)
+        return ANY
+
+    def _all(self, parts: Sequence[Expr], depth: int) -> list[Any] | None:
+        """The values of all parts; None where one is not known."""
+        if len(parts) > _MOST_ITEMS:
+            return None
+        found = []
+        for part in parts:
+            value = self.value(part, depth - 1)
+            if value is ANY or isinstance(value, Present):
+                return None
+            found.append(value)
+        return found
+
+    @staticmethod
+    def _boolean(op: str, given: list[bool | None]) -> Any:
+        if any(one is (op == "or") for one in given):
+            return op == "or"
+        return ANY if None in given else op == "and"
+
+    def _display(self, expr: Expr, values: list[Any] | None) -> Any:
+        if values is None:
+            return ANY
+        make = list if isinstance(expr, ListOf) else tuple if isinstance(expr, Tuple) else frozenset
+        return self._done(make, values)
+
+    def _dict(self, items: Sequence[tuple[Expr | None, Expr]], depth: int) -> Any:
+        keys = [key for key, _ in items if key is not None]
+        given = self._all(keys, depth) if len(keys) == len(items) else None
+        return ANY if given is None else self._done(dict.fromkeys, given)
+
+    def _compared(self, left: Expr, comparisons: Sequence[tuple[str, Expr]], depth: int) -> Any:
+        one, answers = self.value(left, depth - 1), []
+        for op, right in comparisons:
+            other = self.value(right, depth - 1)
+            answers.append(self.pair(op, one, other))
+            one = other
+        return self._boolean("and", [truth(answer) for answer in answers])
+
+    def pair(self, op: str, left: Any, right: Any) -> Any:
+        if left is ANY or right is ANY or op not in _OPERATORS:
+            return ANY
+        if isinstance(left, Present) or isinstance(right, Present):
+            # All that is known of the one is that it is not None.
+            none = left is None or right is None
+            return op in ("is not", "!=") if none and op in ("is", "is not", "==", "!=") else ANY
+        return self._done(_OPERATORS[op], left, right)
+
+    def _arithmetic(self, op: str, left: Any, right: Any) -> Any:
+        small = all(isinstance(one, (int, float)) and abs(one) < _LARGEST for one in (left, right))
+        return self._done(_ARITHMETIC.get(op), left, right) if small else ANY
+
+    def called(self, number: int, depth: int) -> Any:
+        call = self.file.calls[number]
+        if not isinstance(call.func, Name) or not self._is_builtin(call.func.id):
+            return ANY
+        plain = [one.value for one in call.args if one.keyword is None]
+        values = self._all(plain, depth) if len(plain) == len(call.args) else None
+        return ANY if values is None else self._done(_bounded, _PURE.get(call.func.id), values)
+
+    def named(self, expr: Name | Attribute, depth: int) -> Any:
+        found = _NAMES.get(self.dotted(expr), ANY)
+        if found is ANY and isinstance(expr, Name):
+            if self._is_builtin(expr.id):
+                return Present(None if expr.id == "__debug__" else True)
+            if self._is_module(expr.id):
+                return Present(True)
+        return found
+
+    @staticmethod
+    def _done(function: Callable[..., Any] | None, *given: Any) -> Any:
+        if function is None:
+            return ANY
+        try:
+            return function(*given)
+        except _FAILURES:
+            return ANY
+
+    def _is_builtin(self, name: str) -> bool:
+        """Whether a name is that of a builtin function or class, and nothing in the file binds it."""
+        if not hasattr(builtins, name) or (name.startswith("__") and name not in ("__debug__", "__import__")):
+            return False
+        return not self.file.scopes_binding.keys() & {name, "*"}
+
+    def _is_module(self, name: str) -> bool:
+        """Whether a name is that of an imported module in the whole file."""
+        found = self.file.bindings(0).get(name, ())
+        event = found[0].event if len(found) == 1 else None
+        if not isinstance(event, Event) or event.kind != "import" or not self.bound_once(name):
+            return False
+        return any(
+            origin is None and (alias or module.partition(".")[0]) == name
+            for _, _, (module, origin, alias, _) in self.file.imports()
+        )
+
+    def bound_once(self, name: str) -> bool:
+        """Whether a name means the same in the whole file."""
+        return self.file.scopes_binding.get(name) == 1 and not self.file.bindings_within(0, name)
+
+    def dotted(self, expr: Expr) -> str:
+        """The full name of what a file's imports make of a name: `sys.platform`."""
+        if isinstance(expr, Attribute):
+            base = self.dotted(expr.value)
+            return base and f"{base}.{expr.attr}"
+        if isinstance(expr, Name):
+            for _, _, (module, name, alias, level) in self.file.imports():
+                if module in _MODULES and not level and (alias or name or module) == expr.id:
+                    if name is None:
+                        return module
+                    return f"{module}.{name}" if self.bound_once(expr.id) else ""
+        return ""
