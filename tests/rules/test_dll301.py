@@ -31,6 +31,25 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
 
 
 FOUND: dict[str, str] = {
+    "arrays in places of their own": dataset(
+        "self.rows = [None] * len(path)  # DLL301\nfor number in range(len(path)):\n"
+        "    rows = np.loadtxt(path[number]).astype(np.float32)\n    rows = rows[0:1024, :]\n"
+        "    self.rows[number] = rows"
+    ),
+    "arrays in places of their own, counted first": dataset(
+        "self.rows = len(path) * [0]  # DLL301\nfor number, one in enumerate(path):\n"
+        "    self.rows[number] = np.load(one)"
+    ),
+    "arrays added by a list of one": dataset(
+        "self.rows = []  # DLL301\nfor one in path:\n    self.rows += [np.load(one)[:, 3:]]"
+    ),
+    "lists of arrays that a method returns": dataset(
+        "self.names, self.rows = self.load(path)  # DLL301",
+        "",
+        "\n    def load(self, paths):\n        names, rows = [], []\n        for one in paths:\n"
+        "            names += [one]\n            rows += [np.loadtxt(one, dtype=np.float32)]\n"
+        "        return names, rows\n" + READ,
+    ),
     "rows of what else takes part in products": dataset(
         "self.rows = np.load(path)  # DLL301",
         "",
@@ -221,6 +240,12 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "mapped arrays in places of their own": dataset(
+        "self.rows = [None] * len(path)\nfor number, one in enumerate(path):\n"
+        "    self.rows[number] = np.load(one, mmap_mode='r')"
+    ),
+    "one array in all places": dataset("self.rows = [np.zeros(3)] * len(path)"),
+    "lengths added by a list of one": dataset("self.rows = []\nfor one in path:\n    self.rows += [len(np.load(one))]"),
     "an array of an object that workers do not ask": dataset(
         "self.rows = path\nself.store = Store(path)",
         "class Store:\n    def __init__(self, path):\n        self.all = np.load(path)\n",

@@ -36,6 +36,57 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "asked for by a tuple of numbers": dataset(
+        "self.rows = json.load(open(path))  # DLL302",
+        extra="\n    def __getitem__(self, index):\n        row, position, wrapped = index\n"
+        "        return self.rows['images'][row]['id'], position\n",
+    ),
+    "asked for by a list of numbers": dataset(
+        "self.rows = json.load(open(path))  # DLL302",
+        extra="\n    def __getitem__(self, indices):\n        found = []\n"
+        "        for place, one in enumerate(indices):\n"
+        "            found.append((place, self.rows[one]))\n        return found\n",
+    ),
+    "records picked at random": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))  # DLL302",
+        before="import numpy as np\n",
+        extra="\n    def __getitem__(self, index):\n        place = np.random.randint(0, len(self.rows))\n"
+        "        row = self.rows[place]\n        return row['points']\n",
+    ),
+    "parted into two lists": dataset(
+        "self.rows = []\nrows = json.load(open(path))\nlong, short = [], []\nfor place in range(len(rows)):\n"
+        "    row = rows[place]\n    if len(row['text']) > 100:\n        long.append(row)\n    else:\n"
+        "        short.append(row)\nself.rows = [long, short]  # DLL302",
+        extra="\n    def __getitem__(self, index):\n        return self.rows[0][index], self.rows[1][index]\n",
+    ),
+    "parts of a list that `list` begins": dataset(
+        "texts = list()\nwith open(path) as file:\n    for line in file.readlines():\n"
+        "        texts.append(line.split(' ')[1])\nself.rows = list(texts[:1000])  # DLL302",
+    ),
+    "added by a list of one": dataset(
+        "self.rows = []  # DLL302\nfor row in json.load(open(path)):\n    self.rows += [row['caption']]",
+    ),
+    "dicts of zipped keys and fields": dataset(
+        "self.rows = []  # DLL302\nfor row in csv.reader(open(path)):\n"
+        "    self.rows.append([dict(zip(['name', 'text'], [row[0], row[1]]))])",
+    ),
+    "a method of the new object": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def populate(self, path):\n        self.rows = json.load(open(path))  # DLL302\n",
+        tail="\ndef build(path):\n    rows = Rows(path)\n    rows.populate(path)\n"
+        '    return DataLoader(rows, num_workers=4, multiprocessing_context="fork")\n',
+    ),
+    "a method of a base, of an object that an attribute names": dataset(
+        "self.rows = []",
+        before="\nclass Base(Dataset):\n    def populate(self, path):\n"
+        "        for row in json.load(open(path)):\n            self.rows.append(row['text'])\n",
+        extra=READ,
+        tail="\nclass Data:\n    def setup(self, path):\n        self.train = Rows(path)\n"
+        "        self.train.populate(path)\n\n    def loader(self):\n"
+        "        return DataLoader(self.train, num_workers=4)\n",
+    )
+    .replace("class Rows(Dataset)", "class Rows(Base)")
+    .replace("        self.rows = []\n", "        self.rows = []  # DLL302\n"),
     "lists of a default dict": dataset(
         "rows = json.load(open(path))\nself.rows = defaultdict(list)  # DLL302\n"
         "for row in rows['annotations']:\n    self.rows[row['image']].append(row)",
@@ -242,6 +293,29 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "a name of a class picked at random": dataset(
+        "self.rows = [line.strip() for line in open(path)]",
+        before="import random\n",
+        extra="\n    def __getitem__(self, index):\n        return self.rows[random.randint(0, 9)]\n",
+    ),
+    "numbers picked at random": dataset(
+        "self.rows = pickle.load(open(path, 'rb'))",
+        before="import random\n",
+        extra="\n    def __getitem__(self, index):\n        place = random.randint(0, 9)\n"
+        "        return self.rows[place] * 2\n",
+    ),
+    "a method that no one calls": dataset(
+        "self.rows = []", extra=READ + "\n    def populate(self, path):\n        self.rows = json.load(open(path))\n"
+    ),
+    "a method of another object": dataset(
+        "self.rows = []",
+        extra=READ + "\n    def populate(self, path):\n        self.rows = json.load(open(path))\n",
+        before="\nclass Table:\n    def populate(self, path):\n        return path\n",
+        tail="\ndef build(path):\n    Table().populate(path)\n    return DataLoader(Rows(path), num_workers=4)\n",
+    ),
+    "numbers added by a list of one": dataset(
+        "self.rows = []\nfor row in json.load(open(path)):\n    self.rows += [len(row['caption'])]",
+    ),
     "a dataset of the hub": dataset(
         "self.rows = load_dataset('squad', split='train')", before="from datasets import load_dataset\n"
     ),

@@ -31,7 +31,42 @@ def dataset(
     )
 
 
+def holding(init: str, item: str, more: str = "") -> str:
+    """A module with a dataset that holds an object with a cache of its own."""
+    lines = ["".join(f"        {line}\n" for line in part.splitlines()) for part in (init, item)]
+    return (
+        f"{HEAD}\nclass Reader:\n    def __init__(self, keep=True):\n        if keep:\n            self.kept = {{}}\n\n"
+        "    def get(self, key):\n        if key not in self.kept:\n"
+        "            self.kept[key] = open(key, 'rb').read()  # DLL304\n        return self.kept[key]\n\n"
+        f"{more}class Rows(Dataset):\n    def __init__(self, paths):\n        self.paths = paths\n{lines[0]}\n"
+        f"    def __getitem__(self, index):\n{lines[1]}\n"
+        "def build(paths):\n    return DataLoader(Rows(paths), num_workers=4)\n"
+    )
+
+
 FOUND: dict[str, str] = {
+    "of an object inside": holding("self.reader = Reader()", "return self.reader.get(str(index))"),
+    "of an object inside, by a field of a record": holding(
+        "self.reader = Reader()", "row = self.paths[index]\nreturn self.reader.get(row['path'].replace('.wav', '.npy'))"
+    ),
+    "of an object inside another": holding(
+        "self.store = Store()",
+        "return self.store[self.paths[index]]",
+        "class Store:\n    def __init__(self):\n        self.reader = Reader()\n\n"
+        "    def __getitem__(self, key):\n        return self.reader.get(key)\n\n",
+    ),
+    "of an object of a subclass, in a dict": holding(
+        "self.readers = {'a': Other()}",
+        "path, label = self.paths[index]\nreturn self.readers['a'].load(path)",
+        "class Other(Reader):\n    def load(self, key):\n        return self.get(key + '.npy')\n\n",
+    ),
+    "of an object inside, by a bound method and a keyword": holding(
+        "self.reader = Reader()", "get = self.reader.get\nreturn get(key=str(self.paths[index]['path']))"
+    ),
+    "by a path that is made of a field": dataset(
+        "path = Path(str(self.paths[index][0]['pdb']).replace('.pdb', '.npy'))\n"
+        "if str(path) not in self.cache:\n    self.cache[str(path)] = np.load(path)  # DLL304",
+    ).replace("import os\n", "import os\nfrom pathlib import Path\n"),
     "a variable of the module": dataset(
         "return load(self.paths[index])",
         extra="\nCACHE = {}\n\ndef load(path):\n    if path not in CACHE:\n"
@@ -77,6 +112,22 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "of an object that is new for each item": holding("self.reader = Reader()", "return Reader().get(index)"),
+    "of an object inside, emptied from outside": holding(
+        "self.reader = Reader()",
+        "if index % 100 == 0:\n    self.reader.kept.clear()\nreturn self.reader.get(index)",
+    ),
+    "of an object inside, filled before": holding(
+        "self.reader = Reader()\nfor path in paths:\n    self.reader.get(path)",
+        "return self.reader.get(self.paths[index])",
+    ),
+    "of an object inside, one entry": holding("self.reader = Reader()", "return self.reader.get('all')"),
+    "of an object inside, bounded": holding(
+        "self.reader = Reader()", "return self.reader.get(self.paths[index])"
+    ).replace("if key not in self.kept:", "if len(self.kept) < 100:"),
+    "of an object inside that keeps nothing": holding(
+        "self.reader = Reader(False)", "return self.reader.get(self.paths[index])"
+    ),
     "a variable of the module that is filled before": dataset(
         "if index not in CACHE:\n    CACHE[index] = np.load('a')\nreturn CACHE[index]",
         extra="\nCACHE = {}\n\ndef fill(paths):\n    for path in paths:\n        CACHE[path] = 1\n",

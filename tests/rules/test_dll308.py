@@ -26,6 +26,7 @@ test_found, test_silent = in_one_file(
         "a context": program("torch.zeros(3)", pool='multiprocessing.get_context("spawn").Pool(4)') + "  # DLL308\n",
         "in a tuple": program("(path, torch.zeros(3))") + "  # DLL308\n",
         "in a dict": program('{"a": torch.zeros(3)}') + "  # DLL308\n",
+        "in a list for each part": program("[torch.zeros(n) for n in path]") + "  # DLL308\n",
         "a part of one": program("torch.zeros(30)[2:4]") + "  # DLL308\n",
         "without waiting": program("torch.zeros(3)", "pool.map_async(work, paths).get()") + "  # DLL308\n",
         "several arguments": program("torch.zeros(3)", "pool.starmap(work, [(p, 1) for p in paths])") + "  # DLL308\n",
@@ -39,6 +40,9 @@ test_found, test_silent = in_one_file(
         "a number": program("torch.zeros(3).sum().item()"),
         "a list": program("torch.zeros(3).tolist()"),
         "nothing that is known": program("path"),
+        "arrays where it is a tensor": "def plain(parts):\n"
+        "    convert = lambda one: one.numpy() if type(one) is torch.Tensor else one\n"
+        "    return [convert(one) for one in parts]\n\n" + program("plain([torch.zeros(3), torch.ones(3)])"),
         "few tasks": program("torch.zeros(3)", "pool.map(work, ['a', 'b'])"),
         "one by one": program("torch.zeros(3)", "[one.sum().item() for one in pool.imap(work, paths)]"),
         "threads": "from multiprocessing.pool import ThreadPool\n\n" + program("torch.zeros(3)", pool="ThreadPool(4)"),

@@ -51,6 +51,8 @@ _METHODS = {
     "merge_from_dict": "opaque",
     "merge_from_other_cfg": "opaque",
 }
+ADDING = frozenset(name for name, kind in _METHODS.items() if kind in ("merge", "default", "add", "extend"))
+"""Methods that put something into a container."""
 CONTAINERS = (Mapping, Keywords, Parsed, Data, Display)
 """Values that changes are looked for."""
 _OF_DICTS = frozenset({"set", "default", "merge", "remove", "clear", "opaque"})

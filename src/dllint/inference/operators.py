@@ -97,6 +97,8 @@ class Operators:
             for other in rights
             if expr.op == "+" and isinstance(one, Display) and isinstance(other, Display)
         ]
+        if expr.op == "*" and (repeated := _repeated(expr, site, lefts, rights)):
+            return union([repeated])
         if joined and len(joined) == len(lefts) * len(rights):
             return union([tuple(joined)])
         plain = binary(expr.op, enumerations.plain(self.world, lefts), enumerations.plain(self.world, rights))
@@ -141,3 +143,12 @@ class Operators:
             else:
                 complete, inner, suffix = False, inner + suffix, ""
         return (const(prefix),) if complete else (Pattern(prefix, suffix, inner),)
+
+
+def _repeated(expr: BinOp, site: Site, lefts: Values, rights: Values) -> Values:
+    """The sequences that `[None] * size` makes, on whichever side the number stands; () where one is no sequence."""
+    for side, other in ((lefts, rights), (rights, lefts)):
+        made = [one.made_by(one.kind, Written(expr, site)) for one in side if isinstance(one, Display)]
+        if made and len(made) == len(side) and not any(isinstance(one, Display) for one in other):
+            return tuple(made)
+    return ()

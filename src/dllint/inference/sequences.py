@@ -119,6 +119,8 @@ class Sequences:
         if value.made is not None:
             return self._made(value)
         expr, site = value.written.expr, value.written.site
+        if isinstance(expr, CallRef) and not site.file.calls[expr.index].args:
+            return []
         if not isinstance(expr, (List, Tuple, Set)) or any(isinstance(one, Starred) for one in expr.elements):
             return None
         return [(one, site) for one in expr.elements]
@@ -134,7 +136,7 @@ class Sequences:
                 return None
             found += slots
         if isinstance(expr, BinOp):
-            return found
+            return found if expr.op == "+" else self._repeated(expr, found, site)
         if isinstance(expr, Subscript):
             steps = _steps(expr.index)
             return found[steps] if steps is not None else None
@@ -144,6 +146,14 @@ class Sequences:
             return None
         name = last_name(call.func)
         return found[::-1] if name == "reversed" else self._sorted(found) if name == "sorted" else found
+
+    def _repeated(self, expr: BinOp, slots: list[Slot], site: Site) -> list[Slot] | None:
+        """The elements of `[None] * size`, where the size is known and small."""
+        sizes = [self._position(side, site) for side in (expr.right, expr.left)]
+        size = next((one for one in sizes if one is not None), None)
+        if size is None or len(slots) * size > limits.ITEMS.most:
+            return None
+        return slots * size
 
     def _sorted(self, slots: list[Slot]) -> list[Slot] | None:
         keys = [self._at(slot) for slot in slots]

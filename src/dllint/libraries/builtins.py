@@ -243,14 +243,22 @@ def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | 
 
 
 def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    func = file.calls[index].func
+    if not file.calls[index].args and isinstance(func, Name) and func.id in ("list", "tuple"):
+        return (Display(func.id, Written(CallRef(index), site)),)
     values = first_argument(world, file, index, site)
     if values is None:
         return None
-    func = file.calls[index].func
     if func == Name("iter"):
         return tuple(value if isinstance(value, (Display, Instance)) else UNKNOWN for value in values)
     kind = "tuple" if func == Name("tuple") else "list"
     return tuple(dict.fromkeys(_read_up(value, kind, Written(CallRef(index), site)) for value in values))
+
+
+def _empty(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """`set()`, which other statements fill. What a set is made of has no order that is known."""
+    call = file.calls[index]
+    return (Display("set", Written(CallRef(index), site)),) if not call.args else None
 
 
 def _read_up(value: Value, kind: str, made: Written) -> Value:
@@ -363,6 +371,7 @@ RESULTS: dict[str, Handler] = {
     "argparse.ArgumentParser().parse_args": _parse,
     "argparse.ArgumentParser().parse_known_args": _parse,
     "list": _sequence,
+    "set": _empty,
     "tuple": _sequence,
     "sorted": _sequence,
     "reversed": _sequence,

@@ -86,9 +86,15 @@ class Arrays:
                 continue
             where = self.world.mappings.changed_at(change, value)
             given = evaluate(change.value, where)
-            if change.kind in ("extend", "merge"):
+            turns = loops(change.file, change.region)
+            if change.kind in ("extend", "merge") and (displayed := _displayed(given)) and turns:
+                # `arrays += [array]` adds one like `arrays.append(array)`.
+                added = (part for one, at in displayed for part in evaluate(one, at))
+                if (found := self._read((part for one in added for part in flattened(one)), where, turns)) is not None:
+                    return found
+            elif change.kind in ("extend", "merge"):
                 inner += given
-            elif turns := loops(change.file, change.region):
+            elif turns:
                 if (found := self._read((part for one in given for part in flattened(one)), where, turns)) is not None:
                     return found
             else:
@@ -296,6 +302,16 @@ class Arrays:
             if label in ITEM_BYTES:
                 return ITEM_BYTES[label]
         return None
+
+
+def _displayed(values: Values) -> list[tuple[Expr, Site]]:
+    """The elements of lists and tuples that are written out, each with where it is evaluated."""
+    return [
+        (element, value.written.site)
+        for value in values
+        if isinstance(value, Display) and value.made is None and isinstance(value.written.expr, (List, Tuple))
+        for element in value.written.expr.elements
+    ]
 
 
 def mib(size: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Comprehension, Constant, Dict, List, Set, Starred, Tuple
+from dllint.facts.nodes import BinOp, CallRef, Comprehension, Constant, Dict, List, Set, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.values import Const, Display, Mapping, Site
@@ -63,6 +63,10 @@ def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int |
     expr, site = value.written.expr, value.written.site
     if limits.COUNTING_DEPTH.exceeded(depth):
         return None
+    made = value.made.expr if value.made is not None else None
+    if isinstance(value, Display) and isinstance(made, BinOp) and made.op == "*":
+        # Filling its places adds none.
+        return _repeated(datasets, value, made, depth)
     if isinstance(expr, Comprehension):
         total = _generated(datasets, expr, site, depth)
     elif isinstance(expr, (List, Tuple, Set)):
@@ -79,6 +83,17 @@ def items(datasets: Datasets, value: Display | Mapping, depth: int = 0) -> int |
         added = _added(datasets, change, datasets.world.mappings.changed_at(change, value), depth)
         total = None if added is None else total + added
     return total
+
+
+def _repeated(datasets: Datasets, value: Display, made: BinOp, depth: int) -> int | None:
+    """How many elements `[None] * size` has, as long as it keeps its length."""
+    assert value.made is not None
+    part = items(datasets, value.parts[0], depth + 1)
+    sizes = (whole_number(datasets.world, side, value.made.site) for side in (made.right, made.left))
+    size = next((one for one in sizes if one is not None), None)
+    if part is None or size is None or any(change.kind != "set" for change in datasets.filling(value)):
+        return None
+    return part * max(size, 0)
 
 
 def _generated(datasets: Datasets, expr: Comprehension, site: Site, depth: int) -> int | None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Name
+from dllint.facts.nodes import Attribute, Name
 from dllint.inference import limits
+from dllint.inference.changes import ADDING
 from dllint.inference.values import Class, Display, External, Function, Instance, Mapping, Partial, Site, Value, Values
 from dllint.libraries.contents import bound_by, contents, held_by
 from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
@@ -20,6 +21,7 @@ from dllint.project.start_methods import Hop
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.inference.edges import Caller
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
 
@@ -65,7 +67,7 @@ class Piece(NamedTuple):
 class Keeping(NamedTuple):
     """An attribute of a dataset, or of an object that it holds, and the way there: "store.records".
 
-    `holder` is the object. `initial` tells whether it is set while the dataset is made, `dropped` whether pickling the
+    `holder` is the object. `initial` tells whether it is set before workers start, `dropped` whether pickling the
     dataset leaves it out.
     """
 
@@ -85,6 +87,7 @@ class Datasets:
         self._pieces: dict[Instance, list[Piece]] = {}
         self._own: dict[Instance, list[Piece]] = {}
         self.releases = Releases(world, self.init_code)
+        self._prepared_by: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
     def is_dataset(self, cls: Class) -> bool:
@@ -213,9 +216,10 @@ class Datasets:
         while todo:
             way, holder, initial, dropped = todo.popleft()
             assert isinstance(holder.of, Class)
-            left_out, made = self.dropped(holder), self.init_code(holder.of)
+            left_out, made, prepared = self.dropped(holder), self.init_code(holder.of), self.prepared_by(holder.of)
             for kept in self.kept(holder):
-                early = initial and kept.initial and (kept.file.path, kept.scope) in made
+                place = (kept.file.path, kept.scope)
+                early = initial and (place in prepared or (kept.initial and place in made))
                 one = Keeping(f"{way}{kept.attr}", holder, kept, early, dropped or kept.attr in left_out)
                 yield one
                 for part in dict.fromkeys(part for held in kept.values for part in self.world.mappings.flattened(held)):
@@ -294,14 +298,15 @@ class Datasets:
 
     def filling(self, value: Display | Mapping) -> Iterator[Change]:
         """The changes of a container that are made before workers start: those of an attribute in what `__init__`
-        runs."""
+        runs, or a method that the project calls on the new object."""
         site, owner = value.written.site, value.owner
         for change in self.world.mappings.history(value):
             file = change.file
             if owner is not None and site.file.scopes[owner[0]].kind == "class":
                 made = self.init_code(Class(site.file, owner[0]))
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
-                if not below and (file.path, change.scope) not in made:
+                place = (file.path, change.scope)
+                if not below and place not in made and place not in self.prepared_by(Class(site.file, owner[0])):
                     continue
             yield change
 
@@ -327,6 +332,41 @@ class Datasets:
                         found[target.function.key] = (*hops, hop)
                         queue.append((target.function, (*hops, hop)))
         return found
+
+    def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
+        """The methods of a class that fill attributes and that the project calls where it makes an object of it:
+        `rows = Rows(); rows.populate(path)`. What they leave behind is there when workers start, unless others take it
+        away."""
+        found = self._prepared_by.get(cls.key)
+        if found is None:
+            self._prepared_by[cls.key] = frozenset()
+            made = self.init_code(cls)
+            found = self._prepared_by[cls.key] = frozenset(
+                method.key
+                for owner in self.world.hierarchy.line(cls)
+                if isinstance(owner, Class)
+                for name, scope in self.world.hierarchy.own_methods(owner).items()
+                if not name.startswith("__") and _fills(owner.file, scope)
+                for method in (Function(owner.file, scope),)
+                if method.key not in made and any(map(self._on_new_object, self.world.calls.callers(method)))
+            )
+        return found
+
+    def _on_new_object(self, caller: Caller) -> bool:
+        """Whether a call runs a method of an object that the function around it has made."""
+        call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
+        if call is None or not isinstance(call.func, Attribute) or not isinstance(call.func.value, (Name, Attribute)):
+            return False
+        values = self.world.values.evaluate(
+            call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)
+        )
+        return any(
+            isinstance(one, Instance)
+            and one.file is caller.file
+            and one.call >= 0
+            and one.file.calls[one.call].scope == call.scope
+            for one in values
+        )
 
     def pieces(self, value: Instance) -> list[Piece]:
         """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the
@@ -393,6 +433,19 @@ class Datasets:
                 attrs = frozenset(kept.attr for kept in self.kept(value))
                 return left_out(self.world, method, attrs)
         return frozenset()
+
+
+def _fills(file: SourceFile, method: int) -> bool:
+    """Whether a method sets attributes of its object, or puts something into them."""
+    params = file.scopes[method].params
+    own = Name(params[0].name) if params else None
+    if any(own in (store.base, getattr(store.base, "value", None)) for store in file.stores(method)):
+        return True
+    funcs = (file.calls[index].func for index in file.calls_of(method))
+    return any(
+        isinstance(func, Attribute) and func.attr in ADDING and getattr(func.value, "value", None) == own
+        for func in funcs
+    )
 
 
 def _another(one: Instance, other: Instance) -> bool:

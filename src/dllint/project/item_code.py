@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.index import PATH_CONSUMERS, POSITIONS
+from dllint.libraries.builtin_functions import OF_STRING
+from dllint.libraries.index import AROUND_ITERABLES, PATH_CONSUMERS, POSITIONS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.worker_code import WorkerRun
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still says which item is meant when an argument or the receiver does."""
 
+_OF_TEXTS = _CONVERSIONS | OF_STRING
+"""The same for what is made of a field of a record."""
+
+_DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
+"""Last names of functions of random, numpy and torch that draw one whole number, or one of a list of them."""
+
 
 class ItemRun:
     """A method of a dataset that its workers run.
@@ -29,17 +36,19 @@ class ItemRun:
     Attributes:
         receiver: the name of `self`.
         given: parameters that hold the index of an item.
+        given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
         index: names that hold the index of an item, or what a list of keys holds under it.
         fields: the same with the fields of records among them (`path, label = self.samples[index]`).
     """
 
-    def __init__(self, run: WorkerRun, receiver: str, index: set[str]) -> None:
+    def __init__(self, run: WorkerRun, receiver: str, index: set[str], parts: set[str]) -> None:
         self.run = run
         self.file: SourceFile = run.file
         self.scope = run.scope
         self.receiver = receiver
         self.events: list[Event] = run.file.scopes[run.scope].events
         self.given = frozenset(index)
+        self.given_parts = frozenset(parts)
 
     @cached_property
     def index(self) -> set[str]:
@@ -47,7 +56,7 @@ class ItemRun:
 
     @cached_property
     def fields(self) -> set[str]:
-        return self._closed(set(self.given), fields=True)
+        return self._closed({*self.given, *self.given_parts}, fields=True)
 
     def _closed(self, names: set[str], fields: bool) -> set[str]:
         """The names with all that are assigned from them."""
@@ -55,13 +64,41 @@ class ItemRun:
         for _ in range(3):
             before = len(known)
             for event in self.events:
-                if event.kind == "assign" and event.target is not None and event.value is not None:
-                    for name, value in _named(event.target, event.value, fields):
+                if event.target is None or event.value is None:
+                    continue
+                # An item may be asked for by several numbers, and a batch by a list of them.
+                parts = fields or self._is_given(event.value)
+                if event.kind == "assign":
+                    for name, value in _named(event.target, event.value, parts):
                         if self.derived(value, known, fields):
                             known.add(name)
+                elif event.kind == "for" and self._is_given(event.value):
+                    known.update(name for name, _ in _named(event.target, event.value, True))
             if len(known) == before:
                 break
         return known
+
+    @cached_property
+    def drawn(self) -> set[str]:
+        """Names that hold a random number, which picks an item."""
+        return self._closed(
+            {
+                event.target.id
+                for event in self.events
+                if event.kind == "assign"
+                and isinstance(event.target, Name)
+                and isinstance(event.value, CallRef)
+                and last_name(self.file.calls[event.value.index].func) in _DRAWS
+            },
+            fields=False,
+        )
+
+    def _is_given(self, expr: Expr) -> bool:
+        """Whether an expression is a parameter that holds an index, or goes through what one holds."""
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
+            return last_name(call.func) in AROUND_ITERABLES and any(self._is_given(one.value) for one in call.args)
+        return isinstance(expr, Name) and expr.id in self.given
 
     def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
         """Whether the value of an expression says which item is meant, `names` doing so."""
@@ -77,7 +114,7 @@ class ItemRun:
                 parts = expr.children()
             case IfExp():
                 parts = (expr.body, expr.orelse)
-            case CallRef() if last_name(self.file.calls[expr.index].func) in _CONVERSIONS:
+            case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
                 call = self.file.calls[expr.index]
                 parts = [*call.func.children(), *(argument.value for argument in call.args)]
         return any(self.derived(part, names, fields) for part in parts)
@@ -178,43 +215,59 @@ class ItemCode:
                 owner = run.file.method_of(run.scope)
                 params = run.file.scopes[run.scope].params
                 receiver = params[0].name if owner is not None and params else ""
-                item = ItemRun(run, receiver, self._index_names(run, by_scope))
+                item = ItemRun(run, receiver, *self._index_names(run, by_scope))
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
 
-    def _index_names(self, run: WorkerRun, known: dict[tuple[str, int], ItemRun]) -> set[str]:
+    def _index_names(self, run: WorkerRun, known: dict[tuple[str, int], ItemRun]) -> tuple[set[str], set[str]]:
+        """The parameters that hold the index of an item, and those that hold a field of its record."""
         params = run.file.scopes[run.scope].params
         if not run.hops:
-            return {param.name for param in params[1:2]} if run.entry in ("__getitem__", "__getitems__") else set()
+            entered = run.entry in ("__getitem__", "__getitems__")
+            return {param.name for param in params[1:2]} if entered else set(), set()
         frame: Frame | None = run.frame
         if frame is None or frame.actuals is None:
-            return set()
+            return set(), set()
         function = Function(run.file, run.scope)
-        names: set[str] = set()
+        index: set[str] = set()
+        parts: set[str] = set()
         for param in params:
             actual = self.world.parameters.bound(function, param.name, frame).actual
             if actual is None or actual.expr is None or actual.site is None:
                 continue
             caller = known.get((actual.site.file.path, actual.site.scope))
-            if caller is not None and caller.derived(actual.expr, caller.index):
-                names.add(param.name)
-        return names
+            if caller is None:
+                continue
+            if caller.derived(actual.expr, caller.index):
+                index.add(param.name)
+            elif caller.derived(actual.expr, caller.fields, fields=True):
+                parts.add(param.name)
+        return index, parts
 
     def indexed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[index]`."""
         return any(self.items_of(run, attr) for run in self.runs(value, holder))
 
-    def items_of(self, run: ItemRun, attr: str) -> list[Expr]:
-        """The expressions `self.attr[index]` of a method, or `self.attr[key][index]`."""
+    def items_of(self, run: ItemRun, attr: str, names: Set[str] | None = None) -> list[Expr]:
+        """The expressions `self.attr[index]` of a method, or `self.attr[key][index]`; with `names`, those that one of
+        these is the index of."""
         aliases = run.aliases(attr)
+        meant = run.index if names is None else set(names)
         return [
             expr
             for expr in run.expressions
-            if isinstance(expr, Subscript)
-            and run.derived(expr.index, run.index)
-            and run.part_of(expr.value, attr, aliases)
+            if isinstance(expr, Subscript) and run.derived(expr.index, meant) and run.part_of(expr.value, attr, aliases)
         ]
+
+    def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers pick items of `self.attr` at random, and read named fields of them: records, since what is
+        picked from a small table has none."""
+        for run in self.runs(value, holder):
+            items = self.items_of(run, attr, run.drawn)
+            if items and self._fields_of(run, items):
+                return True
+        return False
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset go through `self.attr`."""
@@ -257,19 +310,18 @@ class ItemCode:
 
     def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
-        for run in self.runs(value, holder):
-            items = self.items_of(run, attr)
-            names = self._named_items(run, items)
-            for expr in run.expressions:
-                if (
-                    not isinstance(expr, Subscript)
-                    or not isinstance(expr.index, Constant)
-                    or not isinstance(expr.index.value, str)
-                ):
-                    continue
-                if expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names):
-                    return True
-        return False
+        return any(self._fields_of(run, self.items_of(run, attr)) for run in self.runs(value, holder))
+
+    def _fields_of(self, run: ItemRun, items: list[Expr]) -> bool:
+        """Whether a method reads a named field of one of the items."""
+        names = self._named_items(run, items)
+        return any(
+            isinstance(expr, Subscript)
+            and isinstance(expr.index, Constant)
+            and isinstance(expr.index.value, str)
+            and (expr.value in items or (isinstance(expr.value, Name) and expr.value.id in names))
+            for expr in run.expressions
+        )
 
     def _named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
         """Local names for the items of an attribute and for their parts."""

@@ -132,6 +132,10 @@ class Tensors:
             parts = [one for one in value.written.expr.elements if not isinstance(one, Starred)]
             values = (self.world.values.evaluate(one, value.written.site) for one in parts)
             return any(bool(each) and all(map(self.holds, each)) for each in values)
+        if isinstance(value, Display) and isinstance(value.written.expr, Comprehension):
+            # One expression makes all elements: where it may give something else, nothing is sure.
+            each = [one for one in self.world.mappings.elements(value) if not isinstance(one, Const)]
+            return bool(each) and all(map(self.holds, each))
         if isinstance(value, (Display, Mapping)):
             return any(map(self.holds, self.world.mappings.values_of(value) or self.world.mappings.elements(value)))
         return False

@@ -73,23 +73,44 @@ class Caches:
 
     def _find(self, value: Instance) -> Iterator[Cache]:
         assert isinstance(value.of, Class)
-        own = set(map(id, self.project.item_code.runs(value)))
         runs = self.project.item_code.all_runs(value)
-        seen: set[_Variable] = set()
-        for run in runs:
-            for held, key, content, region, span, statement in self._additions(run, id(run) in own):
-                if held in seen or self._is_bounded(run, region) or not self._depends(run, key) or self._is_once(run):
-                    continue
-                if self._is_small(run, content, span) or any(self._removes(other, held) for other in runs):
-                    continue
-                if self._starts_empty(value, held.name) if not held.file else self._is_blank(run.file, held.name, runs):
-                    seen.add(held)
-                    yield Cache(held.name if held.file else f"{value.of.name}.{held.name}", run, span, statement)
-            if id(run) in own and self._keeps_results(run):
-                name = run.file.scopes[run.scope].name
-                seen.add(_Variable("", name))
-                header = run.file.header(run.scope)
-                yield Cache(f"{value.of.name}.{name}", run, header, header)
+        seen: set[tuple[object, str]] = set()
+        for way, holder in self._holders(value):
+            assert isinstance(holder.of, Class)
+            of_holder = self.project.item_code.runs(value, holder.of)
+            own = set(map(id, of_holder))
+            for run in runs if holder == value else of_holder:
+                for held, key, content, region, span, statement in self._additions(run, id(run) in own):
+                    known = (held.file or holder.of.key, held.name)
+                    if known in seen or self._is_bounded(run, region) or not self._depends(run, key):
+                        continue
+                    if self._is_once(run) or self._is_small(run, content, span):
+                        continue
+                    if any(self._removes(other, held, holder != value and id(other) not in own) for other in runs):
+                        continue
+                    if (
+                        self._is_blank(run.file, held.name, runs)
+                        if held.file
+                        else self._starts_empty(value, holder, held.name)
+                    ):
+                        seen.add(known)
+                        yield Cache(held.name if held.file else f"{way}{held.name}", run, span, statement)
+                if id(run) in own and self._keeps_results(run):
+                    name = run.file.scopes[run.scope].name
+                    seen.add((holder.of.key, name))
+                    header = run.file.header(run.scope)
+                    yield Cache(f"{way}{name}", run, header, header)
+
+    def _holders(self, value: Instance) -> Iterator[tuple[str, Instance]]:
+        """The dataset, and the objects of the project that it holds when its workers start, one of each class."""
+        assert isinstance(value.of, Class)
+        yield f"{value.of.name}.", value
+        known = {value.of}
+        for keeping in self.project.datasets.keeps(value):
+            of = keeping.holder.of
+            if isinstance(of, Class) and of not in known:
+                known.add(of)
+                yield f"{value.of.name}.{keeping.path.rpartition('.')[0]}.", keeping.holder
 
     def _additions(
         self, run: ItemRun, own: bool
@@ -173,16 +194,23 @@ class Caches:
         opener = self.project.ask(Handles).opener
         return bool(values) and all(isinstance(one, Const) or opener(one) is not None for one in values)
 
-    def _removes(self, run: ItemRun, held: _Variable) -> bool:
-        """Whether a function that workers run takes something out of the cache, or starts a new one."""
+    def _removes(self, run: ItemRun, held: _Variable, outside: bool) -> bool:
+        """Whether a function that workers run takes something out of the cache, or starts a new one. `outside` says
+        that it is no method of the object that holds the cache, and reaches it through others."""
         if held.file and run.file.path != held.file:
             return False
 
         def meant(part: Expr) -> bool:
+            if outside and not held.file:
+                return isinstance(part, Attribute) and part.attr == held.name
             return part == Name(held.name) if held.file else run.is_attribute(part, held.name)
 
         for store in () if held.file else run.file.stores(run.scope):
-            if store.key == held.name and store.base == Name(run.receiver) and not self._is_lazy(run, store, held.name):
+            if (
+                store.key == held.name
+                and (outside or store.base == Name(run.receiver))
+                and not self._is_lazy(run, store, held.name)
+            ):
                 return True
         for event in run.events:
             target = event.target if event.kind == "delete" else None
@@ -203,12 +231,13 @@ class Caches:
                 return True
         return False
 
-    def _starts_empty(self, value: Instance, attr: str) -> bool:
-        """Whether the attribute is an empty list or dict when the workers start, which nothing else fills."""
-        assert isinstance(value.of, Class)
-        init_code = self.project.datasets.init_code(value.of)
+    def _starts_empty(self, value: Instance, holder: Instance, attr: str) -> bool:
+        """Whether the attribute of an object that the dataset holds is an empty list or dict when the workers start,
+        which nothing else fills."""
+        assert isinstance(value.of, Class) and isinstance(holder.of, Class)
+        init_code = {**self.project.datasets.init_code(value.of), **self.project.datasets.init_code(holder.of)}
         started = False
-        for kept in self.project.datasets.kept(value):
+        for kept in self.project.datasets.kept(holder):
             if kept.attr != attr:
                 continue
             started = True
@@ -261,7 +290,7 @@ class Caches:
     def _keeps_results(self, run: ItemRun) -> bool:
         """Whether a method that is called for an item keeps all its results: `functools.cache`, or `lru_cache` with no
         bound."""
-        if not run.given or not run.run.hops:
+        if not (run.given or run.given_parts) or not run.run.hops:
             return False
         site = Site(run.file, run.file.scopes[run.scope].parent, 0, (0, 0), None)
         for decorator in run.file.scopes[run.scope].decorators:

@@ -159,7 +159,7 @@ class Records:
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
-        if isinstance(expr, CallRef):
+        if isinstance(expr, CallRef) and site.file.calls[expr.index].args:
             reading = self._through_call(expr.index, site)
             return self._whole(reading) if reading is not None else None
         elements: list[Expr] = []
@@ -171,24 +171,41 @@ class Records:
             traced = self.trace(one, site)
             if traced is not None and traced.level == 0 and traced.kind not in _SOURCES:
                 return Held(traced, None)
+            held = self._filled_inside(value, one, site, depth)
+            if held is not None:
+                return held
         mappings = self.world.mappings
         for change in islice(self.datasets.filling(value), limits.CHANGES.most):
             if change.value is None:
                 continue
             where = mappings.changed_at(change, value)
+            looped = bool(loops(change.file, change.region))
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
                 if traced is not None and traced.kind not in _SOURCES:
                     return Held(replace(traced, seen=True), None)
-                for one_value in self.world.values.evaluate(change.value, where):
-                    if isinstance(one_value, (Display, Mapping)) and one_value != value:
-                        held = self._filled(one_value, depth + 1)
-                        if held is not None:
-                            return held
-            elif loops(change.file, change.region):
+                # `rows += [row]` adds one like `rows.append(row)`.
+                if looped and isinstance(change.value, (List, Tuple)):
+                    added = (self._object(one, where, 0) for one in change.value.elements)
+                    reading = next((one for one in added if one is not None), None)
+                    if reading is not None:
+                        return Held(reading, None)
+                held = self._filled_inside(value, change.value, where, depth)
+                if held is not None:
+                    return held
+            elif looped:
                 reading = self._object(change.value, where, 0)
                 if reading is not None:
                     return Held(reading, None)
+        return None
+
+    def _filled_inside(self, value: Display | Mapping, expr: Expr, site: Site, depth: int) -> Held | None:
+        """What fills a container of the program that is another one's element, or is added to it."""
+        for one in self.world.values.evaluate(expr, site):
+            if isinstance(one, (Display, Mapping)) and one != value:
+                held = self._filled(one, depth + 1)
+                if held is not None:
+                    return held
         return None
 
     def _object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
@@ -220,6 +237,10 @@ class Records:
             if not isinstance(value, (Display, Mapping)):
                 continue
             written = value.written
+            if isinstance(written.expr, CallRef) and written.site.file.calls[written.expr.index].args:
+                found = self._through_call(written.expr.index, written.site)
+                if found is not None:
+                    return found
             if written.expr is not expr and not isinstance(written.expr, CallRef):
                 found = self._object(written.expr, written.site, depth + 1)
                 if found is not None:
@@ -313,11 +334,16 @@ class Records:
         """The reading that the elements of a list or dict of the program come out of. What goes through a dict gets its
         keys."""
         for value in self.world.values.evaluate(expr, site):
-            held = (
-                self._filled(value, 0) if isinstance(value, (Display, Mapping)) and isinstance(value, kinds) else None
-            )
+            if not isinstance(value, (Display, Mapping)) or not isinstance(value, kinds):
+                continue
+            held = self._filled(value, 0)
             if held is not None and held.reading is not None:
                 return replace(held.reading, level=0, seen=True)
+            # `dict(zip(keys, [row[0], row[1]]))` is one record.
+            written = value.written
+            reading = self._object(written.expr, written.site, 1) if isinstance(written.expr, (List, Tuple)) else None
+            if reading is not None:
+                return reading
         return None
 
     @staticmethod

@@ -67,14 +67,14 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         if held is None:
             continue
         reading = held.reading
-        by_item = code.indexed(value, kept.attr, holder) or code.iterated(value, kept.attr, holder)
+        by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
         if not by_item and not (whole and code.read(value, kept.attr, holder)):
             continue
         if reading is not None and _makes_paths(project, value, kept.attr, reading.kind, holder):
             continue
         opaque = reading is not None and reading.kind == OPAQUE and not reading.seen
-        if opaque and not code.has_fields(value, kept.attr, holder):
+        if opaque and not (code.has_fields(value, kept.attr, holder) or code.drawn(value, kept.attr, holder)):
             continue
         yield keeping, held
 
