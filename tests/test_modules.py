@@ -46,6 +46,11 @@ def test_the_importers_own_folder_comes_before_a_namesake_elsewhere() -> None:
     assert index.resolve("two/sub/main.py", "utils") == ["two/utils.py"]
 
 
+def test_a_folder_around_the_importer_comes_before_a_namesake_elsewhere_even_where_it_is_a_package() -> None:
+    index = ModuleIndex(["one/base/data.py", "two/__init__.py", "two/base/data.py", "two/models/net.py"])
+    assert index.resolve("two/models/net.py", "base.data") == ["two/base/data.py"]
+
+
 def test_a_package_resolves_from_the_root_before_its_own_folder() -> None:
     index = ModuleIndex(["pkg/__init__.py", "pkg/run.py", "pkg/data.py", "data.py"])
     assert index.resolve("pkg/run.py", "data") == ["data.py"]

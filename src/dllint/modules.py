@@ -131,7 +131,8 @@ class ModuleIndex:
                 rank = 0
             elif root == directory:
                 rank = 1
-            elif self._root_of(root) == root:
+            elif self._root_of(root) == root or (rest and _encloses(root, directory)):
+                # A script may be started inside a package: its folder is a root then.
                 rank = 2
             elif rest:
                 rank = 3
@@ -159,6 +160,10 @@ def _join(directory: str, name: str) -> str:
     if not directory or not name:
         return directory or name
     return directory + name if directory == "/" else f"{directory}/{name}"
+
+
+def _encloses(root: str, directory: str) -> bool:
+    return not root or directory == root or directory.startswith(f"{root}/")
 
 
 def _shared(one: str, other: str) -> int:

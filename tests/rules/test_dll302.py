@@ -36,6 +36,14 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "rows with fields of their own beside a path": dataset(
+        "self.rows = []  # DLL302\nfor _, row in pandas.read_csv(path).iterrows():\n"
+        "    self.rows.append([{'file': row['file'], 'names': row['names']}])",
+        before="import pandas\n",
+        extra="\n    def __getitem__(self, index):\n        pair = self.rows[index]\n"
+        "        image = open(str(pair[0]['file']))\n        names = []\n        for one in pair:\n"
+        "            for name in one['names']:\n                names.append(name)\n        return image, names\n",
+    ),
     "asked for by a tuple of numbers": dataset(
         "self.rows = json.load(open(path))  # DLL302",
         extra="\n    def __getitem__(self, index):\n        row, position, wrapped = index\n"
@@ -293,6 +301,11 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "rows of paths that a loop opens": dataset(
+        "self.rows = [line.split('|') for line in open(path)]",
+        extra="\n    def __getitem__(self, index):\n        files = []\n        for one in self.rows[index]:\n"
+        "            files.append(open(one))\n        return files\n",
+    ),
     "a name of a class picked at random": dataset(
         "self.rows = [line.strip() for line in open(path)]",
         before="import random\n",

@@ -37,8 +37,9 @@ _NUMBERS = frozenset({"int", "float"})
 _NEUTRAL = frozenset({"len", "print", "isinstance", "debug", "info", "warning", "error"})
 _PATH, _NUMBER, _OTHER = "path", "number", "other"
 
+_EACH = "each"
 _Part = tuple[object, ...]
-"""Which part of a row: `()` is the row itself, `(0,)` its first field."""
+"""Which part of a row: `()` is the row itself, `(0,)` its first field, `("each",)` any field that a loop reads."""
 _Uses = dict[_Part, set[str]]
 
 
@@ -85,8 +86,8 @@ class _Function:
                 # What comes of a field that is gone through is used like the field.
                 at = (event.span.line, event.span.column)
                 part = self._part(event.value, at)
-                if part and isinstance(event.target, Name):
-                    self.bound.setdefault(event.target.id, []).append((at, part))
+                if part is not None and isinstance(event.target, Name):
+                    self.bound.setdefault(event.target.id, []).append((at, part or (_EACH,)))
 
     def _bind(self, event: Event, target: Expr, value: Expr) -> None:
         """What the names of an assignment stand for behind it."""
