@@ -28,6 +28,14 @@ test_found, test_silent = in_one_file(
         "in a dict": program('{"a": torch.zeros(3)}') + "  # DLL308\n",
         "in a list for each part": program("[torch.zeros(n) for n in path]") + "  # DLL308\n",
         "a part of one": program("torch.zeros(30)[2:4]") + "  # DLL308\n",
+        "one by one, all kept": program("torch.zeros(3)", "list(pool.imap(work, paths))") + "  # DLL308\n",
+        "one by one, all kept behind a progress bar": "from tqdm import tqdm\n\n"
+        + program("torch.zeros(3)", "list(tqdm(pool.imap_unordered(work, paths), total=9))")
+        + "  # DLL308\n",
+        "of a bound method": "import functools\n\n\nclass Files:\n    def __init__(self, paths):\n"
+        "        task = functools.partial(self.load, paths)\n        with TorchPool(4) as pool:\n"
+        "            self.all = list(pool.imap(task, range(len(paths))))  # DLL308\n\n"
+        "    def load(self, paths, number):\n        return torch.load(paths[number]).cpu()\n",
         "without waiting": program("torch.zeros(3)", "pool.map_async(work, paths).get()") + "  # DLL308\n",
         "several arguments": program("torch.zeros(3)", "pool.starmap(work, [(p, 1) for p in paths])") + "  # DLL308\n",
         "from a helper": "def read(path):\n    return torch.from_numpy(np.load(path))\n\n"
@@ -45,6 +53,8 @@ test_found, test_silent = in_one_file(
         "    return [convert(one) for one in parts]\n\n" + program("plain([torch.zeros(3), torch.ones(3)])"),
         "few tasks": program("torch.zeros(3)", "pool.map(work, ['a', 'b'])"),
         "one by one": program("torch.zeros(3)", "[one.sum().item() for one in pool.imap(work, paths)]"),
+        "one by one, counted": program("torch.zeros(3)", "sum(one.sum().item() for one in pool.imap(work, paths))"),
+        "one by one, arrays": program("torch.zeros(3).numpy()", "list(pool.imap(work, paths))"),
         "threads": "from multiprocessing.pool import ThreadPool\n\n" + program("torch.zeros(3)", pool="ThreadPool(4)"),
         "files instead of descriptors": 'torch.multiprocessing.set_sharing_strategy("file_system")\n\n'
         + program("torch.zeros(3)"),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.inference.values import Const, Function, Value
+from dllint.libraries.index import AROUND_ITERABLES
 from dllint.libraries.torch.tensors import OPEN_FILES
 from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.launches import Launch
 from dllint.rules.causes import Causes
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 CODE = "DLL308"
 COLLECTING = ("map", "starmap", "map_async", "starmap_async")
 """Methods of a pool that give all results at once."""
+ONE_BY_ONE = ("imap", "imap_unordered")
+"""Methods that give one result after the other, all of which `list(…)` around the call keeps."""
+_KEEPING = frozenset({"list", "tuple", "sorted"})
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -27,7 +33,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[tuple[Launch, Function]] = Causes()
     for launch in project.launches.all():
         pool, _, method = launch.api.rpartition("().")
-        if not pool.endswith(".Pool") or method not in COLLECTING or _few(project, launch):
+        collected = method in COLLECTING or (method in ONE_BY_ONE and _listed(launch.file, launch.call))
+        if not pool.endswith(".Pool") or not collected or _few(project, launch):
             continue
         for target in launch.targets:
             values = project.world.values.returned(target.function, target.frame)
@@ -48,6 +55,19 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             ),
             statement=call.statement,
         )
+
+
+def _listed(file: SourceFile, index: int) -> bool:
+    """Whether a list is made of what a call gives, through a progress bar or the like too."""
+    wanted = CallRef(index)
+    for around in file.calls_of(file.calls[index].scope):
+        call = file.calls[around]
+        if not any(argument.value == wanted for argument in call.args):
+            continue
+        last = last_name(call.func)
+        if last in _KEEPING or (last in AROUND_ITERABLES and _listed(file, around)):
+            return True
+    return False
 
 
 def _tensors(project: Project, values: tuple[Value, ...]) -> bool:
