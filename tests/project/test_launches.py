@@ -8,6 +8,55 @@ from typing import Any
 import pytest
 
 PROGRAMS: dict[str, str] = {
+    "launchers of other libraries": """\
+import ignite.distributed as idist
+import submitit
+import torch_xla
+import torch_xla.distributed.xla_multiprocessing as xmp
+from detectron2.engine import launch
+from lightning import Fabric
+
+def detected(options):  # launched: spawn
+    options()
+
+def given():  # launched: no
+    pass
+
+def on_each(rank, options):  # launched: fork | spawn
+    pass
+
+def as_job(options):  # launched: fresh
+    pass
+
+class Job:
+    def __call__(self):  # launched: fresh
+        pass
+
+def in_parallel(rank, options):  # launched: fresh
+    pass
+
+def with_fabric(fabric, options):  # launched: fresh
+    pass
+
+def of_a_client(options):  # launched: no
+    pass
+
+class Client:
+    def submit(self, function, options):
+        return function
+
+if __name__ == "__main__":
+    launch(detected, 8, args=(given,))
+    xmp.spawn(on_each, args=(1,), nprocs=4, start_method="fork")
+    torch_xla.launch(on_each, (1,))
+    executor = submitit.AutoExecutor(folder="out")
+    executor.submit(as_job, 1)
+    executor.submit(Job())
+    Client().submit(of_a_client, 1)
+    with idist.Parallel(backend="nccl", nproc_per_node=2) as parallel:
+        parallel.run(in_parallel, 1)
+    Fabric(devices=2).launch(with_fabric, 1)
+""",
     "torch's launchers": """\
 import argparse
 import torch

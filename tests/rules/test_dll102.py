@@ -258,7 +258,84 @@ if __name__ == "__main__":
 """,
 }
 
+FOUND |= {
+    "a loader that accelerate prepared": f"""{SPAWNED}
+from accelerate import Accelerator
+accelerator = Accelerator()
+loader = accelerator.prepare(loader)
+for batch in loader:  # DLL102
+    print(batch)
+""",
+    "a loader prepared together with a model": f"""{SPAWNED}
+from accelerate import Accelerator
+accelerator = Accelerator()
+model, loader = accelerator.prepare(torch.nn.Linear(8, 1), loader)
+for batch in loader:  # DLL102
+    print(batch)
+""",
+    "a loader that Fabric set up": f"""{SPAWNED}
+from lightning.fabric import Fabric
+loader = Fabric().setup_dataloaders(loader)
+for batch in loader:  # DLL102
+    print(batch)
+""",
+    "an engine of ignite": f"""{SPAWNED}
+from ignite.engine import Engine, create_supervised_evaluator
+Engine(lambda engine, batch: batch).run(loader, max_epochs=2)  # DLL102
+create_supervised_evaluator(None).run(loader)
+""",
+    "a data module's loader": f"""{LOADING}
+import lightning as L
+class Rows(L.LightningDataModule):
+    def train_dataloader(self):
+        return DataLoader(rows, num_workers=2, multiprocessing_context="spawn")
+class Net(L.LightningModule):
+    def training_step(self, batch, index):
+        return batch
+L.Trainer().fit(Net(), datamodule=Rows())  # DLL102
+""",
+    "a trainer with options": f"""{LOADING}
+from torch import multiprocessing
+from transformers import Trainer, TrainingArguments
+class Mine(Trainer):
+    pass
+multiprocessing.set_start_method("spawn")
+options = TrainingArguments("out", dataloader_num_workers=2)
+Mine(None, options, train_dataset=rows).train()  # DLL102
+""",
+    "loaders of parts of a graph": """\
+import torch
+from torch_geometric.data import NeighborSampler
+from torch_geometric.nn import Node2Vec
+for size, nodes, edges in NeighborSampler(torch.load("x.pt"), sizes=[4], num_workers=2):  # DLL102
+    print(size)
+for first, second in Node2Vec(None, 8, 2, 2).loader(num_workers=2):
+    print(first)
+""",
+}
 SILENT: dict[str, str] = {
+    "prepared and never iterated": f"""{SPAWNED}
+from accelerate import Accelerator
+accelerator = Accelerator()
+model, loader = accelerator.prepare(torch.nn.Linear(8, 1), loader)
+for name in model.parameters():
+    print(len(loader))
+""",
+    "trainers whose loaders have no workers": f"""{LOADING}
+import lightning as L
+from ignite.engine import Engine
+from torch import multiprocessing
+from transformers import Trainer, TrainingArguments
+multiprocessing.set_start_method("spawn")
+class Rows(L.LightningDataModule):
+    def train_dataloader(self):
+        return DataLoader(rows)
+    def helper(self):
+        return DataLoader(rows, num_workers=2)
+Engine(print).run(DataLoader(rows))
+L.Trainer().fit(None, datamodule=Rows())
+Trainer(None, TrainingArguments("out"), train_dataset=rows).train()
+""",
     "a progress bar that counts batches": f"""{SPAWNED}
 from tqdm import tqdm, trange
 

@@ -6,7 +6,7 @@ from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, N
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import UNKNOWN, External, Instance, Module, Site, Value, Values
+from dllint.inference.values import CHOSEN, UNKNOWN, Class, External, Instance, Module, Site, Value, Values
 from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
 
@@ -18,6 +18,8 @@ def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
         call = site.file.calls[plain.index]
         if isinstance(call.func, Attribute) and call.func.attr == "values" and not call.args:
             return _values(world, call.func.value, site)
+        if isinstance(call.func, Attribute) and call.func.attr == "__subclasses__" and not call.args:
+            return _subclasses(world, call.func.value, site)
     return world.values.evaluate(Element(plain), site) if plain is not expr else None
 
 
@@ -32,6 +34,8 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
     if not isinstance(whole, Element) or not isinstance(whole.value, CallRef):
         return None
     call = site.file.calls[whole.value.index]
+    if position == 1 and last_name(call.func) == "getmembers" and call.args:
+        return _values(world, call.args[0].value, site)
     if position != 1 or not isinstance(call.func, Attribute) or call.func.attr != "items" or call.args:
         return None
     return _values(world, call.func.value, site)
@@ -79,6 +83,17 @@ def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
     if all(group is None for group in groups):
         return None
     return tuple(dict.fromkeys(one for group in groups for one in (group if group is not None else (UNKNOWN,))))
+
+
+def _subclasses(world: Engine, expr: Expr, site: Site) -> Values | None:
+    """The classes that inherit from a class, where they are few; any of them may be meant."""
+    found = [
+        heir
+        for base in world.values.evaluate(expr, site)
+        if isinstance(base, Class)
+        for heir in world.hierarchy.subclasses(base)
+    ]
+    return (*dict.fromkeys(found), CHOSEN) if found and not limits.MEMBERS.exceeded(len(found)) else None
 
 
 def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:

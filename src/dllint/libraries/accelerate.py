@@ -8,7 +8,10 @@ LIBRARY = Library(
     aliases={
         "accelerate.launchers.notebook_launcher": "accelerate.notebook_launcher",
         "accelerate.launchers.debug_launcher": "accelerate.debug_launcher",
+        "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
     },
+    # accelerator.py: the loader is a DataLoaderShard of the same dataset and workers
+    gives_arguments=frozenset({"accelerate.Accelerator().prepare", "accelerate.Accelerator().prepare_data_loader"}),
     loaders={"accelerate.data_loader.DataLoaderShard": LoaderApi(("dataset",))},
     launchers={"accelerate.notebook_launcher": _FORKING, "accelerate.debug_launcher": _FORKING},
     # set_seed(seed, device_specific=False, deterministic=False)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 IMPORTING = frozenset({"importlib.import_module", "__import__"})
+_MODULES = Attribute(Name("sys"), "modules")
 
 
 def first_argument(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -70,8 +71,10 @@ def _any_module(world: Engine, base: Value) -> Values:
 
 
 def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values | None:
-    """An entry of `vars(x)`, `x.__dict__` or `globals()`, which is an attribute of the object or the module; None for
-    an entry of anything else."""
+    """An entry of `vars(x)`, `x.__dict__` or `globals()`, which is an attribute of the object or the module, and the
+    module itself as an entry of `sys.modules`; None for an entry of anything else."""
+    if base == _MODULES and index == Name("__name__"):
+        return (Module(site.file.path),)
     holder = whose_dict(base, site.file.facts)
     if holder is not None:
         return members(world, world.values.evaluate(holder, site), world.values.evaluate(index, site))

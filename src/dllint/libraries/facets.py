@@ -304,6 +304,7 @@ class Library(NamedTuple):
         exports: names that a star import gives, besides those that other facets name.
         loaders: what makes a DataLoader.
         gives_argument: functions whose result stands for their first argument: a loader that they prepare, a copy.
+        gives_arguments: functions whose result stands for what they are given, a tuple where that is several things.
         datasets: base classes of datasets; `iterable_datasets` those that a DataLoader iterates as a whole in each
             worker; `plain_bases` base classes that have no `__iter__` to share out data by.
         dataset_wrappers: datasets that hold other datasets.
@@ -354,6 +355,7 @@ class Library(NamedTuple):
     exports: frozenset[str] = frozenset()
     loaders: Mapping[str, LoaderApi] = NOTHING
     gives_argument: frozenset[str] = frozenset()
+    gives_arguments: frozenset[str] = frozenset()
     datasets: frozenset[str] = frozenset()
     iterable_datasets: frozenset[str] = frozenset()
     plain_bases: frozenset[str] = frozenset()

@@ -69,6 +69,7 @@ def canonical(name: str) -> str:
 NATIVE_POOLS = _joined(one.native_pools for one in LIBRARIES)
 LOADERS = _joined(one.loaders for one in LIBRARIES)
 GIVES_ARGUMENT = _union(one.gives_argument for one in LIBRARIES)
+GIVES_ARGUMENTS = _union(one.gives_arguments for one in LIBRARIES)
 DATASET_BASES = _union(one.datasets for one in LIBRARIES)
 ITERABLE_BASES = _union(one.iterable_datasets for one in LIBRARIES)
 PLAIN_BASES = _union(one.plain_bases for one in LIBRARIES)
@@ -211,13 +212,15 @@ _GENERAL = Words(
 def _words() -> Words:
     """What the byte screen looks for: names of launchers, trainers, loaders, datasets and generators that the tables
     know, and what libraries declare besides."""
+    declared = (_GENERAL, *(one.words for one in LIBRARIES))
+    called = {word for one in declared for word in one.launching if word.endswith(b"(")}
     launchers = (_written(name.partition("()")[0]) for name in LAUNCHERS)
+    launchers = (word for word in launchers if f"{word}(".encode() not in called)
     trainers = (f"{_last(name)}(" for name in HOOKS)
     # A loader that is a function (`distrib.loader`) is named like anything: its library declares a word.
     loaders = (_written(name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
     datasets = (_written(name) for name in sorted(DATASET_BASES))
     generators = (word for name in GENERATORS for word in _reached(_last(name)))
-    declared = (_GENERAL, *(one.words for one in LIBRARIES))
     return Words(
         _fewest((word for one in declared for word in one.launching), launchers, trainers),
         _fewest((word for one in declared for word in one.loading), loaders, datasets),

@@ -11,8 +11,10 @@ from dllint.inference.values import Actuals, Data, External, Frame, Function, In
 from dllint.libraries import builtins, click, contents, hooks, hydra, index, registries, texts
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
+from dllint.libraries.given_back import GivenBack
 from dllint.libraries.index import (
     GIVES_ARGUMENT,
+    GIVES_ARGUMENTS,
     ITERATES,
     LAUNCHERS,
     LOADERS,
@@ -20,7 +22,7 @@ from dllint.libraries.index import (
     RUN_TIME_CLASSES,
     RUNS_METHODS,
 )
-from dllint.libraries.named_objects import NamedObjects
+from dllint.libraries.named_objects import LOCATING, NamedObjects
 from dllint.libraries.records import OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
@@ -75,6 +77,8 @@ class Libraries:
             **texts.RESULTS,
             **hydra.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
+            **dict.fromkeys(LOCATING, self.named.located),
+            **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
             **self.data.results,
         }
 

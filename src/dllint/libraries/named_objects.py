@@ -9,11 +9,27 @@ from __future__ import annotations
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.unions import union
-from dllint.inference.values import CHOSEN, Class, External, Function, Module, Value, Values
+from dllint.inference.values import (
+    CHOSEN,
+    UNKNOWN,
+    Class,
+    Const,
+    External,
+    Function,
+    Module,
+    Site,
+    Value,
+    Values,
+)
 from dllint.libraries.configuration_files import ConfigurationFiles
+from dllint.libraries.dynamic_lookup import first_argument
 from dllint.libraries.index import DATASET_BASES, canonical
 from dllint.linking.source import SourceFile
 
+LOCATING = frozenset(
+    {"pydoc.locate", "pkgutil.resolve_name", *(f"hydra.utils.get_{kind}" for kind in ("class", "method", "object"))}
+)
+"""Functions that give what a dotted name stands for (docs.python.org, "pydoc", "pkgutil"; hydra 1.3, `utils.py`)."""
 _LOADING = ("__getitem__", "__iter__", "train_dataloader", "val_dataloader")
 """Methods of what a loader reads from, and of what makes loaders for a trainer."""
 
@@ -38,6 +54,16 @@ class NamedObjects:
                     found = union(self.world.values.attribute(value, part) for value in found)
                 return found
         return (External(name),)
+
+    def located(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        """What `pydoc.locate("data.rows.Rows")` gives; `pkgutil.resolve_name` may write `data.rows:Rows`."""
+        found: list[Values] = []
+        for value in first_argument(world, file, index, site) or ():
+            if isinstance(value, Const) and isinstance(value.value, str):
+                found.append(self.named(file, value.value.replace(":", ".")))
+            else:
+                found.append((UNKNOWN,))
+        return union(found) or None
 
     def configured(self) -> Values:
         """The classes that configuration files name, of those that matter to data loading: any of them may be meant by

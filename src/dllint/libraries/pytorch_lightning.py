@@ -1,7 +1,7 @@
 """Lightning 2.5 under each of its packages (lightning.ai/docs, "Trainer", "Strategy registry";
 `fabric/utilities/seed.py`)."""
 
-from dllint.libraries.facets import SEEDS_ALL, Hooks, Library
+from dllint.libraries.facets import SEEDS_ALL, Hooks, LauncherApi, Library
 from dllint.screen import Words
 
 SPAWNING_STRATEGIES = {
@@ -19,11 +19,20 @@ _TRAINER = Hooks(
     iterates=True,
 )
 
+_FABRICS = tuple(f"{package}.Fabric()" for package in ("lightning", "lightning.fabric", "lightning_fabric"))
+
 LIBRARY = Library(
     renamed={"pytorch_lightning.": "lightning.pytorch."},
     hooks=dict.fromkeys(
         ("lightning.pytorch.Trainer", "lightning.Trainer", "lightning.pytorch.trainer.Trainer"), _TRAINER
     ),
+    # fabric/fabric.py: the loader is wrapped, with the same dataset and workers
+    gives_arguments=frozenset(f"{fabric}.setup_dataloaders" for fabric in _FABRICS),
+    # fabric/fabric.py: the function gets the Fabric and then the arguments; its strategy may run it in the process.
+    launchers={
+        f"{fabric}.launch": LauncherApi("function", ("function",), args="*", method="fresh", lead=1)
+        for fabric in _FABRICS
+    },
     # seed_everything(seed=None, workers=False)
     seeders={
         f"{package}.seed_everything": SEEDS_ALL

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.facts.schema import Expr
 from dllint.inference.interface import Engine
-from dllint.inference.values import Actuals, Class, Frame, Function, Instance, Site, Value, Values
+from dllint.inference.values import Actuals, Class, External, Frame, Function, Instance, Site, Value, Values
 from dllint.linking.source import SourceFile, last_name
 
 REGISTRIES = "registries"
 """The premise of answers given while registries were being filled."""
 LOOKUPS = frozenset({"get", "__getitem__"})
 BUILDERS = frozenset({"build", "create"})
+REGISTERING = ("register", "register_module")
+"""Methods that put a class or function into a registry by a plain call (fvcore 0.1, mmengine 0.10)."""
 FROM_CONFIG = "build_from_cfg"
 """`build_from_cfg(cfg, registry, default_args=None)` of mmcv 1.7 and mmengine 0.10; many projects keep a copy of it."""
 BUILDING = BUILDERS | {FROM_CONFIG}
@@ -46,10 +48,29 @@ class Registries:
                             if isinstance(value, Instance) and value.call >= 0:
                                 defined = Class(file, index) if scope.kind == "class" else Function(file, index)
                                 self._entries.setdefault(value, {})[defined] = None
+            self._add_called()
             self._filled = True
         if not self._filled:
             self.world.memory.rest_on(REGISTRIES)
         return tuple(self._entries.get(registry, ()))
+
+    def _add_called(self) -> None:
+        """Add what is registered by a call, `REGISTRY.register(Rows)`, to registries from outside the project."""
+        assert self._entries is not None
+        for name in REGISTERING:
+            for file, index in self.world.called(name):
+                call = file.calls[index]
+                if not isinstance(call.func, Attribute) or index in file.decorating:
+                    continue
+                site = self.world.call_site(file, index, None)
+                given = [one.value for one in call.args if isinstance(one.value, (Name, Attribute))]
+                registries = self.world.values.evaluate(call.func.value, site) if given else ()
+                for registry in registries:
+                    if not isinstance(registry, Instance) or not isinstance(registry.of, External) or registry.call < 0:
+                        continue
+                    for value in (one for expr in given for one in self.world.values.evaluate(expr, site)):
+                        if isinstance(value, (Class, Function)):
+                            self._entries.setdefault(registry, {})[value] = None
 
     def looked_up(self, index: int, here: Site) -> Values:
         """What `REGISTRY.get(name)` can give."""

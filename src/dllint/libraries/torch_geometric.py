@@ -2,11 +2,30 @@
 
 from dllint.libraries.facets import Library, LoaderApi
 
+_OF_GRAPHS = ("DataLoader", "DataListLoader", "DenseDataLoader")
+_SAMPLERS = {
+    **dict.fromkeys(("NeighborLoader", "LinkNeighborLoader"), LoaderApi(("data", "num_neighbors"), dataset="data")),
+    "HGTLoader": LoaderApi(("data", "num_samples"), dataset="data"),
+    "ClusterLoader": LoaderApi(("cluster_data",), dataset="cluster_data"),
+    "NeighborSampler": LoaderApi(("edge_index", "sizes"), dataset="edge_index"),
+    "RandomNodeLoader": LoaderApi(("data", "num_parts"), dataset="data"),
+    "ShaDowKHopSampler": LoaderApi(("data", "depth", "num_neighbors"), dataset="data"),
+    **{
+        f"GraphSAINT{kind}Sampler": LoaderApi(("data", "batch_size"), dataset="data")
+        for kind in ("", "Node", "Edge", "RandomWalk")
+    },
+}
+"""Loaders that take parts of one graph: each inherits from torch's DataLoader."""
+
 LIBRARY = Library(
+    # Up to release 1.7, and without a warning until 2.0, loaders were in `torch_geometric.data`.
     aliases={
-        "torch_geometric.data.DataLoader": "torch_geometric.loader.DataLoader",
-        "torch_geometric.data.DataListLoader": "torch_geometric.loader.DataListLoader",
-        "torch_geometric.loader.dataloader.DataLoader": "torch_geometric.loader.DataLoader",
+        **{
+            f"torch_geometric.{module}.{name}": f"torch_geometric.loader.{name}"
+            for module, names in (("data", (*_OF_GRAPHS, *_SAMPLERS)), ("loader.dataloader", ("DataLoader",)))
+            for name in names
+        },
+        "torch_geometric.data.RandomNodeSampler": "torch_geometric.loader.RandomNodeLoader",
     },
     loaders={
         "torch_geometric.loader.DataLoader": LoaderApi(
@@ -14,8 +33,9 @@ LIBRARY = Library(
         ),
         "torch_geometric.loader.DataListLoader": LoaderApi(("dataset", "batch_size", "shuffle")),
         "torch_geometric.loader.DenseDataLoader": LoaderApi(("dataset", "batch_size", "shuffle")),
-        "torch_geometric.loader.NeighborLoader": LoaderApi(("data", "num_neighbors"), dataset="data"),
-        "torch_geometric.loader.ClusterLoader": LoaderApi(("cluster_data",), dataset="cluster_data"),
+        **{f"torch_geometric.loader.{name}": api for name, api in _SAMPLERS.items()},
+        # nn/models/node2vec.py: a DataLoader over the numbers of the nodes
+        **{f"torch_geometric.nn.{name}().loader": LoaderApi(()) for name in ("Node2Vec", "MetaPath2Vec")},
     },
     datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
     # torch_geometric/data/dataset.py: `__init__` runs `_download` and `_process`, `__getitem__` runs `get`.

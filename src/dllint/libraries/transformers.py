@@ -7,6 +7,7 @@ _OPTIONS = ("num_workers", "persistent_workers", "prefetch_factor", "pin_memory"
 _TRAINER = Hooks(
     ("train", "evaluate", "predict"),
     ("get_train_dataloader", "get_eval_dataloader", "get_test_dataloader", "compute_loss", "evaluation_loop"),
+    iterates=True,
 )
 _MAKES_LOADERS = TrainerApi(
     ("model", "args", "data_collator", "train_dataset", "eval_dataset"),

@@ -155,9 +155,9 @@ def _possible_launches(world: World) -> list[tuple[SourceFile, int]]:
     return [(file, index) for file, index in dict.fromkeys(calls) if _plausible(world, file, index)]
 
 
-_PROCESS_MODULES = frozenset(
-    {"multiprocessing", "torch.multiprocessing", "concurrent", "multiprocess", "ProcessPoolExecutor", "Pool"}
-)
+_PROCESS_MODULES = frozenset({"torch.multiprocessing", "multiprocess", "ProcessPoolExecutor", "Pool"}) | {
+    name.partition(".")[0] for name in LAUNCHERS if "()." in name
+}
 _POOL_METHODS = frozenset(name.rsplit(".", 1)[-1] for name in LAUNCHERS if "()." in name)
 _CALLED_RESULTS = frozenset(name[:-2].rsplit(".", 1)[-1] for name in LAUNCHERS if name.endswith("()"))
 
@@ -379,6 +379,7 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
         else:
             target = _argument(world, api, actuals, api.target)
             passed = actuals.without_first()
+            passed = Actuals([Actual(None, None, None)] * api.lead).then(passed) if api.lead else passed
     else:
         target = _argument(world, api, actuals, api.target)
         passed = _launch_actuals(world, api, actuals, frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,12 +14,14 @@ from dllint.inference.constructors import reaching
 from dllint.inference.values import Class, External, Frame, Function, Instance, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
+from dllint.libraries.hooks import called_hooks
 from dllint.libraries.index import HANDING_ON, HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
 from dllint.project.start_methods import Arrival
+from dllint.project.trainers import options_of
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -157,9 +159,10 @@ class Starting:
         for index in file.calls_of(scope):
             call = file.calls[index]
             site = self.world.call_site(file, index, frame)
-            for expr in self._consumed(file, index, site):
-                for loader in self.iterated(expr, site):
-                    yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
+            found = [loader for expr in self._consumed(file, index, site) for loader in self.iterated(expr, site)]
+            found += self._by_framework(file, index, site)
+            for loader in {(loader.file.path, loader.call): loader for loader in found}.values():
+                yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
 
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
         """The arguments of a call that it iterates itself."""
@@ -171,6 +174,29 @@ class Starting:
                 if isinstance(value, External) and _iterates(canonical(value.name)):
                     yield from (argument.value for argument in call.args if argument.keyword not in ("*", "**"))
                     return
+
+    def _by_framework(self, file: SourceFile, index: int, site: Site) -> Iterator[Loader]:
+        """The loaders that a trainer makes, or has hooks make, and iterates in a call: `Trainer(…).fit(model)`."""
+        func = file.calls[index].func
+        if not self._loaders or not isinstance(func, Attribute) or func.attr not in _TRAINING:
+            return
+        for value in self.world.values.evaluate(func, site):
+            if not isinstance(value, External) or not _iterates(canonical(value.name)):
+                continue
+            for hook, receiver in called_hooks(self.world, value.name, file, index, site.frame):
+                if hook.file.scopes[hook.scope].name.endswith("dataloader"):
+                    made = self.world.values.returned(hook, self.world.receiver_frame(receiver))
+                    yield from self._among(one for given in made for one in self.world.mappings.flattened(given))
+            for trainer in self.world.values.evaluate(func.value, site):
+                yield from self._among(options_of(self.world, trainer))
+
+    def _among(self, values: Iterable[Value]) -> Iterator[Loader]:
+        """The loaders among values."""
+        for value in values:
+            if isinstance(value, Instance) and value.file is not None:
+                loader = self._loaders.get((value.file.path, value.call))
+                if loader is not None:
+                    yield loader
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""

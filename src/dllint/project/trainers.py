@@ -11,12 +11,16 @@ from dllint.inference.entries import Found
 from dllint.inference.unions import union
 from dllint.inference.values import Actuals, Class, External, Instance, Value, Values
 from dllint.libraries.facets import LoaderApi, TrainerApi
-from dllint.libraries.index import canonical
+from dllint.libraries.index import LOADERS, canonical
 from dllint.linking.source import SourceFile
 from dllint.span import WHOLE_FILE
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
+
+
+_TRAINERS = {name: trainer for api in LOADERS.values() for name, trainer in api.trainers.items()}
+"""The classes that make loaders by options, by name."""
 
 
 def given_to_trainers(
@@ -31,6 +35,24 @@ def given_to_trainers(
             groups += (_argument(world, trainer, actuals, name).values for name in wanted(trainer))
     values = union(groups)
     return Found(values, not values)
+
+
+def options_of(world: World, trainer: Value) -> Values:
+    """What a trainer was given as the options by which it makes loaders; nothing where it makes none by options."""
+    if not isinstance(trainer, Instance) or trainer.file is None or trainer.call < 0:
+        return ()
+    making = (trainer.file, trainer.call, trainer.frame)
+    found = reaching(world, trainer.of, world.made_with(trainer), making, _makes_loaders)
+    if found is None or not isinstance(found.base, External):
+        return ()
+    api = _TRAINERS[canonical(found.base.name)]
+    if isinstance(trainer.of, Class) and world.hierarchy.method(trainer.of, api.maker) is not None:
+        return ()
+    return _argument(world, api, found.actuals, api.options).values
+
+
+def _makes_loaders(value: Value) -> bool:
+    return isinstance(value, External) and canonical(value.name) in _TRAINERS
 
 
 def _trainers(world: World, api: LoaderApi) -> Iterator[tuple[TrainerApi, Actuals]]:

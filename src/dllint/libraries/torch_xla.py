@@ -1,0 +1,20 @@
+"""torch_xla 2.5 (`torch_xla/distributed/xla_multiprocessing.py`: `spawn(fn, args, nprocs, join, daemon, start_method)`;
+`torch_xla/torch_xla.py`: `launch(fn, args, start_method)`)."""
+
+from dllint.libraries.facets import LauncherApi, Library
+
+_SPAWN = LauncherApi(
+    "fn",
+    ("fn", "args", "nprocs", "join", "daemon", "start_method"),
+    kwargs="",
+    method="=start_method",
+    fallback="spawn",
+    lead=1,
+)
+
+LIBRARY = Library(
+    launchers={
+        "torch_xla.distributed.xla_multiprocessing.spawn": _SPAWN,
+        "torch_xla.launch": _SPAWN._replace(params=("fn", "args", "start_method")),
+    }
+)
