@@ -143,6 +143,177 @@ loader = DataLoader(Rows(), sampler=Order(), generator=torch.Generator(), num_wo
 }
 
 
+INHERITED: dict[str, str] = {
+    "of the module": "rng = np.random.default_rng(0)  # DLL602\n" + dataset("None", "return rng.random()") + LOADER,
+    "of the module, in a helper": "rng = random.Random()  # DLL602\n\n"
+    "def add(value):\n    return value + rng.random()\n" + dataset("None", "return add(index)") + LOADER,
+    "of the class": dataset("None", "return self.noise.random()").replace(
+        "    def __init__", "    noise = np.random.RandomState(0)  # DLL602\n\n    def __init__"
+    )
+    + LOADER,
+    "in a dict": dataset('{"noise": random.Random(seed)}  # DLL602', 'return self.rng["noise"].random()') + LOADER,
+    "set up by a mixin": """
+class Draws:
+    def set_up(self, seed):
+        self.rng = random.Random(seed)  # DLL602
+
+class Rows(Draws, Dataset):
+    def __init__(self):
+        self.set_up(1)
+
+    def __getitem__(self, index):
+        return self.__class__.draw(self)
+
+    def draw(self):
+        return self.rng.random()
+"""
+    + LOADER,
+    "of an object that collates": """
+class Mix:
+    def __init__(self):
+        self.rng = np.random.default_rng(1)  # DLL602
+
+    def __call__(self, items):
+        return self.rng.permutation(items)
+
+loader = DataLoader([1, 2], num_workers=2, collate_fn=Mix())
+""",
+    "of a closure": """
+def noise(seed):
+    rng = np.random.default_rng(seed)  # DLL602
+    def add(value):
+        return value + rng.random()
+    return add
+"""
+    + dataset("noise(seed)", "return self.rng(index)")
+    + LOADER,
+}
+NOT_INHERITED: dict[str, str] = {
+    "of the module, for a table": "rng = np.random.default_rng(0)\nTABLE = rng.random(8)\n"
+    + dataset("None", "return TABLE[index]")
+    + LOADER,
+    "of the module, replaced in workers": "rng = np.random.default_rng(0)\n"
+    + dataset("None", "return rng.random()")
+    + """
+def start(worker_id):
+    global rng
+    rng = np.random.default_rng(torch.initial_seed())
+
+loader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)
+""",
+    "of the module, seeded for each item": "rng = random.Random()\n"
+    + dataset("None", "rng.seed(index)\n        return rng.random()")
+    + LOADER,
+    "made by a helper for each item": "def draw(index):\n    rng = random.Random(index)\n    return rng\n"
+    + dataset("None", "return draw(index).random()")
+    + LOADER,
+}
+
+
+@pytest.mark.parametrize("text", INHERITED.values(), ids=INHERITED)
+def test_inherited_by_other_ways(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", NOT_INHERITED.values(), ids=NOT_INHERITED)
+def test_not_inherited(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(("seed", "found"), [("", False), ("0", True)])
+def test_spawned_workers_make_the_generator_of_a_module_again(
+    seed: str, found: bool, findings: Callable[..., Any]
+) -> None:
+    text = f"rng = random.Random({seed})\n" + dataset("None", "return rng.random()")
+    text += "\nloader = DataLoader(Rows(), num_workers=2, multiprocessing_context='spawn')\n"
+
+    assert bool(findings({"train.py": HEAD + text}, **SELECT)) == found
+
+
+APPLY = dataset("AUG", "return self.rng(image=index)")
+IMGAUG = "import imgaug.augmenters as iaa\n" + APPLY
+ALBUMENTATIONS = "import albumentations as A\n" + APPLY.replace("AUG", "A.Compose([A.HorizontalFlip()])  # DLL602")
+MONAI = "from monai.transforms import Compose, Flip, RandFlip\n" + APPLY.replace("image=", "")
+OF_LIBRARIES: dict[str, str] = {
+    "imgaug": IMGAUG.replace("AUG", "iaa.Add((-9, 9))  # DLL602") + LOADER,
+    "imgaug, by a method": IMGAUG.replace("AUG", "iaa.Sequential([iaa.Fliplr(0.5)])  # DLL602").replace(
+        "self.rng(image=index)", "self.rng.augment_image(index)"
+    )
+    + LOADER,
+    "imgaug, wrapped in a transform": IMGAUG.replace(
+        "self.rng = AUG", "self.rng = Compose([Wrap(iaa.Dropout(0.1))])  # DLL602"
+    )
+    + """
+from torchvision.transforms import Compose
+
+class Wrap:
+    def __init__(self, seq):
+        self.seq = seq
+
+    def __call__(self, image):
+        return self.seq.augment_image(image)
+"""
+    + LOADER,
+    "MONAI": MONAI.replace("AUG", "Compose([Flip(), RandFlip(0.5)])  # DLL602") + LOADER,
+    "OpenCV": "import cv2\n" + dataset("None", "cv2.randu(index, 0, 9)  # DLL602\n        return index") + LOADER,
+}
+NOT_OF_LIBRARIES: dict[str, str] = {
+    "imgaug, nothing random": IMGAUG.replace("AUG", "iaa.Sequential([iaa.Resize(32), iaa.Add(3), iaa.Fliplr(1.0)])")
+    + LOADER,
+    "imgaug, seeded": IMGAUG.replace("AUG", "iaa.Add((-9, 9))")
+    + """
+def start(worker_id):
+    get_worker_info().dataset.rng.seed_(torch.initial_seed() % 2**31)
+
+loader = DataLoader(Rows(), num_workers=2, worker_init_fn=start)
+""",
+    "imgaug, not in workers": "import imgaug.augmenters as iaa\n"
+    + dataset("iaa.Add((-9, 9))(image=seed)", "return self.rng")
+    + LOADER,
+    "MONAI, nothing random": MONAI.replace("AUG", "Compose([Flip()])") + LOADER,
+    "MONAI's loader": MONAI.replace("AUG", "Compose([RandFlip(0.5)])")
+    + "\nimport monai\nloader = monai.data.DataLoader(Rows(), num_workers=2)\n",
+    "MONAI's start": MONAI.replace("AUG", "Compose([RandFlip(0.5)])")
+    + "\nfrom monai.data import worker_init_fn\n"
+    + "loader = DataLoader(Rows(), num_workers=2, worker_init_fn=worker_init_fn)\n",
+    "OpenCV, seeded": "import cv2\n"
+    + dataset("None", "cv2.setRNGSeed(index)\n        cv2.randu(index, 0, 9)\n        return index")
+    + LOADER,
+    "albumentations in a version that is not known": ALBUMENTATIONS.replace("  # DLL602", "") + LOADER,
+}
+
+
+@pytest.mark.parametrize("text", OF_LIBRARIES.values(), ids=OF_LIBRARIES)
+def test_generators_of_libraries(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    assert findings(files, **SELECT) == marks(files)
+
+
+@pytest.mark.parametrize("text", NOT_OF_LIBRARIES.values(), ids=NOT_OF_LIBRARIES)
+def test_generators_of_libraries_that_are_seeded(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
+
+@pytest.mark.parametrize(
+    ("pins", "found"),
+    [
+        ({"requirements.txt": "albumentations==2.0.8\n"}, True),
+        ({"requirements.txt": "albumentations>=1.4.24,<2.1\n"}, True),
+        ({"pyproject.toml": '[tool.poetry.dependencies]\nalbumentations = "^2.0"\n'}, True),
+        ({"requirements.txt": "albumentations==1.3.1\n"}, False),
+        ({"requirements.txt": "albumentations>=1.0\n"}, False),
+        ({"requirements.txt": "albumentations==2.0.8\n", "environment.yml": "  - albumentations=1.2.0\n"}, False),
+    ],
+)
+def test_versions_of_albumentations(pins: dict[str, str], found: bool, findings: Callable[..., Any]) -> None:
+    text = HEAD + ALBUMENTATIONS + LOADER
+
+    assert bool(findings({"train.py": text, **pins}, **SELECT)) == found
+
+
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
 def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:
     files = {"train.py": HEAD + text}
@@ -192,6 +363,8 @@ def test_a_torch_generator_is_not_handed_to_spawned_workers(method: str, finding
         ({"requirements.txt": "torch==1.8.1\n"}, True),
         ({"environment.yml": "dependencies:\n  - pytorch=1.4.0=py3.7_cuda\n"}, True),
         ({"requirements.txt": "torch<=1.7\ntorchvision==0.8\n"}, True),
+        ({"segments.yml": "name: segments\ndependencies:\n  - pip:\n    - torch==1.5.0\n"}, True),
+        ({"segments.yml": "steps:\n  - torch==1.5.0\n"}, False),
         ({"requirements.txt": "torch>=1.4\n"}, False),
         ({"requirements.txt": "torch==1.9.0\n"}, False),
         ({"requirements.txt": "torch==1.4\n", "environment.yml": "- pytorch=2.1\n"}, False),

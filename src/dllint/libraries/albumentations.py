@@ -1,6 +1,6 @@
 """albumentations 2.0 (albumentations.ai/docs), and albumentationsx, which is imported by the same name."""
 
-from dllint.libraries.facets import Library
+from dllint.libraries.facets import Library, OwnDraws
 from dllint.screen import Words
 
 _POOLED = (
@@ -10,9 +10,49 @@ _POOLED = (
     *("Emboss", "Equalize", "RandomFog"),
 )
 
+_RANDOM = (
+    *(
+        "HorizontalFlip",
+        "VerticalFlip",
+        "Transpose",
+        "D4",
+        "SquareSymmetry",
+        "Rotate",
+        "SafeRotate",
+        "ShiftScaleRotate",
+    ),
+    *("Affine", "Perspective", "ElasticTransform", "GridDistortion", "OpticalDistortion", "ThinPlateSpline"),
+    *("ColorJitter", "HueSaturationValue", "RGBShift", "ChannelShuffle", "ChannelDropout", "GaussNoise", "ISONoise"),
+    *("MultiplicativeNoise", "GaussianBlur", "MotionBlur", "MedianBlur", "Blur", "CoarseDropout", "GridDropout"),
+    *(
+        "PixelDropout",
+        "ImageCompression",
+        "Downscale",
+        "CropNonEmptyMaskIfExists",
+        "OneOf",
+        "SomeOf",
+        "BBoxSafeRandomCrop",
+    ),
+)
+
 LIBRARY = Library(
     # Those after which a process had more threads, by /proc, on an image of 1024 × 1024 pixels (albumentations 2.0.8,
     # OpenCV 5.0.0). Flips, crops, paddings, `Blur`, `RandomBrightnessContrast` and `CoarseDropout` started none.
     runs_opencv=frozenset(f"albumentations.{name}" for name in _POOLED),
+    # BasicTransform and Compose make `numpy.random.default_rng(seed)` when they are made. With 2 workers, forked or
+    # spawned, 4 of 8 draws were distinct in 1.4.24 and 2.0.8, the same 4 in each epoch; 1.4.17 and 1.4.20 drew
+    # from `random`, which torch seeds: 8 of 8. 2.0.8 is the last version of this name.
+    own_draws=(
+        OwnDraws(
+            "albumentations",
+            "albumentations.",
+            "albumentations",
+            frozenset({"set_random_seed", "set_random_state"}),
+            names=frozenset(_RANDOM),
+            beginnings=("Random",),
+            since=(1, 4, 24),
+            until=(2, 0, 8),
+        ),
+    ),
     words=Words(nearby=(b"albumentations",)),
 )

@@ -276,6 +276,43 @@ class Generator(NamedTuple):
     reseeding: frozenset[str]
 
 
+class OwnDraws(NamedTuple):
+    """What draws from a random generator that a library keeps for itself, so that torch does not seed it in workers.
+
+    Attributes:
+        label: how messages call the library.
+        prefix: the beginning of the names of its classes or functions; `names` and `beginnings` their last parts.
+        remedy: which help text says what seeds it.
+        reseeding: last names of what gives it another state.
+        ranged: last names of classes that draw only where an argument is a range (a tuple or a list), or a probability
+            between 0 and 1.
+        methods: beginnings of the methods that draw, besides calling the object; None for functions.
+        since, until: the first and last version that leaves its generator unseeded; () for all.
+        methods_of_start: start methods under which workers begin in the same state.
+        loaders: beginnings of the names of functions that seed it as `worker_init_fn`.
+    """
+
+    label: str
+    prefix: str
+    remedy: str
+    reseeding: frozenset[str]
+    names: frozenset[str] = frozenset()
+    beginnings: tuple[str, ...] = ()
+    ranged: frozenset[str] = frozenset()
+    methods: tuple[str, ...] | None = ()
+    since: tuple[int, ...] = ()
+    until: tuple[int, ...] = ()
+    methods_of_start: tuple[str, ...] = ("fork", "spawn", "forkserver")
+    loaders: str = ""
+
+    def has(self, name: str) -> bool:
+        """Whether a canonical name is one of these."""
+        last = name.rpartition(".")[2]
+        return name.startswith(self.prefix) and (
+            last in self.names or last in self.ranged or bool(self.beginnings and last.startswith(self.beginnings))
+        )
+
+
 class Iterates(NamedTuple):
     """A function whose result goes through the elements of arguments.
 
@@ -338,6 +375,7 @@ class Library(NamedTuple):
         of_the_process: functions whose result stays the same for the life of a training process and all its workers.
         rank_functions: last names of functions that give a process's rank and the like.
         generators: generator objects whose state workers inherit by fork, or by pickling, alike.
+        own_draws: what draws from a generator of the library's own.
         undrawing: members of generators that draw nothing.
         drawing: beginnings of the names of functions that draw from global generators; `reordering` those of them that
             change an order, or draw nothing.
@@ -395,6 +433,7 @@ class Library(NamedTuple):
     of_the_process: frozenset[str] = frozenset()
     rank_functions: frozenset[str] = frozenset()
     generators: Mapping[str, Generator] = NOTHING
+    own_draws: tuple[OwnDraws, ...] = ()
     undrawing: frozenset[str] = frozenset()
     drawing: tuple[str, ...] = ()
     reordering: frozenset[str] = frozenset()

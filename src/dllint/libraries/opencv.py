@@ -1,6 +1,6 @@
 """OpenCV 4.11 and 5.0 (docs.opencv.org; measured as `io.py` and `pickling.py` say)."""
 
-from dllint.libraries.facets import DECODED, Library, Maker, Opener
+from dllint.libraries.facets import DECODED, Library, Maker, Opener, OwnDraws
 from dllint.libraries.pickling import Refusal, instance
 from dllint.screen import Words
 
@@ -86,6 +86,18 @@ LIBRARY = Library(
         "cv2.rotate": Maker("numpy", "same"),
         "cv2.resize": Maker("numpy", "other"),
     },
+    # cv::theRNG, one generator per thread with a constant seed: 4 of 8 draws of cv2.randu were distinct with 2
+    # workers, forked or spawned, and the same 4 in each epoch (5.0.0).
+    own_draws=(
+        OwnDraws(
+            "OpenCV",
+            "cv2.",
+            "opencv",
+            frozenset({"setRNGSeed"}),
+            names=frozenset({"randu", "randn", "randShuffle"}),
+            methods=None,
+        ),
+    ),
     unsplit_packages=frozenset({"cv2"}),
     words=Words(launching=(b"OPENCV_", b"setNumThreads"), in_workers=(b"cv2",)),
 )

@@ -3,64 +3,147 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from dllint.finding import Finding, Place
 from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile
 from dllint.project import Project
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.causes import Causes
+from dllint.rules.data.declared_versions import DeclaredVersions
 from dllint.rules.data.draws_verdict import concerns, judge
+from dllint.rules.data.inherited_generators import InheritedGenerator, InheritedGenerators
 from dllint.rules.data.shared_generators import Generators, SharedGenerator
+from dllint.rules.data.unseeded_draws import UnseededDraw, UnseededDraws
+from dllint.span import Span
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL602"
 
 
+class _Held(NamedTuple):
+    """A generator that workers inherit: how messages call it, what made it, and where; `place` is what to change."""
+
+    held: str
+    api: str
+    remedy: str
+    path: str
+    place: Span
+    statement: Span
+    draws: tuple[Place, ...]
+
+
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
-    generators = Generators(project)
-    kept: Causes[tuple[SharedGenerator, Loader]] = Causes()
+    versions = DeclaredVersions(project)
+    generators, inherited = Generators(project, versions), InheritedGenerators(project)
+    unseeded = UnseededDraws(project, versions)
+    kept: Causes[tuple[_Held, Loader]] = Causes()
     drawn: Causes[tuple[WorkerRun, int, Loader]] = Causes()
+    applied: Causes[tuple[UnseededDraw, Loader]] = Causes()
     old = generators.old_torch()
     for loader in project.loaders:
         regimes = project.regimes(loader)
         workers = loader.workers()
         if not regimes or (workers.count == 1 and loader.flag("persistent_workers")):
             continue
-        decisive = [regime for regime in regimes if regime.shown] or regimes
-        forks = any(regime.method == "fork" for regime in decisive)
+        methods = {regime.method for regime in [regime for regime in regimes if regime.shown] or regimes}
         for shared in generators.shared(loader):
             # A torch.Generator that is pickled to workers is DLL206's: it does not arrive at all.
-            if forks or shared.api.family != "torch":
-                kept.add((shared, loader), (shared.kept.file.path, shared.kept.span))
+            if "fork" in methods or shared.api.family != "torch":
+                kept.add((_kept(shared), loader), (shared.kept.file.path, shared.kept.span), shared.made)
+        for one in inherited.of_loader(loader):
+            if "fork" in methods or one.shared:
+                kept.add((_inherited(one), loader), (one.file.path, one.call))
+        for draw in unseeded.of_loader(loader, methods):
+            applied.add((draw, loader), (draw.file.path, draw.statement))
         if old is not None and workers.count != 1:
             for run, index in generators.global_draws(loader)[:1]:
                 drawn.add((run, index, loader), (run.file.path, index))
     for held in kept:
         yield _of_object(project, held[0][0], [loader for _, loader in held])
+    for group in applied:
+        yield _of_library(project, [draw for draw, _ in group], [loader for _, loader in group])
     for draws in drawn:
         run, index, _ = draws[0]
         yield _of_numpy(project, run, index, [loader for *_, loader in draws], old or "")
 
 
-def _of_object(project: Project, shared: SharedGenerator, loaders: list[Loader]) -> Finding:
-    draws = [Place(file.path, span, "workers draw from it here") for file, span in shared.draws]
-    several = any(loader.workers().count != 1 for loader in loaders)
-    lasting = all(loader.flag("persistent_workers") for loader in loaders)
+def _kept(shared: SharedGenerator) -> _Held:
+    kept = shared.kept
+    return _Held(
+        shared.held,
+        shared.api.label,
+        _remedy(shared.api.family),
+        kept.file.path,
+        kept.span,
+        kept.store.event.span,
+        _places(shared.draws),
+    )
+
+
+def _inherited(one: InheritedGenerator) -> _Held:
+    call = one.file.calls[one.call]
+    return _Held(
+        one.held,
+        one.api.label,
+        _remedy(one.api.family),
+        one.file.path,
+        call.span,
+        call.statement,
+        _places(one.draws),
+    )
+
+
+def _remedy(family: str) -> str:
+    return "main" if family == "numpy" else family
+
+
+def _places(draws: tuple[tuple[SourceFile, Span], ...]) -> tuple[Place, ...]:
+    return tuple(Place(file.path, span, "workers draw from it here") for file, span in draws)
+
+
+def _repeats(loaders: list[Loader]) -> str:
+    """Whether workers repeat one another in every epoch, repeat one another, or one repeats itself."""
+    if all(loader.workers().count == 1 for loader in loaders):
+        return "epochs"
+    return "lasting" if all(loader.flag("persistent_workers") for loader in loaders) else "main"
+
+
+def _of_object(project: Project, one: _Held, loaders: list[Loader]) -> Finding:
     return Finding(
         CODE,
-        shared.kept.file.path,
-        shared.kept.span,
-        ("lasting" if lasting else "main") if several else "epochs",
+        one.path,
+        one.place,
+        _repeats(loaders),
         {
-            "held": shared.held,
-            "api": shared.api.label,
+            "held": one.held,
+            "api": one.api,
             "loader": project.where(loaders[0].file, loaders[0].span),
-            "remedy": "main" if shared.api.family == "numpy" else shared.api.family,
+            "remedy": one.remedy,
         },
-        related=(*draws, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
-        statement=shared.kept.store.event.span,
+        related=(*one.draws, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+        statement=one.statement,
+    )
+
+
+def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loader]) -> Finding:
+    first = min(draws, key=lambda draw: draw.span)
+    places = dict.fromkeys(draw.draw for draw in draws if draw.draw is not None)
+    return Finding(
+        CODE,
+        first.file.path,
+        first.span,
+        "library",
+        {
+            "held": first.held,
+            "library": first.library.label,
+            "loader": project.where(loaders[0].file, loaders[0].span),
+            "remedy": first.library.remedy,
+        },
+        related=(*places, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+        statement=first.statement,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,14 +16,11 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
-from dllint.reading import SETTINGS_BYTES, CannotRead, read, walk
+from dllint.rules.data.declared_versions import DeclaredVersions
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-_PIN = re.compile(r"(?<![\w-])(?:py)?torch\s*(==?|<=?|~=|>=?)\s*(\d+)\.(\d+)")
-_LISTS = re.compile(r"(?:requirements|environment|env|conda)[\w.-]*\.(?:txt|ya?ml)\Z|setup\.py\Z|pyproject\.toml\Z")
 
 
 @dataclass(frozen=True)
@@ -36,22 +31,24 @@ class SharedGenerator:
         held: "Crops.rng", "Crops.transform.rng".
         api: what made it.
         kept: where it is kept.
+        made: the file and the call that make it.
         draws: where workers draw from it.
     """
 
     held: str
     api: Generator
     kept: Kept
+    made: tuple[str, int]
     draws: tuple[tuple[SourceFile, Span], ...]
 
 
 class Generators:
     """Answers about one project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, versions: DeclaredVersions) -> None:
         self.project = project
         self.world = project.world
-        self._pins: list[tuple[tuple[int, int], str]] | None = None
+        self.versions = versions
 
     def shared(self, loader: Loader) -> Iterator[SharedGenerator]:
         """The generators that the workers of a loader draw from, and that nothing seeds again for each."""
@@ -70,7 +67,12 @@ class Generators:
                 continue
             draws = tuple(self._draws(attr, piece.value, api, runs))
             if draws:
-                yield SharedGenerator(f"{name}.{piece.path}", api, kept, draws)
+                yield SharedGenerator(f"{name}.{piece.path}", api, kept, self._made(piece.value), draws)
+
+    @staticmethod
+    def _made(value: Value) -> tuple[str, int]:
+        assert isinstance(value, Instance)
+        return (value.file.path if value.file is not None else "", value.call)
 
     def _pieces(self, loader: Loader) -> Iterator[tuple[str, Piece]]:
         seen: set[tuple[str, Value]] = set()
@@ -159,28 +161,12 @@ class Generators:
 
     def old_torch(self) -> str | None:
         """The requirements file that pins torch below 1.9, in words; None where none does, or another allows more."""
-        if self._pins is None:
-            self._pins = list(self._read_pins())
-        if not self._pins or any(version >= NUMPY_RESEEDED for version, _ in self._pins):
+        pins = self.versions.of("(?:py)?torch")
+        # A lower bound alone lets a torch in that seeds numpy.
+        if not pins or any(one.operator in (">", ">=", "^") or one.version[:2] >= NUMPY_RESEEDED for one in pins):
             return None
-        (major, minor), path = self._pins[0]
-        return f"torch {major}.{minor} in {path}"
-
-    def _read_pins(self) -> Iterator[tuple[tuple[int, int], str]]:
-        root = self.project.settings.root
-        for folder in (root, os.path.join(root, "requirements")):
-            _, folders, names = next(walk(folder), ("", [], []))
-            for name in sorted((*folders, *names)):
-                if _LISTS.match(name):
-                    try:
-                        data = read(os.path.join(folder, name), SETTINGS_BYTES, within=root or None, cut=True)
-                    except CannotRead:
-                        continue
-                    text = data.decode("utf-8", "replace")
-                    for operator, major, minor in _PIN.findall(text):
-                        # A lower bound alone lets a torch in that seeds numpy.
-                        version = (int(major), int(minor)) if operator[0] != ">" else NUMPY_RESEEDED
-                        yield version, self.project.shown(os.path.join(folder, name))
+        major, minor = pins[0].version[:2]
+        return f"torch {major}.{minor} in {pins[0].path}"
 
     def global_draws(self, loader: Loader) -> list[tuple[WorkerRun, int]]:
         """Calls in worker code that draw from numpy's global generator, unless something there seeds it."""

@@ -1,0 +1,135 @@
+"""Generators that worker code reaches by other ways than an attribute of the dataset: a variable of the module, an
+attribute of the class, an item of a list, an object that is the `collate_fn`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, Name, Subscript
+from dllint.inference.values import Class, External, Instance, Unknown
+from dllint.libraries.facets import Generator
+from dllint.libraries.index import GENERATORS, UNDRAWING, WORKER_INFO, canonical
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+_CONSTRUCTORS = ("__init__", "__post_init__", "__new__")
+
+
+@dataclass(frozen=True)
+class InheritedGenerator:
+    """A generator that is made before workers start, and that they draw from.
+
+    Attributes:
+        held: how the first draw names it: "rng", "self.ops['noise']".
+        api: what made it.
+        file, call: the call that makes it.
+        shared: whether workers have the same state under every start method; else under fork alone.
+        draws: where workers draw from it.
+    """
+
+    held: str
+    api: Generator
+    file: SourceFile
+    call: int
+    shared: bool
+    draws: tuple[tuple[SourceFile, Span], ...]
+
+
+class InheritedGenerators:
+    """Answers about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+
+    def of_loader(self, loader: Loader) -> Iterator[InheritedGenerator]:
+        """The generators that workers draw from, where nothing that they run seeds or replaces them, or asks which
+        worker it is."""
+        if any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values):
+            return
+        runs = self.project.worker_runs(loader)
+        if any(
+            str(last_name(run.file.calls[index].func)) in WORKER_INFO
+            for run in runs
+            for index in run.file.calls_of(run.scope)
+        ):
+            return
+        draws: dict[tuple[SourceFile, int], tuple[str, Generator, list[tuple[SourceFile, Span]]]] = {}
+        seeded: set[tuple[SourceFile, int]] = set()
+        for run in runs:
+            for index in run.file.calls_of(run.scope):
+                for made, api, held, name in self._used(run, index):
+                    if name in api.reseeding:
+                        seeded.add(made)
+                    else:
+                        draws.setdefault(made, (held, api, []))[2].append((run.file, run.file.calls[index].span))
+        for made, (held, api, places) in draws.items():
+            if made not in seeded and self._made_before(*made, runs) and not self._replaced(held, runs):
+                file, call = made
+                scope = file.calls[call].scope
+                imported = scope <= 0 or file.scopes[scope].kind == "class"
+                # Workers that import the module again make their own, from the same seed where one is given.
+                shared = api.family != "torch" and (not imported or bool(file.calls[call].args))
+                yield InheritedGenerator(held, api, file, call, shared, tuple(places))
+
+    def _used(self, run: WorkerRun, index: int) -> Iterator[tuple[tuple[SourceFile, int], Generator, str, str]]:
+        """The generators that a call draws from or seeds: the call that makes each, its API, its name, the method."""
+        call = run.file.calls[index]
+        func = call.func
+        if not isinstance(func, Attribute) or func.attr in UNDRAWING:
+            return
+        if not isinstance(func.value, (Name, Attribute, Subscript)):
+            return
+        site = self.world.call_site(run.file, index, run.frame)
+        for value in self.world.values.evaluate(func.value, site):
+            api = _api(value)
+            if api is not None and isinstance(value, Instance) and value.file is not None and value.call >= 0:
+                yield (value.file, value.call), api, render(func.value, run.file), func.attr
+
+    def _made_before(self, file: SourceFile, call: int, runs: list[WorkerRun]) -> bool:
+        """Whether a call runs once, before workers start: as a module is imported, or an object is made."""
+        scope = file.calls[call].scope
+        if any((run.file.path, run.scope) == (file.path, scope) for run in runs):
+            return False
+        if scope <= 0 or file.scopes[scope].kind == "class":
+            return True
+        owner = file.method_of(scope)
+        if owner is None:
+            # A function that makes a generator for whoever calls it: for an item, as far as can be seen from here.
+            return not any(
+                target.function.key == (file.path, scope)
+                for run in runs
+                for index in run.file.calls_of(run.scope)
+                for target in self.world.calls.targets(run.file, index, run.frame)
+            )
+        cls = Class(file, owner)
+        return file.scopes[scope].name in _CONSTRUCTORS or any(
+            (file.path, scope) in self.project.datasets.init_code(one)
+            for one in (cls, *self.world.hierarchy.subclasses(cls))
+        )
+
+    @staticmethod
+    def _replaced(held: str, runs: list[WorkerRun]) -> bool:
+        """Whether worker code binds the name, or the attribute, to something else."""
+        last = held.rpartition(".")[2]
+        for run in runs:
+            if any(store.key in (last, "state") for store in run.file.stores(run.scope)):
+                return True
+            for event in run.file.scopes[run.scope].events:
+                if event.kind == "assign" and event.target == Name(last) and "." not in held:
+                    return True
+        return False
+
+
+def _api(value: object) -> Generator | None:
+    if not isinstance(value, Instance) or not isinstance(value.of, External):
+        return None
+    return GENERATORS.get(canonical(value.of.name).removesuffix("().manual_seed"))

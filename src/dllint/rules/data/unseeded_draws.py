@@ -1,0 +1,146 @@
+"""Draws in workers from generators that libraries keep for themselves, and that torch does not seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, Name
+from dllint.finding import Place
+from dllint.inference import limits
+from dllint.inference.values import Const, Display, External, Instance, Unknown, Value
+from dllint.libraries.contents import held_by
+from dllint.libraries.facets import OwnDraws
+from dllint.libraries.index import OWN_DRAWS, WORKER_INFO, canonical
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
+from dllint.project.loaders import Loader
+from dllint.project.worker_code import WorkerRun
+from dllint.rules.data.declared_versions import DeclaredVersions
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.model import Project
+
+
+@dataclass(frozen=True)
+class UnseededDraw:
+    """An object (or a function) of a library that workers draw random numbers with.
+
+    Attributes:
+        library: whose generator it draws from.
+        held: the class or function as written: "iaa.Add".
+        file, span, statement: where the object is made, or the function called.
+        draw: where workers draw; None for a function, which is called there.
+    """
+
+    library: OwnDraws
+    held: str
+    file: SourceFile
+    span: Span
+    statement: Span
+    draw: Place | None
+
+
+class UnseededDraws:
+    """Answers about one project."""
+
+    def __init__(self, project: Project, versions: DeclaredVersions) -> None:
+        self.project = project
+        self.world = project.world
+        self.versions = versions
+
+    @cached_property
+    def _libraries(self) -> tuple[OwnDraws, ...]:
+        """Those that the project imports, in a version that leaves workers unseeded."""
+        imported = {package for file in self.world.files.values() for package in file.imported_packages()}
+        return tuple(row for row in OWN_DRAWS if row.prefix.partition(".")[0] in imported and self._concerned(row))
+
+    def _concerned(self, row: OwnDraws) -> bool:
+        if not row.until:
+            return True
+        # What is installed is known only where the project names a version that is affected, or the newest below one.
+        declared = self.versions.of(row.prefix.partition(".")[0])
+        lower = [one for one in declared if not one.operator.startswith("<")]
+        return bool(lower) and all(row.since <= one.version <= row.until for one in lower)
+
+    def of_loader(self, loader: Loader, methods: set[str]) -> Iterator[UnseededDraw]:
+        """What the workers of a loader draw with, where nothing that they run seeds it, or asks which worker it is."""
+        libraries = [row for row in self._libraries if methods & set(row.methods_of_start)]
+        start = loader.argument("worker_init_fn").values if libraries else ()
+        if not libraries or any(isinstance(value, Unknown) for value in start):
+            return
+        seeding = {canonical(value.name) for value in start if isinstance(value, External)}
+        runs = self.project.worker_runs(loader)
+        called = {str(last_name(run.file.calls[index].func)) for run in runs for index in run.file.calls_of(run.scope)}
+        if called & WORKER_INFO:
+            return
+        for row in libraries:
+            given = any(row.loaders and name.startswith(row.loaders) for name in seeding)
+            # MONAI's loader seeds by itself.
+            made_by = self.project.external_name(loader.file, loader.call) or ""
+            own_loader = bool(row.loaders) and canonical(made_by).startswith(row.loaders)
+            if not (called & row.reseeding or given or own_loader):
+                yield from self._draws(row, runs)
+
+    def _draws(self, row: OwnDraws, runs: list[WorkerRun]) -> Iterator[UnseededDraw]:
+        for run in runs:
+            if row.methods is None:
+                for index, name in self.project.workers.external_calls(run, row.prefix):
+                    if row.has(name):
+                        call = run.file.calls[index]
+                        held = render(call.func, run.file)
+                        yield UnseededDraw(row, held, run.file, call.span, call.statement, None)
+                continue
+            for index in run.file.calls_of(run.scope):
+                for value in self._called_objects(row, run, index):
+                    found = self._drawing(row, value, 0)
+                    if found is not None and found.file is not None:
+                        call = found.file.calls[found.call]
+                        place = Place(run.file.path, run.file.calls[index].span, "workers draw with it here")
+                        held = render(call.func, found.file)
+                        yield UnseededDraw(row, held, found.file, call.span, call.statement, place)
+
+    def _called_objects(self, row: OwnDraws, run: WorkerRun, index: int) -> Iterator[Value]:
+        """The objects that a call calls, or runs a drawing method of."""
+        func = run.file.calls[index].func
+        if not isinstance(func, (Name, Attribute)):
+            return
+        site = self.world.call_site(run.file, index, run.frame)
+        yield from self.world.values.evaluate(func, site)
+        if isinstance(func, Attribute) and row.methods and func.attr.startswith(row.methods):
+            yield from self.world.values.evaluate(func.value, site)
+
+    def _drawing(self, row: OwnDraws, value: Value, depth: int) -> Instance | None:
+        """The object of the library that draws: the outermost that holds one, as one edit there seeds all."""
+        if not isinstance(value, Instance) or value.call < 0 or not isinstance(value.of, External):
+            return None
+        name = canonical(value.of.name)
+        own = name.startswith(row.prefix)
+        if row.has(name) and (name.rpartition(".")[2] not in row.ranged or self._ranged(value)):
+            return value
+        if limits.EXTERNAL_DEPTH.exceeded(depth):
+            return None
+        inside = (self._drawing(row, one, depth + 1) for one in held_by(self.world, value))
+        found = next((one for one in inside if one is not None), None)
+        return value if own and found is not None else found
+
+    def _ranged(self, value: Instance) -> bool:
+        """Whether an argument is a range, or a probability, to draw from."""
+        actuals = self.world.made_with(value)
+        for actual in (*actuals.positional, *actuals.keywords.values()):
+            if actual.expr is None or actual.site is None:
+                continue
+            for one in self.world.values.evaluate(actual.expr, actual.site):
+                if isinstance(one, Display) and one.kind in ("tuple", "list"):
+                    return True
+                if isinstance(one, Const) and isinstance(one.value, float) and 0 < one.value < 1:
+                    return self._probability(value)
+        return False
+
+    @staticmethod
+    def _probability(value: Instance) -> bool:
+        assert isinstance(value.of, External)
+        return value.of.name.rpartition(".")[2] in ("Fliplr", "Flipud", "Sometimes", "Invert", "Solarize")
