@@ -14,10 +14,10 @@ rules       small queries over the project                   commands, cli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dllint.linter import Report
 
 __version__ = "0.1.0"

@@ -137,6 +137,15 @@ def test_a_programs_own_mistake_is_no_finding(run: Recorded) -> None:
     assert done.death is None
 
 
+def test_a_name_that_is_missing_in_the_main_process_is_no_finding(run: Recorded) -> None:
+    """The same exception is how DLL110 ends, elsewhere."""
+    run.loader()
+    died(run, "NameError", "name 'os' is not defined")
+    elsewhere = run.finding("DLL110", run.lambda_span)
+    assert run.confirm(failed=True).death is None
+    assert run.confirm(elsewhere, failed=True).death is None
+
+
 def test_a_mistake_in_a_worker_is_no_finding(run: Recorded) -> None:
     run.loader()
     died(run, "KeyError", "Caught KeyError in DataLoader worker process 0.\nOriginal Traceback: ...", traceback="...")

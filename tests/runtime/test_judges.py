@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dllint.evidence.wording import said
 from dllint.observation import (
+    Attributes,
     Batch,
     Cuda,
     Draw,
@@ -20,6 +22,7 @@ from dllint.observation import (
     Kept,
     Launch,
     Limits,
+    Line,
     Loader,
     Process,
     Sample,
@@ -90,6 +93,26 @@ def test_no_guard_is_latent_where_a_trial_fails(run: Recorded) -> None:
     )
     verdict, evidence = run.judged(run.finding("DLL102"))
     assert (verdict, "forkserver, the default on Linux from Python 3.14" in evidence) == ("latent", True)
+
+
+@pytest.mark.parametrize(("method", "verdict"), [("spawn", "refuted"), ("fork", "inconclusive")])
+def test_a_name_that_processes_read(run: Recorded, method: str, verdict: str) -> None:
+    run.add(Process, 75, role="child", start_method=method, lines=True).add(Line, 75, path=run.path, line=6)
+    run.records[0] = replace(run.records[0], lines=True)
+    assert run.judged(run.finding("DLL110", run.lambda_span))[0] == verdict
+
+
+@pytest.mark.parametrize(("method", "verdict"), [("spawn", "refuted"), ("fork", "inconclusive")])
+def test_arguments_that_were_sent(run: Recorded, method: str, verdict: str) -> None:
+    run.add(Launch, api="Process", site=Site(run.path, 13, 14, 13, 50), method=method, child=75)
+    assert run.judged(run.finding("DLL209"))[0] == verdict
+
+
+@pytest.mark.parametrize(("fds", "verdict"), [(1020, "confirmed"), (40, "refuted"), (600, "inconclusive")])
+def test_descriptors_of_a_process_with_a_pool(run: Recorded, fds: int, verdict: str) -> None:
+    run.records[0] = replace(run.records[0], lines=True)
+    run.add(Line, path=run.path, line=13).add(Sample, fds=fds, by="launcher").add(Sample, fds=14, by="launcher")
+    assert run.judged(run.finding("DLL308"))[0] == verdict
 
 
 def test_cuda_without_a_device(run: Recorded) -> None:
@@ -266,6 +289,22 @@ def test_storages_against_the_tightest_limit(run: Recorded, count: int, verdict:
     storages(run, count)
     told, evidence = run.judged(run.about_loader("DLL303"))
     assert (told, evidence.split(" (")[0]) == (verdict, f"{count} storages of at most 245")
+
+
+@pytest.mark.parametrize(
+    ("message", "count", "verdict"),
+    [
+        ("counted", 61, "inconclusive"),
+        ("many", 61, "inconclusive"),
+        ("many", 1, "refuted"),
+        ("forkserver", 61, "refuted"),
+    ],
+)
+def test_few_storages_do_not_refute_what_each_of_them_costs(
+    run: Recorded, message: str, count: int, verdict: str
+) -> None:
+    storages(run, count)
+    assert run.judged(run.about_loader("DLL303", message=message))[0] == verdict
 
 
 def test_storages_under_spawn(run: Recorded) -> None:
@@ -611,6 +650,38 @@ def test_one_equal_draw_is_too_few(run: Recorded, code: str) -> None:
     )
 
 
+def ranks(run: Recorded, source: str, of_first: tuple[str, str], of_second: tuple[str, str]) -> Recorded:
+    """What the workers of two processes drew."""
+    for pid, by_worker in ((70, of_first), (75, of_second)):
+        name = f"{pid}.1"
+        run.add(Process, pid, role="child")
+        run.add(Loader, pid, loader=name, site=run.site, workers=2, dataset="__main__.Records")
+        run.add(Iteration, pid, loader=name, method="fork", workers=2)
+        for worker, digests in enumerate(by_worker):
+            for one in digests:
+                values = {"loader": name, "worker": worker, "source": source, "digest": one, "after": one}
+                run.add(Draw, pid + 5 + worker, **values)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "of_first", "of_second", "verdict"),
+    [
+        ("DLL602", "self.rng", ("ab", "cd"), ("ab", "cd"), "confirmed"),
+        ("DLL603", "numpy.random", ("ab", "cd"), ("cd", "ef"), "confirmed"),
+        # Ranks that are seeded alike: DataLoader seeds its workers by their number.
+        ("DLL603", "numpy.random", ("ab", "cd"), ("ab", "cd"), "refuted"),
+        ("DLL602", "self.rng", ("ab", "cd"), ("ef", "gh"), "refuted"),
+    ],
+)
+def test_draws_that_ranks_share(
+    run: Recorded, code: str, source: str, of_first: tuple[str, str], of_second: tuple[str, str], verdict: str
+) -> None:
+    ranks(run, source, of_first, of_second)
+    assert run.judged(run.about_loader(code))[0] == verdict
+    assert run.discovered() == []
+
+
 @pytest.mark.parametrize("code", ["DLL602", "DLL603"])
 def test_an_iterator_that_is_left_at_once_hides_no_repeats(run: Recorded, code: str) -> None:
     drawn(run, ("ab", ""), ("abcd", "abcd"))
@@ -675,9 +746,31 @@ def test_workers_that_start_anew_see_changes(run: Recorded) -> None:
     assert run.judged(run.about_loader("DLL606"))[0] == "refuted"
 
 
-def test_workers_that_live_on(run: Recorded) -> None:
+def lasting(run: Recorded, given: str, held: str) -> Recorded:
+    """Persistent workers, and what an attribute of the dataset was in each epoch: where it is set, and in a worker."""
     run.loader(persistent=True)
-    assert run.judged(run.about_loader("DLL606"))[0] == "inconclusive"
+    for epoch, value in enumerate(given):
+        if epoch:
+            run.add(Iteration, loader="70.1", number=epoch, workers=2, method="fork", persistent=True, fresh=False)
+        run.add(Attributes, loader="70.1", epoch=epoch, values={"inner.epoch": value, "other": "7"})
+    for epoch, value in enumerate(held):
+        run.add(Attributes, 80, loader="70.1", epoch=epoch, worker=0, values={"inner.epoch": value, "other": "7"})
+    return run
+
+
+@pytest.mark.parametrize(
+    ("given", "held", "verdict", "words"),
+    [
+        ("012", "000", "confirmed", "`epoch` was 0, 1, 2 in the process that iterates, and 0, 0, 0 in worker 0"),
+        ("012", "012", "refuted", "`epoch` was 0, 1, 2 in the workers as well"),
+        ("888", "888", "inconclusive", "did not see `epoch` change"),
+        ("012", "", "inconclusive", "did not see `epoch` change"),
+        ("0", "0", "inconclusive", "the run had one epoch only"),
+    ],
+)
+def test_workers_that_live_on(run: Recorded, given: str, held: str, verdict: str, words: str) -> None:
+    told = lasting(run, given, held).judged(run.about_loader("DLL606", values={"attr": "epoch"}))
+    assert told[0] == verdict and words in told[1]
 
 
 def test_an_epoch_that_is_cut_short(run: Recorded) -> None:

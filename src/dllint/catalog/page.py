@@ -12,7 +12,7 @@ from dllint.finding import Severity
 
 FixKind = Literal["safe", "unsafe", "suggestion", "none"]
 FIX_KINDS: tuple[FixKind, ...] = get_args(FixKind)
-Subject = Literal["workers", "loader", "program"]
+Subject = Literal["workers", "loader", "program", "line"]
 SUBJECTS: tuple[Subject, ...] = get_args(Subject)
 RunPlace = Literal["loader", "iteration"]
 RUN_PLACES: tuple[RunPlace, ...] = get_args(RunPlace)
@@ -89,7 +89,8 @@ class RunSection:
 
     Attributes:
         text: the message where only the run saw the hazard; "" takes the page's summary.
-        subject: what the hazard needs: a loader with workers, any loader, or none ("program").
+        subject: what the hazard needs: a loader with workers, any loader, or none ("program"; "line" where the judge
+            answers by the processes that executed the line).
         place: where a hazard that only the run saw is shown: where the loader is built, or where it is iterated.
         alike: codes of rules that a run cannot distinguish from this one: a finding of one stands for the others.
         errors: texts of failures that come from this hazard.

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
-from dllint.commands.exits import CLEAN, status_of
+from dllint.cli import interrupts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 clean, 1 findings, 2 what could not be done. Errors are one line on stderr."""
+    interrupts.end_at_once()
+    status = 1
+    from dllint.commands.exits import status_of
+
     # A shell's `>&-` closes them.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -20,7 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     raw = list(sys.argv[1:] if arguments is None else arguments)
     if not raw and not os.environ.get("_DLLINT_COMPLETE"):
         raw = ["check"]
-    sys.exit(status_of(lambda: _run(raw)))
+    try:
+        status = status_of(lambda: _run(raw))
+    finally:
+        status = interrupts.give_back(status)
+    sys.exit(status)
 
 
 def _run(arguments: list[str]) -> int:
@@ -30,12 +41,15 @@ def _run(arguments: list[str]) -> int:
             from dllint import __version__
 
             print(f"dllint {__version__}")
-            return CLEAN
+            return 0
         case ["rule", code] if not code.startswith("-"):
             from dllint.commands import explain
 
+            interrupts.give_back()
             return explain.rule(code, every=False, as_json=False)
     from dllint.cli.application import app
 
+    if arguments[:1] != ["run"]:
+        interrupts.give_back()
     status: int = app(args=arguments, prog_name="dllint", standalone_mode=False, obj=arguments)
     return status

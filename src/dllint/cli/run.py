@@ -6,6 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from dllint.cli import interrupts
 from dllint.cli.options import (
     FORMAT,
     LIMITS,
@@ -108,5 +109,6 @@ def run(
     from dllint.commands import run as running
     from dllint.commands.settings import split
 
+    interrupts.unwind()
     choice, others = split(options)
     return running.execute(running.Request(choice=choice, **others))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from dllint.evidence.failures import timed_out
 from dllint.finding import Finding
 from dllint.observation import (
+    Attributes,
     Batch,
     Blind,
     Cuda,
@@ -71,6 +72,7 @@ class LoaderRun:
     handles: list[Handle] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
+    attributes: list[Attributes] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
     threads: list[Threads] = field(default_factory=list)
     cuda: list[Cuda] = field(default_factory=list)
@@ -245,6 +247,14 @@ class Seen:
             return True
         return None if any(touches(site, finding) for site in self._blind) else False
 
+    def executed_in(self, finding: Finding) -> list[int]:
+        """The processes that are known to have executed a line of the finding, by their pids."""
+        return sorted({one.pid for one in self._lines if touches(Site(one.path, one.line), finding)})
+
+    def samples_of(self, pid: int) -> list[Sample]:
+        """What a process held, whenever it was looked at."""
+        return [one for one in self.observation.of(Sample) if one.pid == pid]
+
     @functools.cached_property
     def _blind(self) -> set[Site]:
         return {Site(one.path, line) for one in self.observation.of(Blind) for line in one.lines}
@@ -285,6 +295,7 @@ _LISTS = {
     "handle": "handles",
     "draw": "draws",
     "item": "items",
+    "attributes": "attributes",
     "kept": "kept",
     "threads": "threads",
     "cuda": "cuda",

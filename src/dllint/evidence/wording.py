@@ -22,7 +22,8 @@ def mebibytes(size: float) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 worker`, `2 batches`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{'es' if noun == 'batch' else 's'}"
+    plural = "es" if noun.endswith(("s", "ch")) else "s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{plural}"
 
 
 def listed(words: Iterable[str]) -> str:

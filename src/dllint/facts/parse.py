@@ -127,7 +127,7 @@ def _outcomes(sources: Mapping[str, str], jobs: int | None) -> Iterator[tuple[st
                     for path, outcome in zip(largest_first, pool.map(parse, texts, chunksize=BATCH), strict=True):
                         done.add(path)
                         yield path, outcome
-                except KeyboardInterrupt:
+                except (KeyboardInterrupt, SystemExit):
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
         except (OSError, ImportError, BrokenProcessPool):

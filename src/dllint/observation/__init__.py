@@ -39,7 +39,7 @@ from dllint.observation.loaders import (
     Trial,
     Worker,
 )
-from dllint.observation.measures import Cuda, Draw, Handle, Item, Limits, Moment, Sample, Threads
+from dllint.observation.measures import Attributes, Cuda, Draw, Handle, Item, Limits, Moment, Sample, Threads
 from dllint.observation.processes import (
     Blind,
     End,
@@ -62,6 +62,7 @@ __all__ = [
     "KINDS",
     "STACKS",
     "SUFFIX",
+    "Attributes",
     "Batch",
     "Blind",
     "Cuda",

@@ -115,3 +115,14 @@ class Threads(Record, kind="threads"):
     after: int = 0
     names: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attributes(Record, kind="attributes"):
+    """Plain attributes of a loader's dataset when an epoch began, by their path ("transform.probability"): in the
+    process that iterates, where `worker` is None, or in a worker. Only persistent workers are told of by the former."""
+
+    loader: str = ""
+    epoch: int = 0
+    worker: int | None = None
+    values: dict[str, str] = field(default_factory=dict)

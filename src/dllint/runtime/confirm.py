@@ -73,7 +73,9 @@ def _judged(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgeme
     judge = rule.judge if rule is not None else None
     if rule is not None and rule.page.run.subject != "workers":
         if not runs and not seen.died_at(finding) and not seen.launched_at(finding) and judge is not None:
-            return _unseen_line(judge(Case(finding, (), seen, allowed)), seen.executed(finding))
+            told = judge(Case(finding, (), seen, allowed))
+            by_line = rule.page.run.subject == "line" and seen.executed_in(finding)
+            return told if by_line else _unseen_line(told, seen.executed(finding))
         return judge(Case(finding, tuple(runs), seen, allowed)) if judge is not None else Case.inconclusive()
     if not runs:
         return Case.not_reached("this run did not build the DataLoader")

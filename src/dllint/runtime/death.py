@@ -134,12 +134,15 @@ def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Findin
             continue
         on_line = any(touches(site, finding) for site in frames)
         own = any(run in failure.runs for run in seen.matching(finding))
-        if on_line or own or (not failure.runs and not _about_a_loader(finding)):
+        if on_line or own or (not failure.runs and _subject(finding.code) == "program"):
             decided = finding.verdict not in ("confirmed", "latent")
             ranked.append((failure.codes.index(finding.code) + 10 * decided, 1 - on_line, order, finding))
     if ranked:
         return min(ranked, key=lambda one: one[:3])[3]
     if failure.end is None and failure.codes[0] != "DLL205":
+        return None
+    if _subject(failure.codes[0]) == "line":
+        # A NameError alone is a bug like any other.
         return None
     run = failure.runs[-1] if failure.runs else None
     site = run.loader.site if run is not None else failure.end.site if failure.end is not None else None
@@ -149,6 +152,6 @@ def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Findin
     return found_by_run(rule, site, run) if site is not None and rule is not None else None
 
 
-def _about_a_loader(finding: Finding) -> bool:
-    rule = registry.find(finding.code)
-    return rule is None or rule.page.run.subject != "program"
+def _subject(code: str) -> str:
+    rule = registry.find(code)
+    return rule.page.run.subject if rule is not None else "workers"

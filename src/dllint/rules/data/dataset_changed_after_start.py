@@ -13,6 +13,7 @@ from dllint.rules.data.dataset_changes import Change, DatasetChanges
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
+    from dllint.evidence.loader_runs import LoaderRun
 
 CODE = "DLL606"
 
@@ -46,9 +47,34 @@ def judge(case: Case) -> Judgement:
     lasting = [run for run in case.runs if any(one.persistent for one in run.iterations)]
     if not lasting:
         return case.refuted("its workers start again in each epoch, with a new copy of the dataset")
-    again = [run for run in lasting if any(not one.fresh for one in run.iterations)]
-    if again:
-        return case.inconclusive(
-            "its workers lived through several epochs; the run did not record whether they missed a change"
-        )
-    return case.inconclusive("the run had one epoch only")
+    if not any(not one.fresh for run in lasting for one in run.iterations):
+        return case.inconclusive("the run had one epoch only")
+    attr = str(case.finding.values.get("attr", ""))
+    reached = ""
+    for run in lasting:
+        for path in dict.fromkeys(path for one in run.attributes for path in one.values):
+            if path.rpartition(".")[2] != attr:
+                continue
+            given = _by_epoch(run, path, None)
+            for worker in dict.fromkeys(one.worker for one in run.attributes if one.worker is not None):
+                held = _by_epoch(run, path, worker)
+                both = [epoch for epoch in given if epoch in held]
+                if len({given[epoch] for epoch in both}) < 2:
+                    continue
+                words = ", ".join(given[epoch] for epoch in both)
+                if any(given[epoch] != held[epoch] for epoch in both):
+                    kept = ", ".join(held[epoch] for epoch in both)
+                    return case.confirmed(
+                        f"`{attr}` was {words} in the process that iterates, and {kept} in worker {worker}"
+                    )
+                reached = f"`{attr}` was {words} in the workers as well"
+    if reached:
+        return case.refuted(reached)
+    return case.inconclusive(
+        f"its workers lived through several epochs; the run did not see `{attr}` change, or cannot compare its values"
+    )
+
+
+def _by_epoch(run: LoaderRun, path: str, worker: int | None) -> dict[int, str]:
+    """The values that an attribute had when epochs began: in a worker, or in the process that iterates."""
+    return {one.epoch: one.values[path] for one in run.attributes if one.worker == worker and path in one.values}

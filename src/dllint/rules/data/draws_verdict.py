@@ -40,6 +40,8 @@ def judge(case: Case) -> Judgement:
                 alone = alone or _repeats((draw.worker, draw.digest) for draw in own)[2] > 0
             if _over_epochs(draws):
                 return case.confirmed(f"{source} made the same {counted(distinct, 'draw')} in every epoch")
+    if case.finding.origin == "static" and (across := _across_processes(case.runs)):
+        return case.confirmed(across)
     if once:
         return case.inconclusive("workers drew the same numbers once, which is too few to tell")
     if alone:
@@ -49,6 +51,29 @@ def judge(case: Case) -> Judgement:
     if case.runs and all(run.count < 2 for run in case.runs):
         return case.inconclusive("its loader ran with one worker")
     return case.inconclusive("the run recorded no draws of more than one worker")
+
+
+def _across_processes(runs: Iterable[LoaderRun]) -> str:
+    """What workers of different processes drew alike, as those of the ranks of one program; "" for nothing.
+
+    DataLoader itself seeds the global generators, by the number of the worker: ranks that are seeded alike, often on
+    purpose, have workers of the same number that draw alike.
+    """
+    made: dict[tuple[str, int], dict[str, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
+    for run in runs:
+        for draw in run.draws:
+            made[draw.source, draw.epoch][draw.digest + draw.after].add((run.loader.pid, draw.worker))
+    for (source, _), by_digest in made.items():
+        shared = [
+            workers
+            for workers in by_digest.values()
+            if len({pid for pid, _ in workers}) > 1
+            and (source not in GLOBAL_SOURCES or len({number for _, number in workers}) > 1)
+        ]
+        if len(shared) > 1:
+            processes = len({pid for workers in by_digest.values() for pid, _ in workers})
+            return f"{counted(len(shared), 'draw')} from {source} are the same in workers of {processes} processes"
+    return ""
 
 
 def _repeats(draws: Iterable[tuple[int, str]]) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dllint.evidence.thresholds import FAR, NEAR
 from dllint.facts.nodes import CallRef
 from dllint.finding import Finding, Place
 from dllint.inference.values import Const, Function, Value
@@ -97,4 +98,15 @@ def judge(case: Case) -> Judgement:
     for end in case.seen.died_at(case.finding):
         if any(sign in f"{end.exception}: {end.text}" for sign in ("ancdata", "Too many open files")):
             return case.confirmed(f"{end.exception}: {end.text}")
-    return case.inconclusive("the run does not count the tensors that a pool returns")
+    open_files = [
+        sample.fds
+        for pid in case.seen.executed_in(case.finding)
+        for sample in case.seen.samples_of(pid)
+        if sample.fds is not None
+    ]
+    if not open_files:
+        return case.inconclusive("the run did not count the descriptors of the process that uses the pool")
+    both = f"the process had up to {max(open_files):,} file descriptors open, and {OPEN_FILES:,} are the usual limit"
+    if max(open_files) >= NEAR * OPEN_FILES:
+        return case.confirmed(both)
+    return case.refuted(both) if max(open_files) < FAR * OPEN_FILES else case.inconclusive(both)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dllint.evidence.wording import said
+from dllint.evidence.wording import counted, said
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
 from dllint.project.process_starts import Starting
@@ -119,4 +119,13 @@ def judge(case: Case) -> Judgement:
     for trial in case.failed_trials:
         if "NameError" in f"{trial.text}\n{trial.stderr}":
             return case.latent(f"fails under {case.where(trial.method)} with a NameError")
+    read_in = [
+        case.seen.processes[pid]
+        for pid in case.seen.executed_in(case.finding)
+        if pid in case.seen.processes and case.seen.processes[pid].start_method in ("spawn", "forkserver")
+    ]
+    if read_in:
+        return case.refuted(
+            f"{counted(len(read_in), 'process')} started by {read_in[0].start_method} came here without a NameError"
+        )
     return case.inconclusive("the run did not record this name being read in a process that was not forked")
