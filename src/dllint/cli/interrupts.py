@@ -9,9 +9,12 @@ import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
-_DEFAULTS = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+    Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+
+_DEFAULTS: "Mapping[str, Handler]" = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
 _came: "list[int]" = []
 
 
