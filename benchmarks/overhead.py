@@ -1,9 +1,11 @@
-"""What `dllint run`'s instrumentation takes: processor time at the start of a process, and time a batch of free items.
+"""What `dllint run`'s instrumentation takes: processor time at the start of a process and per epoch, and time per batch
+of free items.
 
     python benchmarks/overhead.py [--python INTERPRETER] [--repeat 10] [--json]
 
-INTERPRETER needs torch. Programs are run in turn with and without the instrumentation; of several repeats the least
-counts. Items that cost nothing make the batch's own way through the loader all that there is to be slowed.
+INTERPRETER needs torch and NumPy. Programs are run in turn with and without the instrumentation, in as many pairs as
+`--repeat` says. Of starts and epochs the median of the pairs is shown, with the least and the most. Of batches the
+least counts: items that cost nothing make the batch's own way through the loader all that there is to be slowed.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,39 @@ if __name__ == "__main__":
         print(time.process_time() - since, time.perf_counter() - waited)
 """
 
+EPOCHS = """
+import os, resource, sys, time
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Work(Dataset):
+    def __init__(self): self.table = np.random.default_rng(0).random((1024, 512), dtype=np.float32)
+    def __len__(self): return len(self.table)
+    def __getitem__(self, index):
+        row = self.table[index]
+        for _ in range(400): row = np.sort(row[::-1])
+        return torch.from_numpy(row.copy())
+
+def used():
+    # Seconds of the processor, of this process, of its children that ended, and of its workers.
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = time.process_time() + ended.ru_utime + ended.ru_stime
+    for child in open(f"/proc/self/task/{{os.getpid()}}/children").read().split():
+        for task in os.listdir(f"/proc/{{child}}/task"):
+            total += int(open(f"/proc/{{child}}/task/{{task}}/schedstat").read().split()[0]) / 1e9
+    return total
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    lasting = dict(persistent_workers=True, multiprocessing_context="{method}")
+    loader = DataLoader(Work(), batch_size=8, num_workers=2, **lasting)
+    for epoch in range(4):
+        since = used()
+        for batch in loader: pass
+        print(used() - since)
+"""
+
 
 def environment(scratch: str | None) -> dict[str, str]:
     """The environment of a program; with a scratch directory, that of an instrumented one."""
@@ -64,6 +100,29 @@ def batch_us(python: str, batches: int, batch_size: int, workers: int, scratch: 
     done = subprocess.run([python, "-c", program], env=environment(scratch), check=True, capture_output=True, text=True)
     column = 1 if workers else 0
     return 1e6 * min(float(line.split()[column]) for line in done.stdout.splitlines()) / batches
+
+
+def epochs_s(python: str, method: str, scratch: str | None) -> tuple[float, float]:
+    """Seconds of the processor of the first epoch, and of the later ones together, of all processes."""
+    from dllint.probe import plan
+
+    with tempfile.TemporaryDirectory() as directory:
+        program = Path(directory, "train.py").resolve()
+        program.write_text(EPOCHS.format(method=method))
+        if scratch is not None:
+            # Every line counts as one that the check has a finding on.
+            lines = range(1, EPOCHS.count("\n") + 1)
+            (Path(scratch) / plan.LINES).write_text("".join(f"{line} {program}\n" for line in lines))
+        words = [python, str(program)]
+        done = subprocess.run(words, env=environment(scratch), check=True, capture_output=True, text=True)
+    first, *later = map(float, done.stdout.split())
+    return first, sum(later)
+
+
+def spread(values: Iterable[float]) -> dict[str, float]:
+    """The median of pairs, the least and the most."""
+    each = sorted(values)
+    return {"median": round(statistics.median(each), 4), "least": round(each[0], 4), "most": round(each[-1], 4)}
 
 
 def compared(repeat: int, measure: Callable[[str | None], float], scratch: str) -> dict[str, float]:
@@ -94,6 +153,18 @@ def main() -> int:
             told[name] = compared(
                 options.repeat, lambda where, text=program: processor_ms(options.python, text, where), scratch
             )
+        starts = [
+            (processor_ms(options.python, START, None), processor_ms(options.python, START, scratch))
+            for _ in range(options.repeat)
+        ]
+        told["start of a process, ratio"] = spread(after / before for before, after in starts)
+        for method in ("fork", "spawn"):
+            epochs = [
+                (epochs_s(options.python, method, None), epochs_s(options.python, method, scratch))
+                for _ in range(options.repeat)
+            ]
+            told[f"first epoch, {method}, seconds more"] = spread(after[0] - before[0] for before, after in epochs)
+            told[f"later epochs, {method}, ratio"] = spread(after[1] / before[1] for before, after in epochs)
         for name, batches, size, workers in (
             ("batch of 1, no workers, us", 20000, 1, 0),
             ("batch of 32, no workers, us", 5000, 32, 0),

@@ -32,9 +32,8 @@ def _load(package):
 
     The package itself runs only when somebody asks for what it offers.
     """
-    from importlib.machinery import PathFinder
-
-    spec = PathFinder.find_spec("dllint", [os.path.dirname(package)])
+    # That of importlib.machinery, which every process would pay half a millisecond for.
+    spec = sys.modules["_frozen_importlib_external"].PathFinder.find_spec("dllint", [os.path.dirname(package)])
     module = type(sys)("dllint")
     module.__file__ = spec.origin
     module.__path__ = [package]
