@@ -1,4 +1,4 @@
-"""A directory of entries that are kept from one run to the next: facts of files, reports of projects.
+"""A cache directory on disk: the facts of files and the reports of projects, kept between checks.
 
 Each entry stands behind a checksum that only this user can make: one that is cut short, altered, or brought by a
 repository counts as absent. A directory that cannot be written is no cache, silently. One that holds something else is

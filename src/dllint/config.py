@@ -58,7 +58,7 @@ BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a check. Paths are absolute; `rules` holds the option tables of single rules.
+    """The settings of a check. Paths are absolute; `rules` has the option tables of single rules.
 
     `origin` is the file that the settings were read from, `None` where none was used.
     """
@@ -154,7 +154,7 @@ def load(
     """The settings for a check of `paths`.
 
     Args:
-        paths: what is to be checked; the search for pyproject.toml goes upward from there.
+        paths: the files and directories to check; the search for pyproject.toml goes upward from there.
         config: a TOML file to use in the place of the one found: `[tool.dllint]`, or the keys at its top level.
         isolated: read no file at all.
         overrides: keys as in `[tool.dllint]`, from the command line. `select` replaces the file's selection;
@@ -181,7 +181,7 @@ def load(
 
 
 class _Rules(NamedTuple):
-    """The known rules: the options of each by its code, and the codes by their names."""
+    """The rules that exist: the options of each by its code, and the codes by their names."""
 
     options: Mapping[str, Mapping[str, Any]]
     names: Mapping[str, str]

@@ -26,7 +26,7 @@ _LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_NUMBER}}}")
 
 
 class Malformed(ValueError):
-    """A document that is not used; the message is one line."""
+    """A document that cannot be parsed, or is too large; the message is one line."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:

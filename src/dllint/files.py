@@ -36,7 +36,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file gave no facts, and where: a message of DLL001's page with its values."""
+    """Why a file could not be read or parsed, and where: the key of a message of DLL001's page, with its values."""
 
     message: str
     values: Mapping[str, str]
@@ -44,7 +44,7 @@ class Unreadable:
 
 
 class Undecodable(Exception):
-    """Bytes that are no text in the encoding that they declare. `message` is one line; `line` counts from 1."""
+    """Bytes that cannot be decoded in the encoding that they declare. `message` is one line; `line` counts from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(f"{message} (line {line})")
@@ -54,7 +54,7 @@ class Undecodable(Exception):
 
 @dataclass
 class Discovery:
-    """What a list of paths stands for.
+    """The files that a list of paths selects.
 
     Attributes:
         files: absolute paths, sorted, each file once.
@@ -156,7 +156,7 @@ def _known_encoding(name: str, marked: bool, line: int) -> str:
 
 
 def decode(data: bytes) -> str:
-    """The text of a source file without its byte-order mark; line ends stay as they are.
+    """The text of a source file without its byte-order mark; line ends are not changed.
 
     Raises:
         Undecodable: if the bytes are no text in their encoding, or hold a null byte.
@@ -210,7 +210,7 @@ _Rules = list[tuple[str, Patterns]]
 
 
 class _Walk:
-    """Looks for the Python files of directories.
+    """Searches directories for Python files.
 
     Args:
         excluded: what the configuration leaves out.

@@ -51,7 +51,7 @@ class RemoveArgument:
 
 @dataclass(frozen=True)
 class ReplaceExpression:
-    """Put the expression `code` in the place of the expression at `span`."""
+    """Replace the expression at `span` by the expression `code`."""
 
     path: str
     span: Span
@@ -76,7 +76,7 @@ class InsertStatement:
 
 @dataclass(frozen=True)
 class AddImport:
-    """Make sure that the file has `import module` (or `from module import name`); nothing is added where it has.
+    """Add `import module` (or `from module import name`) unless the file already has it.
 
     It goes after the module's last top-of-file import, or after the docstring and `__future__` imports.
     """
@@ -88,7 +88,7 @@ class AddImport:
 
 @dataclass(frozen=True)
 class ReplaceComment:
-    """Put `text` in the place of the comment at `span`.
+    """Replace the comment at `span` by `text`.
 
     An empty text removes the comment and the blanks before it.
     """
@@ -100,7 +100,7 @@ class ReplaceComment:
 
 @dataclass(frozen=True)
 class ReplaceString:
-    """Put the string `new` in the place of every string literal `old` inside `span`, keeping its quotes."""
+    """Replace every string literal `old` inside `span` by the string `new`, keeping its quotes."""
 
     path: str
     span: Span

@@ -24,7 +24,7 @@ _DIRECTORY = 0o040000
 
 
 class CannotTell(Exception):
-    """The index cannot be read; the message is a few words."""
+    """The git index cannot be read; the message says why, in a few words."""
 
 
 def git_directory(root: str) -> str:
@@ -64,7 +64,7 @@ def tracked(root: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 class _Misread(Exception):
-    """The bytes are no entries with object names of that length."""
+    """The bytes of the index are not entries with object names of the assumed length."""
 
 
 def _names(data: bytes, object_name: int, suffixes: tuple[bytes, ...]) -> set[bytes]:

@@ -1,4 +1,4 @@
-"""Reports kept from one run to the next, so that a project in which nothing has changed is not analysed again.
+"""Reports kept between checks, so that a project without changes is not analysed again.
 
 A report is found by all that a check is given: the contents of the files, the settings, this program. It is kept under
 a second name, made of what the analysis reads of the files (their facts), which an edit of a comment leaves as it is.
@@ -38,7 +38,7 @@ Edits = Mapping[tuple[finding.Edit, ...], tuple[TextEdit, ...]]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a check found, as far as it does not follow from what it was given.
+    """The part of a report that must be stored: everything that a later check cannot derive from its input.
 
     Attributes:
         named: the files that findings, their traces and their fixes name.
@@ -112,7 +112,7 @@ def _program() -> bytes:
 
 
 class KeptReports:
-    """The reports in a cache directory; without one nothing is kept."""
+    """The reports stored in a cache directory; without a directory none are stored."""
 
     def __init__(self, directory: Optional[str]) -> None:
         self._entries = CacheDirectory(directory)

@@ -1,4 +1,4 @@
-"""Which file an import statement means: dotted module names to paths, by the layout of the files alone.
+"""Resolves dotted module names to paths, by the layout of the files alone.
 
 A directory without an `__init__.py` may stand on `sys.path` (a checkout's top, a `src/` layout, the folder of a
 script that is started there), so absolute imports are matched against every such directory, the importer's own first.
@@ -17,7 +17,7 @@ INSTALLED = frozenset(
 
 
 class ModuleIndex:
-    """The modules that a set of paths makes up. Paths come back exactly as they were given."""
+    """The modules that a set of paths defines. Paths are returned exactly as they were passed in."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._path: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Processor time of one check, by step, by rule and by kind of question, for `dllint check --profile-rules`."""
+"""CPU time of one check, by step, by rule and by kind of query, for `dllint check --profile-rules`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 @dataclass
 class Questions:
-    """Questions of one kind.
+    """The queries of one kind: how many, and their CPU time.
 
     Attributes:
-        seconds: processor time spent on them, without the questions that they asked in turn.
-        times: how often each one was worked out, by what it is about.
+        seconds: processor time spent on them, without the queries that they made in turn.
+        times: how often each one was computed, by its argument.
     """
 
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Whether a project gets along with forkserver as its default: what a check for Python 3.14 says in the end."""
+"""Whether a project works with forkserver as its default: the summary of `dllint check --target-python 3.14`."""
 
 from __future__ import annotations
 

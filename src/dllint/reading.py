@@ -1,4 +1,4 @@
-"""The one reader of files that a repository brings: regular files only, never more than a stated number of bytes.
+"""The only reader of files of a checked repository: regular files, and never more than a given number of bytes.
 
 A named pipe would block forever, a device such as `/dev/zero` never ends, and a link may lead to a file that the
 repository has no business with. Whatever a project holds is therefore opened here and nowhere else.

@@ -43,7 +43,7 @@ _SELECTOR = re.compile(r"DLL\d{0,3}\Z")
 
 
 class RegistryError(RuntimeError):
-    """Pages and rule modules do not fit together: a fault of this program, told in one line."""
+    """Pages and rule modules do not match: a bug in dllint itself, reported in one line."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def nearest(code: str) -> str | None:
 
 
 def unpaired() -> list[str]:
-    """What does not fit together, a line each: pages without a module, modules without a page.
+    """Mismatches, one per line: pages without a module, modules without a page.
 
     A module with a function `check` is that of a rule; the others hold what rules of the family ask.
     """

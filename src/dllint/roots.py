@@ -1,4 +1,4 @@
-"""The top of a project that nothing marks: the topmost directory from which its imports resolve."""
+"""The root of a project without a marker file: the topmost directory from which its imports resolve."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Ending = Literal["finished", "shortened", "failed", "killed", "hung", "interrupt
 
 @dataclass(frozen=True)
 class Exit:
-    """The end of the program.
+    """How the program ended.
 
     Attributes:
         code: its exit code; negative is the signal that ended it, `None` where we ended it.
@@ -127,7 +127,7 @@ class LoaderReport:
 
 @dataclass(frozen=True)
 class Written:
-    """A file that the program wrote, and that was put aside: its path, what became of it there, its size in bytes."""
+    """A file that the program wrote into the run's layer: its path, whether it is new or changed, its size in bytes."""
 
     path: str
     how: Literal["new", "changed", "deleted", "moved"]
@@ -156,7 +156,7 @@ class Isolation:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a run gave.
+    """The report of one run.
 
     Attributes:
         directory: where the program was started.

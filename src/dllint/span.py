@@ -1,4 +1,4 @@
-"""Where something stands in a source text."""
+"""Positions in source text: a span from line and column to line and column."""
 
 from __future__ import annotations
 

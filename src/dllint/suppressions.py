@@ -1,4 +1,4 @@
-"""Comments that silence findings, and what to say about those that do not.
+"""Comments that silence findings, and findings about comments that silence nothing.
 
 # dllint: ignore[DLL201] reason      findings whose place, or whose statement's first or last line, is here
 # dllint: ignore[DLL201, DLL5]       a prefix stands for all codes that start with it
@@ -70,7 +70,7 @@ class Suppression:
     used: set[str] = field(default_factory=set)
 
     def silences(self, finding: Finding) -> bool:
-        """Whether the finding's place and code are meant. Remembers the code that it was silenced by."""
+        """Whether the comment applies to the finding's place and code. Remembers the code that silenced it."""
         if finding.code == NEVER_SUPPRESSED or (self.kind != "ignore-file" and self.line not in _lines(finding)):
             return False
         if self.blanket:

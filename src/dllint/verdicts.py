@@ -1,4 +1,4 @@
-"""`dllint check --with-run run.json`: the verdicts of an earlier run, beside the findings of a check.
+"""Joins the findings of a check with the verdicts of an earlier run, for `dllint check --with-run run.json`.
 
 A finding is known again by its code and its place. Paths are compared from the directory of the run and from the one of
 the check, so that a run of another checkout serves too.

@@ -36,7 +36,7 @@ def parse_yaml(text: str) -> Any:
             raise Malformed(f"nested more than {DEEPEST} deep")
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        # `!!bool foo`, `!!int ""` and the like raise whatever the conversion does.
+        # `!!bool foo` and `!!int ""` raise whatever the conversion raises.
         raise Malformed(" ".join(str(error).split())) from None
 
 

@@ -1,4 +1,4 @@
-"""The head of a rule page: its title and its TOML block, checked key by key."""
+"""Reads the head of a rule page: its title and its TOML block, every key of which is checked."""
 
 from __future__ import annotations
 

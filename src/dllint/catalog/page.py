@@ -1,4 +1,4 @@
-"""A rule page: its head, and its body, which is parsed on demand."""
+"""A rule page: its title and TOML block, and its body, which is parsed on demand."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ErrorText:
     Attributes:
         text: a regular expression, found anywhere in the exception and its traceback.
         cause: what happened, in a clause.
-        also: codes of other rules whose hazard can end so, likeliest first.
+        also: codes of other rules whose hazard can cause the same error, likeliest first.
     """
 
     text: str
@@ -85,7 +85,7 @@ class ErrorText:
 
 @dataclass(frozen=True)
 class RunSection:
-    """What a run needs to know of a rule.
+    """The `[run]` table of a page: how `dllint run` reports the rule.
 
     Attributes:
         text: the message where only the run saw the hazard; "" takes the page's summary.
@@ -105,7 +105,7 @@ class RunSection:
 
 @dataclass(frozen=True)
 class RulePage:
-    """One page.
+    """The page of one rule: what its TOML block says, and its Markdown body.
 
     Attributes:
         severity: what a finding has when the rule does not say otherwise.

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line: options and help texts, declared for typer."""
 
 from __future__ import annotations
 

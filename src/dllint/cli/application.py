@@ -1,4 +1,4 @@
-"""The commands as typer needs them declared. What a command does is imported when it runs."""
+"""The commands, declared for typer. Each imports its implementation when it runs, so that `dllint` starts quickly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Without a command, `dllint` checks the project around the current directory, as 
 
 
 class _PlainHelp:
-    """A command whose help shows what values are, and not their Python types."""
+    """A command whose `--help` shows what its values are instead of their Python types."""
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]

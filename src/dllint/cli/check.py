@@ -1,4 +1,4 @@
-"""`dllint check`"""
+"""The options of `dllint check`"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small commands: what is in force at a place, a rule, a setting, this machine, the cache, the version."""
+"""The commands that only answer a question: `trace`, `rule`, `config`, `doctor`, `clean`, `version`."""
 
 from __future__ import annotations
 

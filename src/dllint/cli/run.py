@@ -1,4 +1,4 @@
-"""`dllint run`"""
+"""The options of `dllint run`"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What each command does, from settings to the exit code."""
+"""The implementation of each command, from settings to the exit code."""

@@ -1,4 +1,4 @@
-"""How a check ends: what goes to stderr, the report, the exit code."""
+"""The end of a check: writes warnings to stderr, writes the report, and chooses the exit code."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Check:
-    """A request with what follows from it."""
+    """A request and everything derived from it: the settings, the report, the fixes."""
 
     request: Request
     settings: Settings

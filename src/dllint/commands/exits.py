@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and an error as one line on stderr."""
+"""The end of a command: its exit code, and an error as one line on stderr."""
 
 from __future__ import annotations
 

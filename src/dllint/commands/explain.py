@@ -1,4 +1,4 @@
-"""`dllint rule` and `dllint config`: what the pages and the settings say about themselves."""
+"""What `dllint rule` and `dllint config` do: print the page of a rule and the description of a setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--fix`, `--diff` and `--add-ignore`: what changes files."""
+"""The options that change files: `--fix`, `--diff` and `--add-ignore`."""
 
 from __future__ import annotations
 

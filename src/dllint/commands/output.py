@@ -1,4 +1,4 @@
-"""Output beside the report: errors and warnings, colours, files that options name, and a progress bar."""
+"""Output other than the report: errors and warnings, colours, output files, and the progress bar."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
 
 
 class _Bar:
-    """Refreshed by the work itself: a thread would live on in forked processes."""
+    """A progress bar without a thread, which forked processes would inherit: the work itself refreshes it."""
 
     PATIENCE_S = 1.0
     BETWEEN_S = 0.1

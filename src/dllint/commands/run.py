@@ -1,4 +1,4 @@
-"""`dllint run`: a program under instrumentation, and what its run says of the project."""
+"""What `dllint run` does: runs a program under instrumentation and reports a verdict for every finding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_LINES = 200
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked on the command line.
+    """The options of `dllint run`, as the command line gives them.
 
     Attributes:
         words: the positional words: the program, and options of its own.
@@ -60,7 +60,7 @@ class Request:
 
     @property
     def command(self) -> Command:
-        """What is to be run."""
+        """The script, module or command to run."""
         before = len(self.raw) - len(self.words) - 1
         if self.words and not self.module and 0 <= before < len(self.raw) and self.raw[before] == "--":
             return Command("command", tuple(self.words))

@@ -1,4 +1,4 @@
-"""The settings that a command runs with: what its options say, over the project's configuration."""
+"""The settings of a command: its options override the project's configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dllint.config import KEYS, ConfigError, Settings
 
 @dataclass(frozen=True)
 class Choice:
-    """What the command line says about settings.
+    """The settings that command line options override.
 
     Attributes:
         config: a TOML file to read in the place of pyproject.toml.

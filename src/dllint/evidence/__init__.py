@@ -7,7 +7,7 @@ judgement    a verdict on a case, and the evidence for it, one line each
 A rule that a run can speak of has two functions beside its `check`:
 
     def judge(case: Case) -> Judgement          what the run showed of one of the rule's findings
-    def concerns(run: LoaderRun) -> bool        whether a loader of which no finding speaks shows signs of the hazard
+    def concerns(run: LoaderRun) -> bool        whether a loader without a finding shows signs of the hazard
 
 Both read records and nothing else. A rule without `judge` is inconclusive where its loader ran, and not reached where
 it did not; a rule without `concerns` is never found by a run alone.

@@ -1,4 +1,4 @@
-"""Failures and their meaning: the exceptions that data loading hazards end in, by their text.
+"""The error texts that data loading hazards end with, and the rules whose hazard each text points to.
 
 The texts, here and in the pages of the rules, are those of CPython 3.10 to 3.14 and torch 2; which rule's hazard each
 comes from is measured. Patterns are compiled when a run is judged, which a static check never does.
@@ -14,7 +14,7 @@ from dllint.catalog import pages
 
 
 class Signature(NamedTuple):
-    """A text that a failure shows, the rules whose hazard ends so (likeliest first), and what happened, in a clause."""
+    """An error text, the rules whose hazard causes it (likeliest first), and what happened, in a clause."""
 
     pattern: re.Pattern[str]
     codes: tuple[str, ...]

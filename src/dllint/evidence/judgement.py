@@ -1,4 +1,4 @@
-"""The input and the answer of a rule's judge."""
+"""The input and the result of a rule's `judge` function, which turns a run into a verdict on a finding."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Case:
-    """A finding with what the run saw of it.
+    """A finding, and the records of the run that concern it.
 
     Judges build their answer by its methods, `case.confirmed("…")`, so that a rule's module imports none of this.
 
     Attributes:
-        runs: its loaders that ran with workers; all of its loaders where the rule's page says that the hazard needs no
+        runs: its loaders that ran with workers; all of its loaders where, by the rule's page, the hazard needs no
             workers.
         allowed: the start methods that are a default somewhere in the targets, with the words for where.
     """

@@ -52,7 +52,7 @@ PREFETCH = 2
 
 @dataclass
 class LoaderRun:
-    """All that the records say of one DataLoader object.
+    """All records of one DataLoader object.
 
     `process` is the one that iterated it; `others` are the start methods that its workers may have elsewhere, by the
     defaults of the targets: none where the loader or a launcher says which one it is.
@@ -145,7 +145,7 @@ class LoaderRun:
 
 
 class Seen:
-    """The records of a run, joined.
+    """The records of a run, grouped by loader.
 
     Attributes:
         runs: every loader that was built, oldest first.
@@ -278,7 +278,7 @@ class Seen:
 
     @staticmethod
     def owner(path: str, line: int) -> str:
-        """The qualified name of what holds a line: "Records.__init__", "main.<locals>.build", "" at the top level."""
+        """The qualified name of the function or class around a line: "main.<locals>.build", "" at the top level."""
         around = sorted(
             [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
             + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]

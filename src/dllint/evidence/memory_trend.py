@@ -1,4 +1,4 @@
-"""Whether the memory of workers grows on and on, by what they hold after 1, 2, 4, 8, … batches.
+"""Decides whether the memory of workers keeps growing, from its size after 1, 2, 4, 8, … batches.
 
 An allocator takes memory for the first batches, keeps it, and gives some of it back: that is a step, then a plateau.
 What the program keeps, or the pages that it copies by touching them, grows with every batch. Each worker returns the
@@ -22,7 +22,7 @@ _ALIKE = 4
 
 
 class Trend(NamedTuple):
-    """How the workers of a loader grew.
+    """The growth of a loader's workers over a run.
 
     `growing` of `workers` did so in each look as long as they grew at all. `most` is what the largest of these took for
     itself after its second batch, in bytes; `largest` what one took since its first batch, and `own` what all did;

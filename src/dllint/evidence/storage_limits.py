@@ -1,4 +1,4 @@
-"""The most storages that can be sent, by start method and sharing strategy; nothing is sent to forked workers:
+"""How many tensor storages can be sent to workers, by start method and sharing strategy; forked workers are sent none:
 
 | limit             | under                       | most storages                                       |
 |-------------------|-----------------------------|-----------------------------------------------------|

@@ -1,4 +1,4 @@
-"""Words and figures for evidence."""
+"""Formats figures, places and exceptions for the evidence that reports show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the memory of workers grew.
+"""Measures how much memory the workers of a loader gained during a run.
 
 What a worker takes for itself is told by two figures together. USS alone counts mapped files that no other process has
 mapped; `Pss_Anon` alone rises for a worker when another process that shares its pages ends. What both have gained is

@@ -1,1 +1,1 @@
-"""What one file says: `extract` reads it, `schema` is the vocabulary, `cache` keeps it."""
+"""The facts of one file: `extract` reads them from source, `schema` defines them, `cache` keeps them between checks."""

@@ -1,4 +1,4 @@
-"""Aliases within one file: names to which assignments, arguments, containers and results pass a value."""
+"""Aliases within one file: pairs of names between which an assignment, argument, container or result passes a value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def result_name(name: str) -> str:
 
 
 def aliases(scopes: list[Scope], calls: list[Call]) -> Iterator[tuple[str, str]]:
-    """Pairs of last names, of which the second may be bound to what the first names, or hold it."""
+    """Pairs of last names: the second may be bound to the object that the first names, or contain it."""
     for scope in scopes:
         yield from aliases_of(scope, calls)
         for decorator in scope.decorators:

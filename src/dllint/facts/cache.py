@@ -1,4 +1,4 @@
-"""The cache of facts: kept between checks, by the digest of the source text.
+"""The cache of facts on disk, keyed by the digest of a file's source text.
 
 Entries are compressed JSON: reading one runs no code, and one of an unexpected shape counts as absent.
 """
@@ -34,7 +34,7 @@ _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recu
 
 
 class Cache:
-    """The facts in a directory; without a directory it holds nothing and keeps nothing.
+    """The facts stored in a cache directory; without a directory the cache is always empty.
 
     Args:
         directory: made when the first facts are put, `None` for no cache.

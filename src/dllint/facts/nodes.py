@@ -46,9 +46,9 @@ from typing import Any, NamedTuple, Optional, Union
 
 
 class Base:
-    """What all nodes can do."""
+    """The base class of all expression nodes: comparison, hash and representation."""
 
-    # Comparison, hash and representation are here once for all: dataclass would compile them anew for each class, which
+    # Comparison, hash and representation are defined once here: dataclass would compile them for each class, which
     # costs 10 ms of every start.
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Bytes to facts for many files: from the cache, else by parsing, in processes where that pays."""
+"""Turns the bytes of many files into facts: from the cache, else by parsing, in several processes where that pays."""
 
 from __future__ import annotations
 

@@ -97,13 +97,13 @@ class ImportedName(NamedTuple):
 
 
 class Operator(NamedTuple):
-    """That of an augmented assignment, without the equals sign."""
+    """The operator of an augmented assignment, without the equals sign."""
 
     op: str
 
 
 class Annotation(NamedTuple):
-    """What stands behind the colon of an annotated assignment."""
+    """The type of an annotated assignment: the expression after the colon."""
 
     expr: Expr
 
@@ -235,7 +235,7 @@ def _detail(kind: str, written: Any) -> Any:
 
 @dataclass
 class FileFacts:
-    """All that one file says.
+    """The facts of one file.
 
     Attributes:
         scopes: `scopes[0]` is the module.
@@ -244,7 +244,7 @@ class FileFacts:
             A callee that is itself a call or subscript has no name and is listed under "".
         loaded: names and attribute names that are read without being called at once → indices of the scopes
             that read them (a function passed on, a class bound to a variable, a decorator without a call).
-        aliases: pairs of last names, of which the second may be bound to what the first names.
+        aliases: pairs of last names: the second may be bound to the object that the first names.
         lines: number of lines.
     """
 

@@ -1,4 +1,4 @@
-"""Text edits of notebooks, cell by cell."""
+"""Converts text edits of a notebook into edits of its cells."""
 
 from __future__ import annotations
 

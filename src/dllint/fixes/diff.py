@@ -1,4 +1,4 @@
-"""Diffs of fixed texts."""
+"""Renders the unified diff between a source text and its fixed version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New expressions and strings in the place of old ones."""
+"""Replaces expressions and string literals."""
 
 from __future__ import annotations
 

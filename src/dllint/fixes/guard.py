@@ -1,4 +1,4 @@
-"""Moving module-level statements under the `__main__` guard."""
+"""Moves module-level statements under the `__main__` guard."""
 
 from __future__ import annotations
 

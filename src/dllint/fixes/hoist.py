@@ -1,4 +1,4 @@
-"""Moving functions from where they are used to the top of their module."""
+"""Moves local functions to the top level of their module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports that a fix needs."""
+"""Adds the imports that a fix needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that code reads and binds, found without scope analysis: may report too many, never too few."""
+"""Finds the names that code reads and binds, without scope analysis: may report too many, never too few."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 class Surroundings:
-    """What can be evaluated before a statement at module level just as well as in it.
+    """Decides which expressions can move in front of a module-level statement without changing their value.
 
     Args:
         position: the index of the statement.

@@ -1,4 +1,4 @@
-"""Parsing a text with libcst."""
+"""Parses source text with libcst, within limits on its nesting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dllint.facts.extract.tokens import Tokens
 from dllint.fixes.text import Unresolvable
 
 _LONGEST_CHAIN = 1000
-"""Operands, calls, subscripts or the like in a row. The time that libcst 1.9 takes grows with the square of their
+"""Operands, calls or subscripts in a row. The time that libcst 1.9 takes grows with the square of their
 number: up to 10 s for this many (measured)."""
 _MOST_TOKENS = 150_000
 """Of a text that is fixed. The tree and the places of its nodes take up to 6 KiB each."""

@@ -24,14 +24,14 @@ _BINDS = re.compile(r"^(?:(?:async )?def|class) +(\w+)|^(\w+)(?: *:[^=\n]+| *)=(
 
 
 class Applied(NamedTuple):
-    """A fix that was carried out, and the finding that it fixes."""
+    """A fix that was applied, and the finding that it fixes."""
 
     finding: Finding
     fix: Fix
 
 
 class Failed(NamedTuple):
-    """A fix that could not be carried out, and why. `path` is the file that stood in its way."""
+    """A fix that could not be applied, and why. `path` is the file that prevented it."""
 
     finding: Finding
     fix: Fix
@@ -41,7 +41,7 @@ class Failed(NamedTuple):
 
 @dataclass(frozen=True)
 class FixResult:
-    """What one pass did.
+    """The result of one pass of fixes.
 
     Attributes:
         texts: the new text of each file that changed.
@@ -58,7 +58,7 @@ class FixResult:
 
 @dataclass(frozen=True)
 class FixRun:
-    """What all passes did.
+    """The result of all passes of fixes.
 
     Attributes:
         texts: text before and after of each file that changed in the end.
@@ -138,7 +138,7 @@ def fix_until_stable(
 
     Args:
         check: gives the findings (without the suppressed ones) that hold when the files named in the
-            mapping have the texts given there, and all others are as they are on disk.
+            mapping have the texts given there, and all others are read from disk.
         read: as for `fix_files`.
         passes: how often fixes are applied at most.
     """

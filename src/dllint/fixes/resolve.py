@@ -1,4 +1,4 @@
-"""A declarative fix as text edits that change nothing else."""
+"""Turns a declarative fix into text edits that change nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts that fixes are for, and what they are after text edits."""
+"""The source texts that fixes apply to, before and after the edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New statements between those of a file, and the blank lines around them."""
+"""Inserts statements into a file, with the blank lines that belong around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of a text. Lines end as Python's do: in "\\n", "\\r\\n" or "\\r", and nowhere else."""
+"""Edits of a text, by offset. Lines end as in Python: in "\\n", "\\r\\n" or "\\r", and nowhere else."""
 
 from __future__ import annotations
 

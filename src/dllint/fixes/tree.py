@@ -31,7 +31,7 @@ _REST_OF_LINE = re.compile(r"(?:[ \t\f;]|\\(?:\r\n|\r|\n))*(?:#[^\r\n]*)?(\r\n|\
 
 
 class _Part(NamedTuple):
-    """A statement at module level, or what stands above the first or below the last one."""
+    """A module-level statement, or the lines above the first or below the last one."""
 
     wrapper: MetadataWrapper
     expressions: dict[tuple[int, int], list[cst.BaseExpression]]
@@ -41,7 +41,7 @@ class _Part(NamedTuple):
 
 
 class Tree:
-    """A source text and where the nodes of its syntax tree stand.
+    """A source text with its syntax tree, whose nodes can be found by position.
 
     All offsets count code points of `text`. Places are worked out only for those statements at module level
     that are asked about: libcst takes longer for them than for parsing.

@@ -1,4 +1,4 @@
-"""Writing new texts to files: completely or not at all."""
+"""Writes new texts to files: each completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REMAINS_S = 600.0
 
 
 class WriteError(Exception):
-    """A file was left as it was, for the reason that the message gives after the file's path."""
+    """A file could not be written and is unchanged; the message is its path and the reason."""
 
 
 def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:

@@ -1,1 +1,1 @@
-"""What is known of code outside the project, a module for each library or concept."""
+"""What dllint knows about code outside the project: one module per library or concept."""

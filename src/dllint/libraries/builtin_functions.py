@@ -1,4 +1,4 @@
-"""Python's builtins (docs.python.org, "Built-in Functions", "Built-in Types"), as far as they are functions of data."""
+"""Python's builtin functions of data (docs.python.org, "Built-in Functions", "Built-in Types")."""
 
 from dllint.libraries.facets import ALL, FIRST, FROM_SECOND, HOLDS, SECOND, FileOpener, Iterates, Library, Operation
 from dllint.libraries.io import OPEN_FILE, READABLE_FILE

@@ -1,4 +1,4 @@
-"""What functions from outside the project return, as far as the analysis follows it."""
+"""Return values of external functions, for those that the analysis models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that a command line calls: what click and typer put into their parameters."""
+"""Commands of click and typer: the values that a command line gives to the parameters of a function."""
 
 from __future__ import annotations
 

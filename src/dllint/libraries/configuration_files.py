@@ -1,4 +1,4 @@
-"""The project's own JSON, YAML and TOML files: which there are, and what their bytes tell without being parsed.
+"""The project's JSON, YAML and TOML files: a list of them, and quick tests of their bytes before any is parsed.
 
 This is the one place that reads them. What a file says under a key is answered by `yaml_json`.
 """

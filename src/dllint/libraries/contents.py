@@ -1,4 +1,4 @@
-"""What an object from outside the project keeps of its arguments."""
+"""Which of its constructor's arguments an object of an external class keeps."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _adds_a_stage(name: str) -> bool:
 
 
 class Contents(NamedTuple):
-    """What an object from outside keeps of the arguments it was made with, those inside lists and dicts too. `given`
-    names its class where that is not known to keep them as they are."""
+    """The arguments that an external object keeps, those inside lists and dicts too. `given`
+    names its class where that may change them."""
 
     values: Values
     given: str = ""

@@ -1,5 +1,5 @@
-"""Contexts of multiprocessing in the names of values: "multiprocessing[spawn].Process" comes of `get_context("spawn")`,
-"multiprocessing[?].Pool" of a context whose start method is not known."""
+"""Names of values that carry a multiprocessing context: in "multiprocessing[spawn].Process" it is from
+`get_context("spawn")`, in "multiprocessing[?].Pool" its start method is unknown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CONTEXT = re.compile(r"(?:torch\.)?multiprocessing\[([^\]]*)\]")
 
 
 def method_of(name: str) -> str | None:
-    """The start method of the context that a name comes of, "?" where it is not known; None without a context."""
+    """The start method of the context in a name, "?" where it is unknown; None without a context."""
     found = _CONTEXT.match(name) if "[" in name else None
     return found[1] if found is not None else None
 

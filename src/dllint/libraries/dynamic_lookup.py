@@ -1,4 +1,4 @@
-"""What a program looks up by a name that it holds as text: `getattr`, `eval` of a dotted name, `import_module`."""
+"""Lookups by a name in a string: `getattr`, `eval` of a dotted name, `import_module`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module of a library can declare: the rows of its tables, and `Library`, which holds them.
+"""The declarations that a library module can make: the rows of its tables, and `Library`, which contains them.
 
 Names of APIs are canonical ones (`libraries.index.canonical`). `()` stands for a call, so that "lmdb.open().begin" is a
 method of what `lmdb.open` returned, `[]` for an item and `[:]` for a slice.
@@ -113,7 +113,7 @@ class Hooks(NamedTuple):
 
 
 class When(NamedTuple):
-    """What an argument must be for a row to apply.
+    """A condition on an argument: the row applies only where it is true.
 
     Attributes:
         keyword: its name; "" for the receiver's own first argument.
@@ -128,13 +128,13 @@ class When(NamedTuple):
 
 
 class Opener(NamedTuple):
-    """What a call opens.
+    """A call that opens a handle: what it opens, and how that behaves in workers.
 
     Attributes:
         what: in words, for "`Rows.file` is …".
         harm: severity where forked processes share it; "" where they may.
         effect: what was seen then.
-        mapped: "the memory map" and the like where it maps its file into memory; "" where it does not.
+        mapped: what the message calls it ("the memory map") where it maps its file into memory; "" where it does not.
         array: it is an array (or table) over mapped or shared memory, so that pickling it writes all of its data.
         ends: methods after whose call it is harmless.
         when: the condition of the row; of several rows for one name the first that applies counts.
@@ -201,7 +201,7 @@ RELEASES = "releases"
 
 
 class Operation(NamedTuple):
-    """What an operation does about the storage of its input.
+    """A tensor operation: whether its result shares the storage of its input.
 
     Attributes:
         effect: `HOLDS` (a view, or the input itself where nothing needs to change), `RELEASES` (a result of its own).
@@ -216,7 +216,7 @@ class Operation(NamedTuple):
 
 
 class CudaApi(NamedTuple):
-    """What a call does to CUDA.
+    """A call that uses CUDA, or initializes it in its process.
 
     Attributes:
         poisons: a process that forks after the call leaves its children without CUDA.
@@ -332,7 +332,7 @@ FIRST, SECOND, ALL, FROM_SECOND = slice(0, 1), slice(1, 2), slice(0, None), slic
 
 
 class Library(NamedTuple):
-    """What is known of one library. A module of `dllint.libraries` gives it as `LIBRARY`.
+    """What dllint knows about one library. A module of `dllint.libraries` defines it as `LIBRARY`.
 
     Attributes:
         aliases: other names of its APIs → the canonical ones.
@@ -373,7 +373,7 @@ class Library(NamedTuple):
         seeders: functions that seed global generators.
         seed_free: functions that give the same for the same arguments.
         of_the_process: functions whose result stays the same for the life of a training process and all its workers.
-        rank_functions: last names of functions that give a process's rank and the like.
+        rank_functions: last names of functions that return a process's rank or world size.
         generators: generator objects whose state workers inherit by fork, or by pickling, alike.
         own_draws: what draws from a generator of the library's own.
         undrawing: members of generators that draw nothing.

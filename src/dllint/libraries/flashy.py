@@ -1,4 +1,4 @@
-"""flashy and dora-search (`distrib.py`): `loader` hands everything on to `klass=DataLoader`."""
+"""flashy and dora-search (`distrib.py`): `loader` passes all its arguments to `klass=DataLoader`."""
 
 from dllint.libraries.facets import Library
 from dllint.libraries.torch import DATA_LOADER

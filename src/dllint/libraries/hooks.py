@@ -1,4 +1,4 @@
-"""Methods of the project that a framework calls: a trainer that is told to fit asks the model for its loaders."""
+"""Methods of the project that a framework calls: `trainer.fit(model)` calls the model's `train_dataloader`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def called_hooks(
 def _run_by_base(
     world: Engine, hooks: Iterable[str], file: SourceFile, index: int, frame: Frame | None
 ) -> Iterator[tuple[Function, Instance]]:
-    """The methods that `super().__init__()` and the like run, of the object that the calling method belongs to."""
+    """The methods that a call through `super()` runs, on the object that the calling method belongs to."""
     scope = file.calls[index].scope
     params = file.scopes[scope].params
     if file.method_of(scope) is None or not params:

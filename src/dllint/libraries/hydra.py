@@ -1,4 +1,4 @@
-"""hydra and what works like it: the configuration of a program, and the objects that it describes."""
+"""hydra and similar libraries: the configuration of a program, and the objects that it describes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of libraries, as the interpreter asks for it."""
+"""Answers the interpreter's questions about libraries, from the tables of all library modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dotted names stand for that a program reads from its configuration: `data.rows.Rows`.
+"""Resolves dotted names that a program reads from its configuration: `data.rows.Rows`.
 
 Where the program does not tell the name, the world is closed: it can only be one of those that the project's
 configuration files write, or of the definitions that have the name which is asked for.

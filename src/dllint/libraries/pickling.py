@@ -1,4 +1,4 @@
-"""What pickle says to an object that it refuses, by the version of Python; and what it refuses of any program.
+"""The objects that pickle refuses, and its error message for each, by version of Python.
 
 Every row was measured by pickling such an object: with CPython 3.10.13, 3.11.7, 3.12.1 and 3.13.0 for the standard
 library, and on 3.11.7 for torch 2.13.0, numpy 2.4.6, h5py 3.16.0, lmdb 3.0.0, opencv 5.0.0, pyarrow 26.0.1, av 18.1.0,
@@ -17,7 +17,7 @@ Errors = tuple[tuple[tuple[int, int], str], ...]
 
 
 class Refusal(NamedTuple):
-    """What cannot be pickled.
+    """An object that cannot be pickled, and the error that pickling it raises.
 
     Attributes:
         what: the object in words, for "keeps …".

@@ -1,4 +1,4 @@
-"""What the calls that turn a file into Python objects give, as far as an expression follows it.
+"""The results of calls that turn a file into Python objects (`json.load`, `csv.reader`).
 
 Sources: the documentation of the json, pickle, csv, io and pathlib modules of CPython 3.14, of PyYAML 6.0, orjson 3.10,
 ujson 5.10, joblib 1.4, mmengine 0.10, jsonlines 4.0, pandas 2.2 and pycocotools 2.0.

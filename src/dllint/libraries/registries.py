@@ -1,4 +1,4 @@
-"""Registries: what `@REGISTRY.register()` puts in, `REGISTRY.get(name)` takes out and `REGISTRY.build(cfg)` makes."""
+"""Registries: `@REGISTRY.register()` adds a class, `REGISTRY.get(name)` and `REGISTRY.build(cfg)` look it up."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Registries:
         return tuple(dict.fromkeys(entry for entries in found for entry in entries))
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """The classes and functions of which a call picks one by its configuration and calls it."""
+        """The classes and functions that a call can choose from by its configuration, to call the chosen one."""
         registry = _registry(file, index) if last_name(file.calls[index].func) in BUILDING else None
         if registry is None:
             return ()

@@ -1,4 +1,4 @@
-"""Modules of the standard library of which only little matters here (docs.python.org)."""
+"""Modules of the standard library that need only a few declarations (docs.python.org)."""
 
 from dllint.libraries.facets import RELEASES, Library, Opener, Operation
 from dllint.libraries.pickling import GENERATOR, LOCK, POINTERS, RLOCK, Refusal, instance, local

@@ -1,4 +1,4 @@
-"""Methods of strings that take a text apart or put it together, where the text is known."""
+"""Methods that split, join or format strings, evaluated where the string is known."""
 
 from __future__ import annotations
 

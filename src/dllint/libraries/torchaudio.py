@@ -1,4 +1,4 @@
-"""torchaudio (docs.pytorch.org/audio): each call gives a new tensor, `load` a new tensor and its sampling rate."""
+"""torchaudio (docs.pytorch.org/audio): each call returns a new tensor, `load` a new tensor and its sampling rate."""
 
 from dllint.libraries.facets import Library
 

@@ -1,4 +1,4 @@
-"""torchdata: `StatefulDataLoader` takes what torch's takes."""
+"""torchdata: `StatefulDataLoader` has the arguments of torch's `DataLoader`."""
 
 from dllint.libraries.facets import Library
 from dllint.libraries.torch import DATA_LOADER

@@ -131,7 +131,7 @@ class DataFiles:
 
     def _parts(self, value: Data) -> list[Any]:
         """The nodes that hydra merges at a place: of the main file, and of the files of groups, `data/images.yaml` at
-        `data` unless its header says that it belongs to the top (hydra documentation, "Packages")."""
+        `data` unless its `@package` header moves it to the top (hydra documentation, "Packages")."""
         top, _, main = value.path.removeprefix(COMPOSED).rpartition("//")
         pointer = value.pointer
         found = [_at(self._load(os.path.join(top, main)), pointer)] if main else []

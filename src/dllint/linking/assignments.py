@@ -1,4 +1,4 @@
-"""What statements assign: to names, attributes and items, and to attributes whose names only a run tells."""
+"""Assignments: to names, attributes and items, and to attributes whose names are known only at run time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions: what must hold for a statement to run, and which statements can never run together."""
+"""Path conditions: what must be true for a statement to run, and which statements exclude each other."""
 
 from __future__ import annotations
 

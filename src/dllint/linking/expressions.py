@@ -1,4 +1,4 @@
-"""Expressions taken apart."""
+"""Traversals of expressions: their parts, the operands of `+`, the keys that they write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dllint.linking.source import SourceFile
 
 
 def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
-    """An expression and all that it is made of, calls entered."""
+    """An expression and all of its parts, those of calls included."""
     waiting = [expr]
     while waiting:
         expr = waiting.pop()
@@ -24,7 +24,7 @@ def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
 
 
 def without_calls(expr: Expr) -> Iterator[Expr]:
-    """An expression and all that it is made of, but for what stands inside calls."""
+    """An expression and all of its parts, except those inside calls."""
     waiting = [expr]
     while waiting:
         expr = waiting.pop()
@@ -33,14 +33,14 @@ def without_calls(expr: Expr) -> Iterator[Expr]:
 
 
 def summands(expr: Expr) -> list[Expr]:
-    """The lists that an expression puts together with `+`, or the expression itself."""
+    """The operands that an expression joins with `+`, or the expression itself."""
     if isinstance(expr, BinOp) and expr.op == "+":
         return [*summands(expr.left), *summands(expr.right)]
     return [expr]
 
 
 def writes_key(file: SourceFile, name: str) -> bool:
-    """Whether a call, a dict, an item or an attribute that the file writes has that name as a keyword or key."""
+    """Whether the file has a call, dict, item or attribute with that name as a keyword or key."""
     key = Constant(name)
     if any(argument.keyword == name for call in file.calls for argument in call.args):
         return True

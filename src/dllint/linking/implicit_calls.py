@@ -19,7 +19,7 @@ PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property",
 _KINDS = PROPERTY_DECORATORS | {"staticmethod", "classmethod", "setter", "getter", "deleter"}
 """Decorators that say what kind of method a function is."""
 MOST_READERS = 60
-"""Functions that read a name; one that is read everywhere (`shape`, `device`) does not say which class is meant."""
+"""Functions that read a name; one that is read in more (`shape`, `device`) is too common to identify a class."""
 _ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _BUILTINS = frozenset(dir(builtins))
 Iterates = Mapping[str, tuple[slice, str]]

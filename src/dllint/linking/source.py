@@ -1,4 +1,4 @@
-"""A linked file: its facts with the indices that questions about scopes and names need."""
+"""A linked file: its facts, with indices for lookups by scope and by name."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ class SourceFile:
         return around
 
     def enclosing_class(self, scope: int) -> int | None:
-        """The class of which the function `scope`, or one around it (a lambda, a nested function), is a method."""
+        """The class that has the function `scope`, or one around it (a lambda, a nested function), as a method."""
         while scope > 0:
             parent = self.scopes[scope].parent
             if parent >= 0 and self.scopes[parent].kind == "class":

@@ -1,4 +1,4 @@
-"""Tests of the platform and of the Python version, decided by the targets: code for others alone is left out."""
+"""Tests of the platform and of the Python version, decided by the targets: code that no target runs is skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MICRO = 0.5
 
 
 class TargetConditions:
-    """Answers whether a test comes out alike on all targets."""
+    """Decides whether a test has the same result on all targets."""
 
     def __init__(self, targets: Targets) -> None:
         self._targets = [(platform, python) for platform in targets.platforms for python in targets.pythons]

@@ -1,4 +1,4 @@
-"""The report of an earlier check, where nothing that the analysis reads has changed since."""
+"""Reuses the report of an earlier check if nothing that the analysis reads has changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From paths to what the analysis reads: contents, texts, facts."""
+"""Turns paths into the input of the analysis: bytes, source texts, facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Run:
-    """What is known while a check runs."""
+    """The state of a running check."""
 
     settings: Settings
     asked: set[str]
@@ -121,7 +121,7 @@ def texts_to_parse(run: Run, everything: bool = False) -> Mapping[str, str]:
 
 
 def facts_of(run: Run, execution: Execution, everything: bool = False) -> Mapping[str, FileFacts]:
-    """What the files say that can matter, or all of them."""
+    """The facts of the files that can matter, or of all files."""
     from dllint.facts.cache import Cache
     from dllint.facts.parse import parse_all
 

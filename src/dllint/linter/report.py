@@ -1,4 +1,4 @@
-"""What a check is given beside its paths and settings, and what it gives back."""
+"""How a check is executed (`Execution`), and its result (`Report`)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Execution:
         visit: called with the linked project when its rules have run.
         unsaved: contents by absolute path, in the place of what the disk has.
         edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
-        last: the process ends after this check, so that nothing of it needs to be given back.
-        edits_of: what the edits of a report's fixes change in the texts, where that is to be kept with it.
+        last: the process ends after this check, so that none of its memory needs to be freed.
+        edits_of: turns the fixes of a report into text edits, to keep them with the report.
         profile: count where the time goes; nothing is answered from an earlier report.
     """
 

@@ -1,4 +1,4 @@
-"""From what the rules found to the report: suppressions, ignored paths, lowered severities, near copies."""
+"""Turns the findings of rules into the report: suppressions, ignored paths, lowered severities, near copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules run over a linked project: what they find, and what becomes of a rule that crashes."""
+"""Runs the rules over a linked project; a rule that crashes is reported, and the others still run."""
 
 from __future__ import annotations
 

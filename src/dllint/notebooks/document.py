@@ -1,4 +1,4 @@
-"""A notebook's JSON document: where the source of each code cell stands, and a new source in its place.
+"""A notebook's JSON document: locates the source of each code cell, and replaces it.
 
 Only the value of a `source` is ever rewritten: ids, outputs, metadata and blanks keep every byte, which no JSON library
 promises. Format: nbformat.readthedocs.io, "The Jupyter Notebook Format", version 4.
@@ -21,7 +21,7 @@ _DECODER = json.JSONDecoder()
 
 
 class NotANotebook(Exception):
-    """A file that is no notebook of format 4. `reason` is a few words; `line` counts from 1."""
+    """A file that is not a notebook of format 4. `reason` is a few words; `line` counts from 1."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
         super().__init__(reason)
@@ -48,14 +48,14 @@ class Cell:
 
 
 class Document(NamedTuple):
-    """What a document holds: its code cells, and the language of its kernel ("" where it says nothing)."""
+    """The content of a document: its code cells, and the language of its kernel ("" where it says nothing)."""
 
     cells: tuple[Cell, ...]
     language: str
 
 
 class _Token(NamedTuple):
-    """A string of the document: its offsets with the quotes, and what it says."""
+    """A string of the document: its offsets, quotes included, and its value."""
 
     start: int
     end: int

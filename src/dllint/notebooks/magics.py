@@ -1,4 +1,4 @@
-"""What IPython understands and Python does not: magics, shell commands, help, commands without `%`.
+"""Lines that only IPython understands: magics, shell commands, help, commands without `%`.
 
 ipython.readthedocs.io, "IPython reference" and "Built-in magic commands". Only whole logical lines are
 replaced: `% y` in brackets or in a string is Python.
@@ -38,7 +38,7 @@ _CONTINUED = re.compile(r"\\[ \t]*\Z")
 
 
 class CellMagic(NamedTuple):
-    """What the first line of a cell says of the whole.
+    """A magic on the first line of a cell, which decides how the whole cell is read.
 
     Attributes:
         line: the line of the magic, from 1; 0 where there is none.

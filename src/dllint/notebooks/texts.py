@@ -1,4 +1,4 @@
-"""The cells of a notebook as Python texts: places of a text by cell, and a new text back into the cells."""
+"""The cells of a notebook as Python texts: maps positions to cells, and writes a new text back into the cells."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PYTHON = frozenset({"", "python", "ipython", "python3"})
 
 
 class CannotPlace(Exception):
-    """A new text that does not fit into the cells of the old one. `reason` is a few words."""
+    """A new text that cannot be divided into the cells of the old one. `reason` is a few words."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class CellText:
-    """A text that is made of cells.
+    """A text joined from the cells of a notebook.
 
     Attributes:
         path: the notebook's own, or that of a file which a cell writes.
@@ -79,7 +79,7 @@ class CellText:
         return InCell(self.notebook, part.cell.number, Span(line, span.column, max(end_line, line), end_column))
 
     def source(self, cell: int) -> str:
-        """The text of a cell, masked lines as they are in the notebook."""
+        """The text of a cell, with masked lines as the notebook has them."""
         return self._cell(cell).source
 
     def document_line(self, cell: int, line: int) -> int:
@@ -109,7 +109,7 @@ class CellText:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook, taken apart.
+    """A parsed notebook: its document, and the texts of its cells.
 
     Attributes:
         language: of its kernel, in lower case; "" where it says nothing.

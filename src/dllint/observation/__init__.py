@@ -1,4 +1,4 @@
-"""What an instrumented run of a program leaves behind: records, one JSON object a line, one file a process.
+"""The records of an instrumented run: one JSON object per line, one file per process.
 
 A process appends each record to `<directory>/<pid>-<start>.jsonl` at once, by a single write, so that whatever ends
 it loses nothing that it had seen. Every record says its `kind`, the process (`pid`) and the time (`t`, seconds

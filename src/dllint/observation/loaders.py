@@ -1,4 +1,4 @@
-"""Records about loaders: what they are given, their iterations and batches, and trials of other start methods."""
+"""Records about loaders: their arguments, iterations and batches, and trials of other start methods."""
 
 from __future__ import annotations
 

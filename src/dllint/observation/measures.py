@@ -1,4 +1,4 @@
-"""Records of what processes hold and what workers do: memory, limits, CUDA, files, draws, items, threads."""
+"""Records of measurements: memory, limits, CUDA, open files, random draws, items and threads of processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Limits(Record, kind="limits"):
 
 @dataclass(frozen=True)
 class Cuda(Record, kind="cuda"):
-    """CUDA in a process: `poisoned` where a forked child must not use it, `used` where it was used, `site` the call
+    """CUDA in a process: `poisoned` where a forked child cannot use it, `used` where it was used, `site` the call
     that did."""
 
     poisoned: bool = False
@@ -63,7 +63,7 @@ class Cuda(Record, kind="cuda"):
 
 @dataclass(frozen=True)
 class Handle(Record, kind="handle"):
-    """An open file of a worker that it has from its parent: whether both share one offset (`kcmp`; `None` if it
+    """An open file that a worker inherited from its parent: whether both share one offset (`kcmp`; `None` if it
     cannot be told), whether the worker used it while it fetched, and whether its offset moved meanwhile."""
 
     path: str = ""

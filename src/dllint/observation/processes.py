@@ -1,4 +1,4 @@
-"""Records about processes: how they start, what they save, what goes wrong in them, how they end."""
+"""Records about processes: how they start, what they save, how they fail, how they end."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class Feeder(Record, kind="feeder"):
 
 @dataclass(frozen=True)
 class Save(Record, kind="save"):
-    """A write of results: to `to` in the scratch directory in the place of `path`. Where `to` is empty, a file that
-    was there before the run was to be removed, and was kept."""
+    """A write of results, redirected from `path` to `to` in the scratch directory. Where `to` is empty, the program
+    tried to remove a file from before the run, which was kept."""
 
     api: str = ""
     path: str = ""
@@ -120,8 +120,8 @@ class Stack(Record, kind="stack"):
 
 @dataclass(frozen=True)
 class Enough(Record, kind="enough"):
-    """The run had seen what it was to see (`by` is `max-epochs` or `time-limit`), and an exception went out to end
-    it. More than one from a process says that the program swallowed it."""
+    """The run had seen enough (`by` is `max-epochs` or `time-limit`), and an exception went out to end
+    it. More than one from a process means that the program caught and ignored it."""
 
     by: str = ""
     loader: str = ""

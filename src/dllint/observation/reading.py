@@ -1,4 +1,4 @@
-"""The records of a run read back: forgiving, since a run can be killed while it writes."""
+"""Reads the records of a run, and skips incomplete lines, since a run can be killed while it writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every record of a run says, and how it is written."""
+"""The base of all records of a run, and how they are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS: dict[str, type[Record]] = {}
 
 @dataclass(frozen=True)
 class Site:
-    """Where a call stands, in the user's own code. Lines and columns as in `Span`; no columns before Python 3.11."""
+    """The position of a call in the user's code. Lines and columns as in `Span`; no columns before Python 3.11."""
 
     path: str
     line: int
@@ -35,7 +35,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Record:
-    """What all records say: the process that it is about (the writer, unless said otherwise) and when."""
+    """The fields of all records: the process that it is about (the writer, unless said otherwise) and when."""
 
     kind: typing.ClassVar[str] = ""
     pid: int

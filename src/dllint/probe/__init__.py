@@ -1,1 +1,1 @@
-"""What runs inside the user's processes: standard library only, torch and NumPy where the program has loaded them."""
+"""The code inside the user's processes: standard library only; torch and NumPy once the program has imported them."""

@@ -1,4 +1,4 @@
-"""What records say of a loader's arguments, its dataset and its context, without making a choice that is still open."""
+"""Describes a loader's arguments, dataset and context for records, without fixing a start method that is still open."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def qualified(cls: type) -> str:
 
 
 def described(value: Any) -> Any:
-    """A value as JSON: scalars and short lists of them as they are, functions and classes by name, the rest by
+    """A value as JSON: scalars and short lists of them unchanged, functions and classes by name, the rest by
     class."""
     if value is None or isinstance(value, (bool, int, float)):
         return value

@@ -1,4 +1,4 @@
-"""How a run ends before the program would end by itself, and what a process says when it ends."""
+"""Ends a run before the program would end by itself, and records how each process ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEPT = 4000
 
 
 class EnoughSeen(SystemExit):
-    """The run has seen what it was to see.
+    """Raised in the user's program to end it, once the run has seen enough.
 
     It is no `Exception`, so that broad handlers let it pass; and it is a `SystemExit`, so that `finally` blocks and
     context managers run, a process that multiprocessing started ends well, and nothing is printed.

@@ -1,4 +1,4 @@
-"""How much of each loader a run has seen, and when that is enough.
+"""Counts how much of each loader a run has seen, and decides when that is enough.
 
 What counts as the same loader is the object, or one built by the same calls after the first was used, so that a loader
 that is built again every epoch comes to an end as well. An iteration that the program leaves early counts only for the

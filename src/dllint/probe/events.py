@@ -1,7 +1,7 @@
-"""What happens in the user's processes, for measuring code to listen to.
+"""The events in the user's processes that measuring code can subscribe to.
 
 The modules of `measures` are imported in each process that loads `torch.utils.data`, before the first loader is built,
-and subscribe as they are imported:
+and subscribe when they are imported:
 
     @events.iterating.listen
     def count_storages(loader, iteration):
@@ -21,7 +21,7 @@ from dllint.probe import recorder
 
 
 class Event:
-    """Calls all that listen, in the order in which they came."""
+    """Calls all subscribers, in the order in which they subscribed."""
 
     def __init__(self, name: str) -> None:
         self.name = name

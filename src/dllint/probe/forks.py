@@ -1,4 +1,4 @@
-"""Watches bare forks: the child begins a file of its own, and those that the program makes itself are recorded."""
+"""Watches `os.fork`: the child starts a separate file of records, and forks by the program itself are recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Has a function called with a module as soon as the program has imported it, before anything else sees it."""
+"""Calls a function with a module as soon as the program has imported it, before other code sees the module."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _call(name: str, hook: Hook, module: ModuleType) -> None:
 
 
 class Finder:
-    """The first finder of sys.meta_path: it finds as the others do, and has the hooks called when the module has
+    """The first finder of sys.meta_path: it delegates to the others, and calls the hooks when the module has
     run."""
 
     def find_spec(

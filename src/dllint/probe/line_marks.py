@@ -1,7 +1,7 @@
 """Marks in the code of Python 3.10 and 3.11 that tell which lines of the check's findings are executed.
 
 Those interpreters have no `sys.monitoring`, and tracing slows all of a program down. So each file with findings gets a
-mark before each statement in question, when it is compiled: one look-up in a dict, 30 ns. Positions stay as they are in
+mark before each statement in question, when it is compiled: one look-up in a dict, 30 ns. Positions are those of
 the source. The file that Python was started with is compiled before anybody can step in: its functions are exchanged in
 the constants of its code as soon as it imports something, and its statements at the top level stay without marks. So do
 methods named `forward`, which torch.compile may trace. All these are recorded as blind.

@@ -1,4 +1,4 @@
-"""What the launcher asks of the processes of a run. It writes this before the program starts; they read it."""
+"""The plan of a run: what its processes measure and when they stop. The launcher writes it, the processes read it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USER_NAMESPACE = "DLLINT_PROBE_USER_NAMESPACE"
 """Set where the program's files lie behind overlays in a user namespace, which cannot move a directory."""
 FILE = "plan.json"
 LINES = "lines"
-"""The lines whose execution is to be recorded, each as `<line number> <path>`."""
+"""The lines whose execution is recorded, each as `<line number> <path>`."""
 RECORDS = "records"
 SAVES = "saves"
 

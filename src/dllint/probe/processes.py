@@ -1,4 +1,4 @@
-"""Watches processes: who starts which one, from where and how, and what each of them is.
+"""Watches processes: which process starts which, from which line, by which start method, and its role.
 
 Hooks of multiprocessing sit on `BaseProcess`, which every context, Pool, executor and `torch.multiprocessing.spawn`
 comes down to. What the parent knows travels to the child on the process object, so that it arrives under every start
@@ -156,7 +156,7 @@ def _method() -> str | None:
 
 
 def hook_queues(module: ModuleType) -> None:
-    """Keeps what a queue's feeder thread could not send: whoever waits for it waits for ever."""
+    """Records objects that a queue's feeder thread could not send: the receiver waits for them forever."""
     queue = module.Queue
     original = queue._on_queue_feeder_error
 

@@ -1,4 +1,4 @@
-"""What Linux says of a process: memory, descriptors, maps, threads. Everywhere else the answer is None.
+"""Reads `/proc` for a process: memory, descriptors, maps, threads. On systems other than Linux the answer is None.
 
 Sizes are in bytes. A process that has ended, or that belongs to somebody else, gives None and never an error.
 """
@@ -43,13 +43,13 @@ def memory(process: Process = "self") -> dict[str, int] | None:
 
 
 def held(process: Process = "self") -> dict[str, Any]:
-    """What a record of kind "sample" says that a process holds; without memory where that cannot be known."""
+    """The fields of a record of kind "sample": threads, descriptors, maps; and memory, where that can be read."""
     counts = {"threads": threads(process), "fds": descriptors(process), "maps": maps(process)}
     return {**(memory(process) or {}), **counts}
 
 
 def descriptors(process: Process = "self") -> int | None:
-    """Open descriptors; the one that reads the directory of one's own is not counted."""
+    """Open descriptors of a process, without the one that reads its directory for this count."""
     try:
         names = os.listdir(f"/proc/{process}/fd")
     except OSError:
@@ -88,8 +88,8 @@ def thread_names() -> list[str]:
 def mapped_files(process: Process = "self") -> int | None:
     """Bytes of data files that the process has mapped: what page cache can add to its RSS at most.
 
-    A map may reach beyond its file, as LMDB's does: what the file really occupies counts. Libraries, fonts of the
-    locale and the like are maps of files too, but their pages are few; those that hold code are left out.
+    A map may reach beyond its file, as LMDB's does: what the file really occupies counts. Libraries, fonts and the
+    locale are maps of files too, but their pages are few; those that hold code are left out.
     """
     files: dict[tuple[str, str], tuple[str, int]] = {}
     code: set[tuple[str, str]] = set()

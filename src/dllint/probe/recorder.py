@@ -118,7 +118,7 @@ def _append(line: bytes) -> None:
 
 
 def hold() -> int:
-    """The descriptor of this process's file for stacks, opened anew after a fork; -1 where it cannot be."""
+    """The descriptor of this process's file for stacks, opened again after a fork; -1 where that fails."""
     global _held, _held_file
     previous = held()
     try:

@@ -1,4 +1,4 @@
-"""Loaders whose class makes one iterator and goes on with it epoch by epoch, so that workers need not start again.
+"""Loaders whose class keeps one iterator for all epochs, so that workers start only once.
 
 Those of timm (`MultiEpochsDataLoader`) and YOLO (`InfiniteDataLoader`) do: `iter(loader)` of torch is called once, and
 each epoch is a call of the class's own `__iter__`, a generator that takes as many batches as an epoch has. The epoch is

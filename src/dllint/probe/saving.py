@@ -59,7 +59,7 @@ def inside(place: str) -> bool:
 
 
 def to_write(path: Any, api: str, depth: int = 2) -> Any:
-    """The path that a result is to be written to in the place of `path`, which is recorded.
+    """Record a write to `path`, and return the path in the scratch directory to write to instead.
 
     A directory that does not exist is left to fail as it would.
     """
@@ -288,7 +288,7 @@ def _linking(name: str) -> Any:
             source = to_read(meant, True)
             if source != meant or is_checkpoint(place):
                 src, dst = source, to_write(dst, f"os.{name}")
-                # Who looks for a link that is to be replaced asks lstat, which knows nothing of the redirected one.
+                # A program that looks for a link before replacing it asks lstat, which does not see the redirected one.
                 if dst == mirror(place) and _exists(dst):
                     _remove(dst)
         with sites.transparent:

@@ -1,4 +1,4 @@
-"""Where the user's code made a call: the frames that belong to it, with the columns of the call in each.
+"""Finds the call site in the user's code: its frames, with the columns of the call in each.
 
 A frame is the user's when its file is not of the standard library, of torch or of this package. Columns come from
 `co_positions()` (Python 3.11 and newer), which counts UTF-8 bytes from 0; sites count code points from 1.
@@ -127,7 +127,7 @@ def unseen(error: Failure) -> Failure:
 
 
 class _Transparent:
-    """Around a call in the program's place: an exception comes out of it as if the function around were not there."""
+    """Around a call on behalf of the program: an exception leaves it as if the wrapper were not there."""
 
     def __enter__(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Instruments a process, at the start of its interpreter. What is not needed by every process waits until it is."""
+"""Instruments a process when its interpreter starts. Hooks that not every process needs are installed on first use."""
 
 from __future__ import annotations
 

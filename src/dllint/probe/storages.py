@@ -1,4 +1,4 @@
-"""Counts what pickling a dataset for spawned workers would take, without taking it.
+"""Counts the storages and bytes that pickling a dataset for spawned workers would need, without allocating them.
 
 Pickling a tensor for another process moves its storage into shared memory: a descriptor, a memory map and whole pages
 of /dev/shm for each storage, in the parent and in every worker alike. `count` walks the same way as the real pickler,
@@ -35,7 +35,7 @@ _HEADER = {"file_descriptor": 0, "file_system": 64}
 
 @dataclass
 class Storages:
-    """What one worker's start pickles.
+    """The storages and bytes that starting one worker pickles.
 
     `storages` counts each storage once, `empty` those of them without a byte, `references` every time that one is
     written (the same, but for torch 2.0, which makes a new object for it each time), `shared` those that lie in shared
@@ -67,7 +67,7 @@ class Storages:
 
 
 class _Sink:
-    """A file that keeps nothing but its length."""
+    """A file that discards what is written and counts its length."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -79,7 +79,7 @@ class _Sink:
 
 
 class _Spawning:
-    """Stands in for the process that is being spawned: takes descriptors over without keeping them."""
+    """Stands in for the process that is being spawned: accepts descriptors and does not keep them."""
 
     class DupFd:
         def __init__(self, fd: int) -> None:

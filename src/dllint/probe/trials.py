@@ -1,4 +1,4 @@
-"""Tries in a throwaway fork of the user's process what the process itself must not feel.
+"""Runs trials in a throwaway fork of the user's process, so that the process itself does not notice.
 
 A fork has the user's objects without a copy of their memory, and whatever happens to them there is gone with it:
 `counted` runs the counting pickler (and with it the user's `__getstate__`), `attempt` starts a real loader with one
@@ -44,7 +44,7 @@ _GRACE = 1.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a trial.
+    """The outcome of a trial.
 
     `stage` is `started` when the first batch came; `iter` when the parent failed (pickling, starting), `next` when
     the worker reported an exception, `crash` when it died, `timeout` when neither came in time, `skipped` when it

@@ -1,4 +1,4 @@
-"""Watches a loader's worker from inside: its start, and what it fetches, batch by batch."""
+"""Watches a loader's worker from inside: its start, and each batch that it fetches."""
 
 from __future__ import annotations
 

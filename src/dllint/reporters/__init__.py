@@ -1,4 +1,4 @@
-"""Reports: one module a format, each with `render(report, style) -> str`.
+"""Report formats: one module per format, each with `render(report, style) -> str`.
 
 A format is that module and its name in one of the lists below.
 """

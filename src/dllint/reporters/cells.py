@@ -1,4 +1,4 @@
-"""Places in notebooks as a reader knows them: by cell.
+"""Positions in notebooks by cell, as a reader of the notebook knows them.
 
 Findings and edits name lines of the text that the cells of a notebook make up; reports name the cell and the line in
 it. Formats that know only of files name the line of the JSON document.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def by_cell(report: Report) -> Report:
-    """The report with each place of a notebook by its cell; edits of fixes stay as they are."""
+    """The report with each place of a notebook by its cell; edits of fixes are not changed."""
     if not report.notebooks:
         return report
 

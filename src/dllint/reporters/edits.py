@@ -1,4 +1,4 @@
-"""What a fix changes in the text, for reports. A fix that cannot be carried out is reported without edits."""
+"""The text edits of a fix, for reports. A fix that cannot be applied is reported without edits."""
 
 from __future__ import annotations
 

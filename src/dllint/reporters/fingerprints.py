@@ -1,4 +1,4 @@
-"""What a finding is known by from one commit to the next: rule, file and the text of its line, not its number."""
+"""Fingerprints that identify a finding across commits: rule, file and the text of its line, not its number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An array with one object a finding. Rows and columns count from 1, columns in code points, ends are exclusive."""
+"""A JSON array with one object per finding. Rows and columns count from 1, in code points; ends are exclusive."""
 
 from __future__ import annotations
 

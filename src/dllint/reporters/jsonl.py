@@ -1,4 +1,4 @@
-"""One JSON object a line and finding, each as in the `json` format."""
+"""One JSON object per finding, each on one line, as in the `json` format."""
 
 from __future__ import annotations
 

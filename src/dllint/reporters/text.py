@@ -1,4 +1,4 @@
-"""The report for people: the findings of each file with their source, how control comes there, and what to do."""
+"""The report for people: the findings of each file with their source, the calls that lead there, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One cause, one finding: what rules found, grouped by what one edit fixes."""
+"""Groups what a rule finds by cause, so that everything that one edit fixes is one finding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Causes(Generic[T]):
-    """Things found, grouped by cause, in the order in which causes and things were first met."""
+    """Things found, grouped by cause; causes and things keep the order in which they were added."""
 
     def __init__(self) -> None:
         self._groups: dict[Hashable, list[T]] = {}
@@ -29,7 +29,7 @@ class Causes(Generic[T]):
 
 @dataclass(frozen=True)
 class Use:
-    """A finding as one loader makes it.
+    """A finding with its severity and values for one of the loaders that cause it.
 
     Attributes:
         finding: its related places are shown only where it is the worst of its cause.

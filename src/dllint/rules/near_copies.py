@@ -1,4 +1,4 @@
-"""Near copies of one script: one finding for what is in all of them."""
+"""Near copies of one script: reports what they have in common once."""
 
 from __future__ import annotations
 

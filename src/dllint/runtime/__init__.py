@@ -1,1 +1,1 @@
-"""The parent's side of a probed run: limits, predictions, verdicts."""
+"""The parent's side of `dllint run`: starts the program, measures limits, predicts failures, judges findings."""

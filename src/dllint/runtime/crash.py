@@ -1,4 +1,4 @@
-"""Processes that a signal ended, and those that hang: which one, by what, and at which of the user's lines."""
+"""Crashes and hangs: which process, by which signal, and at which of the user's lines."""
 
 from __future__ import annotations
 

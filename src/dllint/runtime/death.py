@@ -23,7 +23,7 @@ NO_DESCRIPTOR = "a worker had no file descriptor left to send a batch: it never 
 
 @dataclass(frozen=True)
 class Death:
-    """What the program died of.
+    """Why the program ended, and the finding that explains it.
 
     Attributes:
         finding: one of those that were judged, or a new one.
@@ -40,7 +40,7 @@ class Death:
 
 @dataclass(frozen=True)
 class _Failure:
-    """A failure with the rules whose hazard ends so, likeliest first."""
+    """A failure with the rules whose hazard causes it, likeliest first."""
 
     message: str
     codes: tuple[str, ...]

@@ -1,6 +1,6 @@
 """Hazards that only the run found: rules asked about loaders that no finding concerns.
 
-A hazard of which the static check already speaks at the same loader is not reported again.
+A hazard that the static check already reports at the same loader is not reported again.
 """
 
 from __future__ import annotations

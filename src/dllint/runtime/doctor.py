@@ -1,4 +1,4 @@
-"""What this machine and an interpreter allow, what each figure means for loaders, and what is wrong with it."""
+"""Measures what this machine and an interpreter allow, and says what each figure means for loaders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DoctorError(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """One figure.
+    """One measured figure of this machine or interpreter.
 
     Attributes:
         name: what was looked at.

@@ -1,4 +1,4 @@
-"""The records of a run as the plain data that reports show: its processes over time, and its loaders by call site."""
+"""Turns the records of a run into the data of its report: processes over time, and loaders by call site."""
 
 from __future__ import annotations
 

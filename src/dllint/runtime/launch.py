@@ -71,7 +71,7 @@ class Command:
 
 @dataclass
 class Watched:
-    """What became of a program, as its launcher saw it."""
+    """How a program ended, as its launcher saw it."""
 
     main: int
     exit: int | None = None

@@ -1,4 +1,4 @@
-"""What this machine, this session and the targets allow: descriptors, maps, shared memory, memory, cores.
+"""The limits of this machine, this session and the targets: descriptors, maps, shared memory, memory, cores.
 
 Every figure is in bytes or counts, and None where the platform does not say or does not limit.
 """

@@ -27,9 +27,9 @@ QUIET_ENDS = ("SystemExit", "EnoughSeen")
 def outcome(
     run: Run, report: Report, settings: Settings, epochs: int | None = None, workers: int | None = None
 ) -> RunReport:
-    """What a run gave, with a verdict for every finding of the check and findings for what only the run saw.
+    """The result of a run, with a verdict for every finding of the check and findings for what only the run saw.
 
-    `epochs` and `workers` are those of the real run, where it is to be predicted for others than this one's.
+    `epochs` and `workers` are those of the real run, for predictions; by default those of this run.
     """
     ending = how_it_ended(run)
     failed = ending in ("failed", "killed")
@@ -89,7 +89,7 @@ def _ranks(shown: LoaderRun, runs: Iterable[LoaderRun]) -> tuple[LoaderRun, ...]
 
 
 def how_it_ended(run: Run) -> Ending:
-    """How the program ended, by what its launcher saw; who waits for an item that could not be sent waits for ever."""
+    """How the program ended, by what its launcher saw; a receiver of an item that could not be sent waits forever."""
     if run.ended == "interrupt":
         return "interrupted"
     if run.ended == "time-limit":

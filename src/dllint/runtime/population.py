@@ -1,4 +1,4 @@
-"""The processes of a run: found however they were started, re-parented or moved to a session of their own.
+"""Finds all processes of a run, also those that were re-parented or moved to another session.
 
 On Linux every process of the machine is looked at in procfs: those that descend from the launcher, which adopts
 orphans (PR_SET_CHILD_SUBREAPER), those of the program's session, and those that carry the run's mark in their

@@ -1,4 +1,4 @@
-"""What will run out first: descriptors, maps, shared memory or memory, at the size of the real run.
+"""Predicts which resource runs out first at the size of the real run: descriptors, maps, shared memory or memory.
 
 Memory. Two ways to count give two answers. What a control group cannot reclaim is anonymous and shared memory, which
 PSS adds up over processes without counting a page twice. A scheduler that sums RSS (SLURM's jobacct_gather/linux)

@@ -1,4 +1,4 @@
-"""Runs a program under instrumentation, and returns all that was seen of it."""
+"""Runs a program under instrumentation, and returns its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at the processes of a run from outside, at intervals: what they hold of memory, descriptors, maps and
+"""Samples the processes of a run from outside, at intervals: their memory, descriptors, maps and
 threads."""
 
 from __future__ import annotations

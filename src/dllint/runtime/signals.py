@@ -1,4 +1,4 @@
-"""Signals that ask dllint to end: they are noted, and the run ends at its next look, with all that belongs to it."""
+"""Signals that ask dllint to stop: they are noted, and the run with all its processes ends at the next poll."""
 
 from __future__ import annotations
 

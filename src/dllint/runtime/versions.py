@@ -1,4 +1,4 @@
-"""What an interpreter has: run as a script by `doctor`, in the interpreter that is asked about. Prints JSON.
+"""Prints as JSON which packages an interpreter has: `doctor` runs it as a script in that interpreter.
 
 It is a process of its own because importing torch takes seconds, may fail in any way, and because asking for CUDA
 makes forks of the asking process unusable for it. Standard library only.

@@ -1,4 +1,4 @@
-"""A check of the documents that an editor holds, each with its project."""
+"""Checks the documents that are open in an editor, each with its project."""
 
 from __future__ import annotations
 

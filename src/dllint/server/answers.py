@@ -1,4 +1,4 @@
-"""Findings as the protocol has them: diagnostics, code actions, hovers, lenses."""
+"""Findings in the terms of the protocol: diagnostics, code actions, hovers, code lenses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection to the editor: which message does what, and when a check runs again.
+"""The connection to the editor: handles its messages, and decides when a check runs again.
 
 Messages are handled on one thread and checks run on another, one at a time. Every edit makes the running check useless:
 it stops at its next question, and the newest state is checked. A request waits for the check of the state that it is
@@ -197,7 +197,7 @@ class Server:
                 self.lsp.text_document_publish_diagnostics(types.PublishDiagnosticsParams(piece.uri, []))
 
     def _can(self, *names: str) -> bool:
-        """Whether the client says that it has a capability."""
+        """Whether the client announced a capability."""
         value: Any = self.lsp.client_capabilities
         for name in names:
             value = getattr(value, name, None)

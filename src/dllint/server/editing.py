@@ -1,4 +1,4 @@
-"""The documents that the editor holds, and positions in the encoding that it asked for."""
+"""The open documents of the editor, and positions in the encoding that it asked for."""
 
 from __future__ import annotations
 

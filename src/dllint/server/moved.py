@@ -1,4 +1,4 @@
-"""Edits that change nothing of what an analysis sees: comments, blank lines, blanks.
+"""Edits that change no facts: comments, blank lines, white space.
 
 What was found stays true, at other places. Whether an edit is of this kind is not guessed from its text: the facts of
 the new text must be those of the old one with every place moved.

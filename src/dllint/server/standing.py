@@ -1,4 +1,4 @@
-"""What the last check found, for texts that have been edited since.
+"""The findings of the last check, moved along with edits made since.
 
 A check asks the whole project, which takes seconds where that is large. Two kinds of edits need none: those that change
 comments and blanks alone, after which findings stand at other places, and those after which a file does not parse,

@@ -1,4 +1,4 @@
-"""The reasoning behind findings: where start methods come from, and where a loader's arguments come from."""
+"""The provenance of start methods and of a loader's arguments: the reasoning that `dllint trace` shows."""
 
 from dllint.inference.origins.sources import Source
 from dllint.tracing.arguments import Argument, DatasetTrace, KeptTrace

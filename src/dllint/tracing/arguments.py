@@ -1,4 +1,4 @@
-"""The provenance of a loader's arguments, and what its datasets keep."""
+"""The provenance of a loader's arguments, and the attributes that its datasets keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that start processes or set the start method, as a trace shows them."""
+"""The calls that start processes or set the start method, described for a trace."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ class WayIn:
     """How a place is reached where no launcher leads to it.
 
     Attributes:
-        path, function: where the way begins: the top level of a file ("<module>"), or a function of which no call is
-            known. Both are empty where the calls only lead back to one another.
+        path, function: where the chain of calls begins: the top level of a file ("<module>"), or a function without a
+            known call. Both are empty where the calls only lead back to one another.
         hops: call sites, outermost first.
     """
 

@@ -1,4 +1,4 @@
-"""Finding the statement at a line."""
+"""Finds the statement at a line."""
 
 from __future__ import annotations
 

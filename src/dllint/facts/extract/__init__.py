@@ -29,7 +29,7 @@ from dllint.facts.schema import Argument, FileFacts
 _MOST_BRACKETS = 200
 """Open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
 _LONGEST_CHAIN = 5200
-"""Operands, attributes, `elif`s or the like in a row; a level takes libcst 1.9 at most 8 KiB of stack (measured)."""
+"""Operands, attributes or `elif`s in a row; a level takes libcst 1.9 at most 8 KiB of stack (measured)."""
 _DEEP_BRACKETS, _DEEP_CHAIN = 30, 100
 """Beyond these the work is done on a stack of its own, and nested expressions are cut at `_DEEPEST_EXPRESSION`."""
 _DEEPEST_EXPRESSION = 60

@@ -1,4 +1,4 @@
-"""Access, calls, displays, comprehensions, operators and lambdas."""
+"""Walks expressions: attribute access, calls, displays, comprehensions, operators and lambdas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an f-string ends, with the nested quotes that PEP 701 allows."""
+"""Finds the end of an f-string, with the nested quotes that PEP 701 allows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_NESTED = 150
 
 
 class FString:
-    """Reads one f-string with all that is nested in it.
+    """Reads one f-string and everything nested in it.
 
     Args:
         source: the text.

@@ -1,4 +1,4 @@
-"""Names, numbers and strings."""
+"""Walks the expressions that are one token: names, numbers and strings; and f-strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Valid Python that libcst refuses, written in a way that it reads.
+"""Rewrites valid Python that libcst cannot parse into an equivalent text that it can.
 
 Places come from the tokens, so blanks that are added to the text move nothing.
 """

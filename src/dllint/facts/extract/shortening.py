@@ -1,4 +1,4 @@
-"""Data that is written as source: long rows of numbers and strings, of which a few stand for all.
+"""Shortens long literal tables in source code: a few of their numbers and strings stand for all.
 
 libcst takes 3 to 4 KiB of memory per token, and the analysis looks at no more than the first elements of a container.
 Places come from the tokens, so that what is left out moves nothing.

@@ -1,4 +1,4 @@
-"""Simple statements: assignments, imports and other statements of one line."""
+"""Walks simple statements: assignments, imports, `return`, `raise` and others without a body."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXITS = (
 
 
 class SimpleStatements(Expressions):
-    """Walks simple statements. A statement's walk says whether control never comes out behind it."""
+    """Walks simple statements. Each method returns whether control never reaches the next statement."""
 
     def simple(self, nodes: Sequence[Any]) -> bool:
         leaves = False

@@ -1,4 +1,4 @@
-"""Compound statements: regions, scopes, and which branches are left for good."""
+"""Walks compound statements: their regions and scopes, and the branches that never reach the code below them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATTERNS = (
 
 
 class Statements(SimpleStatements):
-    """Walks statements. A statement's walk says whether control never comes out behind it."""
+    """Walks statements. Each method returns whether control never reaches the next statement."""
 
     def module(self, node: cst.Module) -> None:
         self.open_scope("module", "<module>")

@@ -1,4 +1,4 @@
-"""The tokens of a source text with their places: one regular expression, no syntax.
+"""Splits source text into tokens with their positions, by one regular expression.
 
 Positions come from here because asking libcst for them costs several times its parse. The walk over the tree takes
 these tokens in step with the nodes, so a token list that is out of step is noticed at the next name or literal.
@@ -46,7 +46,7 @@ _GOES_ON = (" ", "\t", "\f", "#", "\\", "elif", "else")
 
 
 class Tokens:
-    """The tokens of a text without comments and blanks.
+    """The tokens of a text, without comments and white space.
 
     Attributes:
         texts: the tokens; an f-string is one.
@@ -155,7 +155,7 @@ class Tokens:
 
 
 def tokens_around(source: str, leaves: list[tuple[int, int]]) -> Tokens:
-    """The tokens of a text of which the places of all names and literals are known already (as pairs of offsets)."""
+    """The tokens of a text whose names and literals have been located before (as pairs of offsets)."""
     tokens = Tokens("")
     tokens.lines = [0, *(match.end() for match in _LINE_END.finditer(source))]
     texts: list[str] = []

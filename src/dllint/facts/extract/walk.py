@@ -1,4 +1,4 @@
-"""The walk itself: the next token, what is collected, and how an expression is entered."""
+"""The base of the walk over a syntax tree: matches nodes with tokens, and collects the facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OutOfStep(Exception):
 
 
 class Walk:
-    """Takes nodes in source order and one token after the other with them, which gives every node its place.
+    """Visits nodes in source order and consumes their tokens along the way, so that every node gets its position.
 
     Attributes:
         handlers: how each kind of expression is walked, without the parentheses around it.

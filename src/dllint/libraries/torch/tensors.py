@@ -1,4 +1,4 @@
-"""Facts about tensor operations: which results hold the storage of their input, and which have one of their own.
+"""Facts about tensor operations: which results share the storage of their input, and which have a new one.
 
 A tensor that came from a worker keeps a file descriptor and a memory map open as long as anything holds its storage,
 and what is sent to a worker is the whole storage, however small the part.

@@ -1,4 +1,4 @@
-"""Open files that a forked worker has from its parent: whether both read by one offset, and the worker moves it.
+"""Open files that a forked worker inherits from its parent: whether both share one offset, and the worker moves it.
 
 The race itself shows in a few of ten thousand reads, so a clean run proves nothing. That parent and worker hold the
 same open file description is exact (`kcmp(2)`, KCMP_FILE), and so is that the offset was elsewhere after a fetch.

@@ -1,4 +1,4 @@
-"""Before a loader's workers start: what bounds them, what their start will take, and how other methods would fare.
+"""Measurements before a loader's workers start: the limits, what the start needs, and trials of other start methods.
 
 Counting and trials happen in throwaway forks, so that the user's objects feel neither.
 """

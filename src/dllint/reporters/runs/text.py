@@ -15,7 +15,7 @@ from dllint.reporters.text import block, location
 from dllint.run_report import Exit, LoaderReport, Prediction, RunReport
 
 SHOWN_WHOLE: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive")
-"""The verdicts of findings that are shown with their source; the others take a line each."""
+"""The verdicts of findings that are shown with their source; the others take one line."""
 MOST_UNREACHED = 12
 """Findings that the run did not reach that are shown."""
 MOST_WRITTEN = 20

@@ -14,7 +14,7 @@ Rows and columns count from 1, columns in code points, ends are exclusive. A pla
         workers                 of a loader, its worker count along the chain, where it is one number; else null
     excluded[]                  chains that lead there and do not count: method, reason, chain[]
     way_in                      where no launcher leads there: filename and function where the calls begin ("<module>"
-                                is the top level; else a function of which no call is known), chain[]; else null
+                                is the top level; else a function without a known call), chain[]; else null
     loaders[]                   class, function, a place, workers ("none", "some", "unknown", "opaque"), verdict,
                                 start_methods[], excluded[], way_in, and
         arguments[]             name, given, written, place (or null), values[] (text, how, caveat, known and a place)

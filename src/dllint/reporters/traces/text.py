@@ -1,4 +1,4 @@
-"""A trace for people: the start methods at a place, and what a loader's arguments come to."""
+"""A trace for people: the start methods at a place, and the values of a loader's arguments."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _SOMETIMES = {"shuffle": "shuffle_sometimes", "batch_sampler": "batch_sampler_so
 
 @dataclass(frozen=True)
 class Conflict:
-    """Arguments of which the constructor takes only one.
+    """Arguments that exclude each other: the constructor accepts only one of them.
 
     Attributes:
         kind: the message: "shuffle", "batch_sampler", "drop_last" or "iterable".

@@ -43,7 +43,7 @@ class Change:
 
 
 class DatasetChanges:
-    """Answers about one project."""
+    """Finds the changes to datasets that persistent workers never see, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

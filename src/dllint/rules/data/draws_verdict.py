@@ -1,4 +1,4 @@
-"""What a run says of random draws that repeat: DLL602 and DLL603."""
+"""Verdicts on repeated random draws: DLL602 and DLL603."""
 
 from __future__ import annotations
 

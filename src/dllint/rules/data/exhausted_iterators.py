@@ -36,7 +36,7 @@ class BareNext:
 
 
 class Exhaustion:
-    """Answers about one project."""
+    """Finds the calls of `next` whose end nothing handles, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -47,7 +47,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def judge(case: Case) -> Judgement:
-    """Were iterators, or the loader itself, made again and again for a batch each?"""
+    """Whether the run made many iterators, or many loaders, that were used for one batch each."""
     iterations = sum(len(run.iterations) for run in case.runs)
     # An epoch that the run itself cut says nothing of the program: later ones are cut to a batch.
     epochs = [epoch for run in case.runs for epoch in run.epochs if not epoch.cut and epoch.total != 1]

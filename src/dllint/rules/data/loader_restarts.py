@@ -70,7 +70,7 @@ def _is_late(condition: Region, counters: frozenset[str]) -> bool:
 
 
 class Restarts:
-    """Answers about one project."""
+    """Finds the loaders that start again in a loop, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -25,7 +25,7 @@ _EXCEPTIONS = ("Empty", "Full")
 
 @dataclass(frozen=True)
 class Misuse:
-    """A place where multiprocessing is used as it is not.
+    """A member or an argument that multiprocessing does not have.
 
     Attributes:
         kind: "exception" (`mp.Queue.Empty`), "array" (`manager.Array("d", 4)`), "simple" (`SimpleQueue.get_nowait`).
@@ -43,7 +43,7 @@ class Misuse:
 
 
 class Misuses:
-    """Answers about one project."""
+    """Finds the members and arguments that multiprocessing does not have, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -72,7 +72,7 @@ _SHARDING = re.compile(r"shard|split_by|partition", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Unsharded:
-    """An `__iter__` that reads all of its data in every worker.
+    """An `__iter__` that yields all data in every worker.
 
     Attributes:
         iter: the `__iter__`.
@@ -87,7 +87,7 @@ class Unsharded:
 
 
 class Sharding:
-    """Answers about one project's iterable datasets."""
+    """Finds the iterable datasets of one project that are not split between workers."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

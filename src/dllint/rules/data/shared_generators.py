@@ -43,7 +43,7 @@ class SharedGenerator:
 
 
 class Generators:
-    """Answers about one project."""
+    """Finds the generators that all workers of a loader share, in one project."""
 
     def __init__(self, project: Project, versions: DeclaredVersions) -> None:
         self.project = project

@@ -1,4 +1,4 @@
-"""Loops that train: over epochs, each of which goes through the batches of a loader once."""
+"""Training loops: each iteration is an epoch, and goes through the batches of a loader once."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class EpochLoop:
 
 
 class TrainingLoops:
-    """Answers about one project."""
+    """Finds the training loops of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

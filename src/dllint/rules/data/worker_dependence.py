@@ -38,7 +38,7 @@ worker    made of constants and the worker's number: in every epoch the same
 varies    another in each epoch, or not known
 """
 _SETTING = re.compile(r"seed|rank|world_size|workers?|gpus?|nprocs", re.IGNORECASE)
-"""Names of settings that stay as they are while a program runs, unless it assigns them again."""
+"""Names of settings that stay constant while a program runs, unless it assigns them again."""
 
 
 class Constants:
@@ -89,7 +89,7 @@ class Constants:
     # Settings
 
     def _setting(self, expr: Attribute | Subscript, site: Site) -> Constancy:
-        """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name says that it is a
+        """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name is that of a
         setting of the program and nothing in a loop assigns it."""
         folded = _of_values(self.world.values.evaluate(expr, site))
         if folded in ("constant", "none"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CODE = "DLL605"
 _OFF = {"persistent_workers": "False", "timeout": "0"}
-"""What says that an option is off, where that is not None."""
+"""The values that switch an option off, where that is not None."""
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:

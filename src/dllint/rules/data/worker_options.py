@@ -63,7 +63,7 @@ class Clash:
 
 
 class WorkerOptions:
-    """Answers about one project's loaders."""
+    """Finds the options without workers, of all loaders of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

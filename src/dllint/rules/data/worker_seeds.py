@@ -53,7 +53,7 @@ class Seeding:
 
 
 class WorkerSeeds:
-    """Answers about seeds for one project."""
+    """Finds the seeds that `worker_init_fn` functions set, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

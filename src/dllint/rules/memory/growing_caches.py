@@ -115,7 +115,7 @@ class Caches:
     def _additions(
         self, run: ItemRun, own: bool
     ) -> Iterator[tuple[_Variable, Expr | None, Expr | None, int, Span, Span]]:
-        """`self.attr[key] = value`, `self.attr.append(value)` and the like: where, key, value and place. `own` tells
+        """`self.attr[key] = value`, `self.attr.append(value)` and similar: where, key, value and place. `own` tells
         whether the function is a method of the dataset."""
         for store in run.file.stores(run.scope):
             operator = isinstance(store.event.detail, Operator)

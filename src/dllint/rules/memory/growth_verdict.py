@@ -1,4 +1,4 @@
-"""What a run says of workers whose own memory grows: DLL302 and DLL304."""
+"""Verdicts on workers whose private memory grows: DLL302 and DLL304."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _COLLECTING = {"list": "list", "tuple": "tuple", "itertools.cycle": "cycle"}
 _TENSOR_ONLY = frozenset(
     {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
 ) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
-"""Attributes that say that what has them is a tensor."""
+"""Attributes that only tensors have."""
 _JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
 _BOUNDS = frozenset({"<", ">", "<=", ">="})
 _REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})

@@ -100,7 +100,7 @@ class Held:
 
 
 class Records:
-    """Recognises collections of Python objects among kept values."""
+    """Finds collections of Python objects among the values that a dataset keeps."""
 
     def __init__(self, project: Project) -> None:
         self.world = project.world

@@ -1,4 +1,4 @@
-"""Lists of files: rows whose fields the workers open, or make numbers of, and use for nothing else."""
+"""Lists of files: rows whose fields the workers only open, or convert to numbers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Function:
             if event.kind == "assign" and event.target is not None and event.value is not None:
                 self._bind(event, event.target, event.value)
             elif event.kind == "for" and event.target is not None and event.value is not None:
-                # What comes of a field that is gone through is used like the field.
+                # The elements of a field are used like the field.
                 at = (event.span.line, event.span.column)
                 part = self._part(event.value, at)
                 if part is not None and isinstance(event.target, Name):

@@ -1,4 +1,4 @@
-"""How much of the batches that workers make in advance lies in shared memory, as far as the source says."""
+"""Estimates how many bytes of shared memory prefetched batches occupy, from the source alone."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class LargeArgument:
 
 
 class ProcessArguments:
-    """Answers about arguments of processes for one project."""
+    """Finds the large arguments that are pickled to processes, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -31,7 +31,7 @@ class View:
 
     Attributes:
         size: bytes of the tensor, where they are known.
-        expr: the view; `alone` says that it is all that the statement returns, at `span`.
+        expr: the view; `alone`: the statement at `span` returns nothing else.
     """
 
     attr: str
@@ -47,7 +47,7 @@ class View:
 
 
 class Shipping:
-    """Answers about items on their way from workers for one project."""
+    """Finds the items that workers send as views of a larger tensor, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

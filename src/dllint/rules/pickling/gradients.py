@@ -1,4 +1,4 @@
-"""Items that carry gradients: results of a model, or of what was made with `requires_grad=True`."""
+"""Items that carry gradients: computed by a model, or from a tensor with `requires_grad=True`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STOPPING = frozenset({"no_grad", "inference_mode", "set_grad_enabled", "require
 
 
 class Gradients:
-    """Answers about one project."""
+    """Finds the items that carry gradients, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

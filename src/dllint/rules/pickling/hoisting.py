@@ -1,4 +1,4 @@
-"""Mechanical remedies for a function that cannot be pickled: a factory in its place, or a move to the module level."""
+"""Fixes for a function that cannot be pickled: replaces it by a factory, or moves it to module level."""
 
 from __future__ import annotations
 

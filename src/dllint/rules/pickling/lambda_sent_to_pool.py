@@ -1,4 +1,4 @@
-"""DLL207: a lambda or local function as a task of a process pool, or as what a spawned process runs."""
+"""DLL207: a lambda or local function as a task of a process pool, or as the target of a spawned process."""
 
 from __future__ import annotations
 

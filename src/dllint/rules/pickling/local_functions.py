@@ -1,4 +1,4 @@
-"""Local functions and lambdas: which functions pickling a callable pickles, and which have no importable name."""
+"""Local functions and lambdas: the functions that pickling a callable reaches, and those without an importable name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says of objects that cannot be pickled: DLL201 to DLL204, and what DLL206 shares with them.
+"""Verdicts on objects that cannot be pickled: DLL201 to DLL204, and the parts that DLL206 shares.
 
 The records know of pickling from three sides: what iter() raised in this run, what a trial under another start method
 raised, and what the counting pickler met. Pickling stops at the first object that it cannot take, so that an error

@@ -63,7 +63,7 @@ def _given(project: Project, api: LauncherApi, launch: Launch) -> Iterator[Funct
 
 
 def is_lost(function: Function) -> bool:
-    """Whether it is a lambda, or a function in a function of which no decorator makes something else."""
+    """Whether it is a lambda, or a nested function that no decorator replaces."""
     plain = is_local(function) and not function.file.scopes[function.scope].decorators
     return function.receiver is None and (is_lambda(function) or plain)
 

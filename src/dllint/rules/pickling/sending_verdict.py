@@ -1,4 +1,4 @@
-"""Whether a run shows that something could not be pickled on its way to a process."""
+"""Verdicts on objects that could not be pickled to a process."""
 
 from __future__ import annotations
 

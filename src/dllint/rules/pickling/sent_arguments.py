@@ -1,4 +1,4 @@
-"""What processes are given as arguments, and cannot be pickled."""
+"""Arguments of processes that cannot be pickled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SentArgument:
-    """Something that cannot be pickled, and that a process gets.
+    """An argument of a process that cannot be pickled.
 
     Attributes:
         holder: the parameter that gets it, or where an object keeps it: "Trainer.lock".

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sent:
-    """Something that workers are sent and that does not come through pickling.
+    """An object that is sent to workers and cannot be pickled.
 
     Attributes:
         code: the rule that reports it.
@@ -53,7 +53,7 @@ T = TypeVar("T", bound=Sent)
 
 
 class Told(NamedTuple):
-    """What a rule says of one such thing: the key of its message, values beside those of all, and a fix."""
+    """How a rule reports one such object: the key of its message, further values, and a fix."""
 
     message: str
     values: Mapping[str, str]
@@ -63,7 +63,7 @@ class Told(NamedTuple):
 def unpicklable(
     project: Project, code: str, sent: Callable[[Loader, Regime], Iterable[T]], tell: Callable[[T, str], Told]
 ) -> Iterator[Finding]:
-    """One finding for each thing that workers are sent, judged by the worst of its loaders.
+    """Yield one finding per object that is sent to workers, with the severity of the worst of its loaders.
 
     Args:
         sent: what a loader sends to workers that start in this way.

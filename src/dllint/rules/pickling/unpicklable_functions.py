@@ -1,4 +1,4 @@
-"""Shared by the rules about lambdas and about local functions and classes: what loaders send, and its words."""
+"""Functions and classes that loaders send and cannot pickle: shared by the rules DLL201, DLL202 and DLL204."""
 
 from __future__ import annotations
 

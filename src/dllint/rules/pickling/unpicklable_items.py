@@ -1,4 +1,4 @@
-"""Items that pickle refuses: the batch never reaches the parent, which waits for it."""
+"""Items that pickle refuses: their batch never reaches the parent, which waits for it forever."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def collators(project: Project, loader: Loader) -> Iterator[Function]:
 
 
 def _passes_items_on(project: Project, loader: Loader) -> bool:
-    """Whether items reach the parent as they are: without batches, or through a collate function that only regroups
+    """Whether items reach the parent unchanged: without batches, or through a collate function that only regroups
     them. The default one takes tensors, numbers and strings, and raises for anything else."""
     given = loader.argument("collate_fn")
     if given.absent and loader.argument("batch_size").values == (NONE,):

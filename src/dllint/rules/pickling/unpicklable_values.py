@@ -248,7 +248,7 @@ def _suffix(project: Project, value: Instance) -> str:
 
 
 def _forked(project: Project, context: str | None, explicit: bool) -> bool:
-    """Whether a multiprocessing object comes of a context of fork while the workers start in another way. One of the
+    """Whether a multiprocessing object is from a fork context while the workers start by another method. One of the
     default context does where the loader alone says otherwise, on targets whose default is fork."""
     if context is not None:
         return context == "fork"

@@ -38,7 +38,7 @@ _OTHER_DEVICES = ("cpu", "mps", "xpu", "meta", "hpu")
 
 
 class Cuda:
-    """Answers what calls do to CUDA."""
+    """Finds the calls that use or initialize CUDA, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -193,7 +193,7 @@ class Cuda:
         return True
 
     def _made(self, test: Expr, site: Site) -> bool:
-        """Whether what a test asks for (`if stream is not None`) can be there: streams and the like are made only
+        """Whether the object of a test (`if stream is not None`) can exist: streams and events are made only
         where the device is CUDA."""
         asked = test.left if isinstance(test, Compare) and test.comparisons == (("is not", Constant(None)),) else test
         if not isinstance(asked, (Name, Attribute)):

@@ -1,4 +1,4 @@
-"""CUDA across a fork: what workers and forked processes use of it, and what initialized it in their parent."""
+"""CUDA across a fork: how workers and forked processes use it, and which call initialized it in their parent."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Ancestor:
 
 
 class CudaForks:
-    """Answers for one project."""
+    """Finds the processes that are forked after CUDA was initialized, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -1,4 +1,4 @@
-"""What a run says of CUDA in forked processes: DLL103 and DLL106."""
+"""Verdicts on CUDA in forked processes: DLL103 and DLL106."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class MissingName:
 
 
 class GuardedNames:
-    """Answers for one project."""
+    """Finds the names that are missing in new processes, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Carried(NamedTuple):
-    """Something that hangs in forked workers. `kind` is "executor", "pool" or "lock"; `by` is what makes it so: the use
+    """An object that hangs in forked workers. `kind` is "executor", "pool" or "lock"; `by` is what makes it so: the use
     that starts the threads, or the statement that holds the lock."""
 
     kind: str

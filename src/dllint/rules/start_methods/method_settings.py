@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where something else happens that decides about a setting; `text` is it as written."""
+    """A statement that makes a setting raise, or have no effect; `text` is its source."""
 
     file: SourceFile
     span: Span
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 class MethodSettings:
-    """Answers for one project."""
+    """Finds the calls of `set_start_method` that raise or have no effect, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

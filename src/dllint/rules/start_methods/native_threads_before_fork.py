@@ -1,4 +1,4 @@
-"""DLL109: the parent uses a package with its own threads before workers that use it too are forked."""
+"""DLL109: the parent uses a package with native threads before it forks workers that use the same package."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class KeptStore:
 
 
 class Stores:
-    """Answers about memory-mapped stores for one project."""
+    """Finds the memory-mapped stores that datasets keep, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -75,7 +75,7 @@ def _opened_early(project: Project, loader: Loader, cached: CachedHandle) -> Sha
 
 
 class _Case:
-    """One handle of one dataset of one loader."""
+    """A handle, the dataset that keeps it, and the loader whose workers use it."""
 
     def __init__(
         self, project: Project, loader: Loader, dataset: Instance, handle: Handle, runs: list[WorkerRun]

@@ -45,7 +45,7 @@ class Cap:
 class Uncapped:
     """A cv2 call that uses the pool in a loader's workers, which no cap reaches under `regime`.
 
-    `cap` runs in the parent only, where there is one; `elsewhere` says that other workers run the same call capped.
+    `cap` runs in the parent only, where there is one; `elsewhere`: other workers run the same call with a cap.
     `methods` are the start methods under which that cap does not reach the loader's workers. `through` names the class
     of another library that calls cv2 there; "" where the project calls cv2 itself.
     """
@@ -65,7 +65,7 @@ class Uncapped:
 
 
 class OpenCV:
-    """Answers about cv2 for one project."""
+    """Finds the calls of cv2 in workers, and the caps that reach them, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

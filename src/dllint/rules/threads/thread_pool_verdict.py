@@ -1,4 +1,4 @@
-"""What a run says of thread pools in workers: DLL501 to DLL503.
+"""Verdicts on thread pools in workers: DLL501 to DLL503.
 
 Threads are counted from /proc/PID/task, from a worker's start to after its first item. Two of the new threads are the
 worker's own: the feeder of its queue, and the sharer of its tensors.

@@ -1,4 +1,4 @@
-"""Becomes the user's program, behind layers. dllint starts it in a bare interpreter, and talks to it by a socket.
+"""Covers the file system by layers, then executes the user's program: a bare interpreter that answers by a socket.
 
 It is asked by one argument, the JSON of `Asked` in `starting.py`, and says by lines of JSON how far it has come: `made`
 (the guard and the directories of the run are there), `covered` or `failed`, and after `go` either nothing more, since

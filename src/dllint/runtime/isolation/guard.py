@@ -1,4 +1,4 @@
-"""Ends what is left of a run, and removes its directories, when dllint dies without doing so itself."""
+"""Ends the processes of a run and removes its directories, when dllint itself was killed."""
 
 from __future__ import annotations
 

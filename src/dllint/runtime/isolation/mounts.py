@@ -28,7 +28,7 @@ _FLAGS = {
 }
 
 KEPT = ("/dev", "/proc", "/sys", "/run")
-"""Trees that the program sees as they are: they hold devices and sockets, and no files of the user."""
+"""Trees that are not covered: they have devices and sockets, and no files of the user."""
 MEMORY = "/dev/shm"
 """Shared memory gets a layer in memory, as large as what was free: what is left in it goes with the run."""
 _MOST_LAYERS = 200
@@ -163,7 +163,7 @@ def is_below(path: str, directory: str) -> bool:
 
 
 class Cover:
-    """Covers the file system.
+    """Covers every writable directory by an overlay, so that the program's writes stay behind it.
 
     Args:
         vaults: existing directories in which uppers are made, the best first.
@@ -263,7 +263,7 @@ class Cover:
             self._forbid(path)
 
     def _forbid(self, path: str) -> None:
-        """Have a mount made read-only, when nothing is to be bound from it any more."""
+        """Note a mount that becomes read-only once nothing else is bound from it."""
         if path not in self.read_only:
             self.read_only.append(path)
 

@@ -1,4 +1,4 @@
-"""Good results that a program could overwrite: checkpoint files in the directories that it is about to use."""
+"""Finds results that a program could overwrite: checkpoint files in the directories that it uses."""
 
 from __future__ import annotations
 

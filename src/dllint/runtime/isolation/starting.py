@@ -230,12 +230,12 @@ class Program:
 
 
 def scratch_place() -> str:
-    """Where a temporary scratch directory is to be."""
+    """The directory in which a temporary scratch directory is made."""
     return os.path.join(os.path.realpath(tempfile.gettempdir()), f"dllint-{os.urandom(6).hex()}")
 
 
 def _vaults() -> list[str]:
-    """Where vaults are to be: below different directories of the root, on disks rather than in memory."""
+    """The directories in which vaults are made: below different directories of the root, on disks, not in memory."""
     if sys.platform != "linux":
         return []
     home = os.path.expanduser("~")

@@ -1,4 +1,4 @@
-"""What a program wrote behind its layers: read from the upper directories, and copied out of them.
+"""The files that a program wrote behind its layers: listed from the upper directories, and copied out of them.
 
 In an upper directory a file that was deleted is a character device 0/0, and a directory that was moved names its old
 place in an extended attribute (overlayfs.rst, "whiteouts and opaque directories", "redirect_dir").
