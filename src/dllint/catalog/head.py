@@ -1,4 +1,4 @@
-"""Reads the head of a rule page: its title and its TOML block, every key of which is checked."""
+"""Reads the head of a rule page, its title and its TOML block, and checks every key."""
 
 from __future__ import annotations
 

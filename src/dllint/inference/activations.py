@@ -16,7 +16,7 @@ NOTHING: Given = frozenset()
 
 
 class _Parameter(NamedTuple):
-    """A parameter of functions of a name."""
+    """A parameter of all functions with a given name."""
 
     function: str
     name: str
@@ -53,7 +53,7 @@ class Seen:
 
 
 class Activations:
-    """Tells activations of one function apart by the functions that they are given to call."""
+    """Distinguishes activations of one function by the callables that they receive."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world

@@ -19,7 +19,7 @@ from dllint.linking.expressions import summands
 
 
 class AllEntries:
-    """What dicts hold, whatever is asked for."""
+    """All keys and values of dicts, for lookups with an unknown key."""
 
     def __init__(self, world: Engine, changes: Changes, defaults: DefaultFactories) -> None:
         self.world = world

@@ -10,7 +10,7 @@ from dllint.inference.values import Actual, Actuals, Site, Value
 
 
 class Passed(Base):
-    """An argument, as an expression: what a `*args` parameter is made of. Each was written somewhere else."""
+    """An argument, as an expression: one element of a `*args` parameter, with the site of its call."""
 
     __slots__ = ("actual",)
 
@@ -35,7 +35,7 @@ class Held(Base):
 
 
 class Bound(NamedTuple):
-    """What fills a parameter. Exactly one of the cases holds:
+    """The argument of a parameter. Exactly one of the cases is true:
 
     actual      this argument
     default     nothing was passed: the parameter's own default counts

@@ -15,7 +15,7 @@ from dllint.linking.source import SourceFile, decorated, last_name
 
 
 class Passing:
-    """Where functions go as arguments."""
+    """The flow of functions that are passed as arguments."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""Mutations of containers, through every alias of the container."""
+"""Mutations of containers, found through every alias of the container."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ class Changes:
         return candidate and bool(self.runs(change, value))
 
     def runs(self, change: Change, value: Value) -> list[Site]:
-        """Where a change is made to the container: once for each call of the function that makes it, as far as calls
-        are told apart. Nowhere if it is another one that is changed."""
+        """Where a change is made to the container: once for each call of the function that makes it, as far as the
+        contexts of calls are distinguished. Empty if another container is changed."""
         return self.world.memory.remember(self._runs, (id(change), value), lambda: self._find_runs(change, value), [])
 
     def _find_runs(self, change: Change, value: Value) -> list[Site]:

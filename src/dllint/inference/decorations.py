@@ -1,4 +1,4 @@
-"""Decorators: what stands for a decorated function or class. Their calls are in the file's list of calls."""
+"""Decorators: the value of a decorated function or class. Their calls are in the file's list of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dicts hold that make the values of missing keys themselves: `collections.defaultdict`."""
+"""The values of dicts that make missing entries themselves: `collections.defaultdict`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DICTS = frozenset({"dict", "collections.OrderedDict"})
 
 
 class DefaultFactories:
-    """The values of each such dict: one stands for those that its factory makes for all keys."""
+    """The values of each such dict: one abstract value stands for all that its factory makes."""
 
     def __init__(self, world: Engine, changes: Changes) -> None:
         self.world = world

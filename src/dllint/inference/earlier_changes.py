@@ -12,7 +12,7 @@ from dllint.linking.conditions import contradict
 
 
 class EarlierChanges:
-    """The order of changes in one function."""
+    """Orders the mutations of a container within one function."""
 
     def __init__(self, world: Engine, of: Changes) -> None:
         self.world = world

@@ -10,7 +10,7 @@ from dllint.linking.source import SourceFile
 
 
 class Given(NamedTuple):
-    """A call with what it hands over. `actuals` are the arguments where they are not those that the call writes: of a
+    """A call with its arguments. `actuals` are the arguments where they are not those that the call writes: of a
     call through a partial, or of a process; `key` then tells the activations apart."""
 
     file: SourceFile

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class NoProcesses:
-    """No call is known to start a process."""
+    """Stands in for the launches while they are not known yet: no call starts a process."""
 
     def launched(self, function: Function) -> list[Caller]:
         return []
@@ -62,7 +62,7 @@ class NoProcesses:
 
 
 class World:
-    """All that is linked. Its parts answer on demand and keep what they found; nothing changes once it is made."""
+    """The linked project. Its parts compute answers on demand and memoise them; nothing changes once it is made."""
 
     def __init__(
         self,
@@ -269,7 +269,7 @@ class World:
         return frame
 
     def _may_add(self, function: Function, most: limits.Limit, nested: bool) -> bool:
-        """Count one more activation of a function, unless it has as many as are told apart."""
+        """Count one more activation of a function, unless the limit on distinct activations is reached."""
         key = (function.key, self.decorating(function.frame), nested)
         count = self._contexts.get(key, 0)
         if most.reached(count):
@@ -278,15 +278,14 @@ class World:
         return True
 
     def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
-        """The activation of `function` that a call makes, with its arguments, where `frame` stands for one of many that
-        are not told apart."""
+        """The activation of `function` that a call makes, with its arguments, where `frame` is a merged activation."""
         if frame not in self._forgetful or index < 0:
             return frame
         return self._called_frame(file, index, None, function)
 
     def making_frame(self, value: Instance, init: Function) -> Frame:
-        """The activation of its class's `__init__` that makes an object. It is told apart from all others however many
-        there are: what one object was given says nothing of another."""
+        """The activation of its class's `__init__` that makes an object. It is never
+        merged with others, however many there are: each object has its own arguments."""
         assert value.file is not None
         if value.by is not None:
             return self.intern(("partial", value), self.made_with(value), init, self.remembered(value.frame))
@@ -296,7 +295,7 @@ class World:
         return self._called_frame(value.file, value.call, self.remembered(value.frame), init)
 
     def remembered(self, frame: Frame | None) -> Frame | None:
-        """The activation, unless it is too deep to be told apart from others."""
+        """The activation, or a merged one where it is too deep to keep its context."""
         if frame is None or limits.CONTEXT_DEPTH.reached(frame.depth) or limits.OBJECT_NESTING.exceeded(frame.nesting):
             return self._forgotten(frame)
         return frame
@@ -307,8 +306,8 @@ class World:
         return frame if call is not None and call[1] in self.files[call[0]].decorating else None
 
     def _forgotten(self, frame: Frame | None) -> Frame | None:
-        """What stays known of an activation that is told apart from no other: of a decorator's wrapper, for what it
-        stands."""
+        """The merged activation that stands for one without its context: of a decorator's wrapper, the function that
+        it wraps stays known."""
         closure = self.decorating(frame.closure) if frame is not None else None
         return self.enclosed(closure) if closure is not None else None
 
@@ -321,7 +320,7 @@ class World:
         return found
 
     def forgets(self, frame: Frame) -> bool:
-        """Whether an activation stands for many that are not told apart."""
+        """Whether an activation is merged: it stands for many contexts at once."""
         return frame in self._forgetful
 
     def intern(

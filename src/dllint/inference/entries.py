@@ -12,7 +12,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True)
 class Found:
-    """What is under a key. `absent`: the key may be missing; `written`: an entry of the source names it even so."""
+    """The values under a key. `absent`: the key may be missing; `written`: an entry of the source names it even so."""
 
     values: Values
     absent: bool
@@ -31,7 +31,7 @@ OPAQUE = Found((UNKNOWN,), True)
 
 
 class Change(NamedTuple):
-    """A change of what `base` stands for. By `kind`:
+    """A mutation of the container that `base` names. By `kind`:
 
     "set"        `value` under the key, or at the position
     "default"    the same where the key is missing

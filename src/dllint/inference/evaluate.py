@@ -79,7 +79,7 @@ from dllint.linking.source import Binding
 
 
 class Evaluator:
-    """Evaluates expressions over a linked project. Results are kept."""
+    """Evaluates expressions over a linked project. Results are memoised."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world

@@ -1,5 +1,5 @@
-"""Where an object may be found, by the text of the program alone: the variables, attributes, parameters and containers
-that it can reach from where it is made. Too much rather than too little; whoever asks looks closer."""
+"""A flow-insensitive points-to analysis by names: the variables, attributes, parameters and containers that an object
+can reach from where it is made. It over-approximates; its callers check each answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Place = tuple[object, ...]
 
 
 class Flows:
-    """The ways of objects through the program."""
+    """Computes where objects can flow, over a linked project."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""Classes: bases, methods, subclasses, and what the first parameter of a function is."""
+"""The class hierarchy: bases, methods, subclasses, and the value of a method's first parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the interpreter may ask one another (a Protocol), and their external inputs.
+"""The Protocols through which the parts of the interpreter query one another, and their external inputs.
 
 Each part is written against `Engine`, never against another part: `engine.py` alone composes them. What is known of
 libraries (`Knowledge`) and of processes (`Processes`) comes from rooms above and is handed in.
@@ -47,7 +47,7 @@ Call = tuple[SourceFile, int]
 
 
 class Knowledge(Protocol):
-    """What is known of code outside the project."""
+    """Queries about code outside the project."""
 
     @property
     def results(self) -> Mapping[str, Handler]:
@@ -140,7 +140,7 @@ class Knowledge(Protocol):
         """What a call takes out of a registry, if it does."""
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """The classes and functions of which a call picks one by a configuration, and calls it."""
+        """The classes and functions that a call can choose from by a configuration, to call the chosen one."""
 
     @property
     def instantiating(self) -> frozenset[str]:
@@ -157,7 +157,7 @@ class Knowledge(Protocol):
 
 
 class Processes(Protocol):
-    """Which calls start processes, and what those run."""
+    """Queries about the calls that start processes, and the functions that those run."""
 
     def launched(self, function: Function) -> list[Caller]:
         """The launches that start a process which runs the function."""
@@ -167,7 +167,7 @@ class Processes(Protocol):
 
 
 class Evaluation(Protocol):
-    """What an expression can stand for."""
+    """Queries about the values of expressions."""
 
     def evaluate(self, expr: Expr | None, site: Site) -> Values: ...
     def name(self, name: str, site: Site) -> Values: ...
@@ -186,7 +186,7 @@ class Evaluation(Protocol):
 
 
 class ParameterValues(Protocol):
-    """What parameters can be."""
+    """Queries about the values of parameters."""
 
     def values(self, function: Function, name: str, frame: Frame | None) -> Values: ...
     def bound(self, function: Function, name: str, frame: Frame) -> Bound: ...
@@ -196,7 +196,7 @@ class ParameterValues(Protocol):
 
 
 class ImportedNames(Protocol):
-    """What import statements bind."""
+    """Queries about the names that import statements bind."""
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values: ...
     def find(self, file: SourceFile, module: str, level: int) -> str | None: ...
@@ -209,7 +209,7 @@ class ImportedNames(Protocol):
 
 
 class ClassHierarchy(Protocol):
-    """Bases, methods and subclasses."""
+    """Queries about bases, methods and subclasses."""
 
     def bases(self, cls: Class) -> tuple[Value, ...]: ...
     def line(self, cls: Class) -> tuple[Value, ...]: ...
@@ -229,7 +229,7 @@ class ClassHierarchy(Protocol):
 
 
 class Attributes(Protocol):
-    """Attributes of objects and modules."""
+    """Queries about attributes of objects and modules."""
 
     def attribute(self, value: Value, name: str) -> Values: ...
     def reassigned(self, expr: Attribute, site: Site) -> Values | None: ...
@@ -238,7 +238,7 @@ class Attributes(Protocol):
 
 
 class AttributeStores(Protocol):
-    """Which statements set attributes of objects."""
+    """Queries about the statements that set attributes of objects."""
 
     def owners(self, value: Instance) -> list[Class]: ...
     def overridden(self, value: Instance, owner: Class, store: Store | Spread) -> bool: ...
@@ -257,7 +257,7 @@ class AttributeStores(Protocol):
 
 
 class Containers(Protocol):
-    """What lists, dicts and namespaces hold."""
+    """Queries about the contents of lists, dicts and namespaces."""
 
     def lookup(self, expr: Expr, site: Site, key: object) -> Found | None: ...
     def in_value(self, value: Value, key: object, reader: tuple[str, int] | None = None) -> Found | None: ...
@@ -278,7 +278,7 @@ class Containers(Protocol):
 
 
 class Calls(Protocol):
-    """Edges of the call graph."""
+    """Queries about the edges of the call graph."""
 
     def callees(self, file: SourceFile, index: int, frame: Frame | None) -> Values: ...
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets: ...
@@ -290,7 +290,7 @@ class Calls(Protocol):
 
 
 class HigherOrder(Protocol):
-    """Which activations of a function differ in the functions that they are given to call."""
+    """Queries about activations that differ in the callables that they receive."""
 
     def differ(self, path: str, scope: int) -> bool: ...
     def given(self, file: SourceFile, scope: int, frame: Frame | None) -> frozenset[tuple[str, int]]: ...

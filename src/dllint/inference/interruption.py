@@ -1,4 +1,4 @@
-"""Ends an analysis that nobody waits for any more: an editor's, once the text has changed again."""
+"""Cancels an analysis whose result is no longer needed: in an editor, when the text changes again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Interrupted(BaseException):
 
 @dataclass
 class Stop:
-    """What tells an analysis to stop; another thread may do so at any time."""
+    """A stop request, which another thread can set at any time."""
 
     wanted: bool = False
 

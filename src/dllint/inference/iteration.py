@@ -12,7 +12,7 @@ from dllint.linking.source import last_name
 
 
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
-    """The elements of `rows.values()`, inside `tqdm` and its like too; None for anything else."""
+    """The elements of `rows.values()`, also inside a progress bar such as `tqdm`; None for anything else."""
     plain = _unwrapped(world, expr, site)
     if isinstance(plain, CallRef):
         call = site.file.calls[plain.index]
@@ -42,7 +42,7 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
 
 
 def of_iterator(world: Engine, value: Value) -> Values | None:
-    """The elements of a progress bar and the like, which are those of what it goes through; None for anything else."""
+    """The elements of a progress bar or similar wrapper: those of the iterable that it wraps; else None."""
     if not _is_iterator(world, value):
         return None
     assert isinstance(value, Instance) and value.file is not None
@@ -50,8 +50,8 @@ def of_iterator(world: Engine, value: Value) -> Values | None:
 
 
 def _made(world: Engine, expr: Expr, site: Site) -> tuple[Expr, Site]:
-    """A part of an element of what a name holds, where that is one progress bar or the like, as a part of an element of
-    the call that makes it."""
+    """A part of an element of a name's value, where that is a progress bar or similar wrapper, as a part of an element
+    of the call that makes it."""
     if isinstance(expr, Subscript):
         base, where = _made(world, expr.value, site)
         return (expr, site) if base is expr.value else (Subscript(base, expr.index), where)

@@ -17,7 +17,7 @@ _met: ContextVar[Counter[str]] = ContextVar("limits_met")
 
 
 def count() -> Counter[str]:
-    """Begin to count anew, for one project. Gives the counter, by the names of the limits."""
+    """Start a new count, for one project. Returns the counter, by the names of the limits."""
     counter: Counter[str] = Counter()
     _met.set(counter)
     return counter
@@ -25,7 +25,7 @@ def count() -> Counter[str]:
 
 @dataclass(frozen=True)
 class Limit:
-    """A bound. `name` is how reports call it, `most` what is still allowed."""
+    """A bound of the analysis. `name` is its name in reports, `most` the largest value that it allows."""
 
     name: str
     most: int
@@ -51,7 +51,7 @@ class Limit:
         return True
 
     def first(self, items: Sequence[T]) -> Sequence[T]:
-        """The items as far as they are looked at; that some are not is counted."""
+        """The first items, up to the limit; an item beyond it is counted as a limit that was met."""
         if len(items) > self.most:
             self.met()
             return items[: self.most]

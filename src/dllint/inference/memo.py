@@ -30,7 +30,7 @@ _NOWHERE = sys.maxsize
 
 
 class Memory:
-    """The state that all memoised questions of a project share.
+    """The state that all memo tables of a project share.
 
     `room` is how many more levels of callers may be asked.
     """

@@ -108,7 +108,7 @@ COMMON_NAMES = frozenset(
         "exists",
     ]
 )
-"""Method names too common to say which class is meant."""
+"""Method names that too many classes have to identify one of them."""
 
 
 class Namesakes:
@@ -118,7 +118,7 @@ class Namesakes:
         self._found: dict[tuple[str, int], list[Function]] = {}
 
     def find(self, name: str, arguments: int) -> list[Function]:
-        """The methods of the project of that name, if it says clearly enough which is meant."""
+        """The methods of the project with that name, if the name is rare enough to identify them."""
         if name in COMMON_NAMES or name.startswith("__") or len(name) < 5:
             return []
         found = self._found.get((name, arguments))

@@ -16,7 +16,7 @@ _ITSELF = Subscript(Attribute(Name("sys"), "modules"), Name("__name__"))
 
 
 class ModuleStores:
-    """Assignments to attributes of modules, found by the import statements that bind the modules' names."""
+    """Finds assignments to attributes of modules, through the import statements that bind the modules' names."""
 
     def __init__(self, files: dict[str, SourceFile], index: ModuleIndex) -> None:
         self.files = files

@@ -33,7 +33,7 @@ _MAY_BE_FALSE = frozenset(
 
 
 class Operators:
-    """What operators give, for the evaluator."""
+    """Evaluates operators."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world

@@ -29,7 +29,7 @@ from dllint.inference.values import (
 
 
 class Parameters:
-    """Binds arguments to parameters."""
+    """Computes the values of parameters from the arguments of calls."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -95,7 +95,7 @@ class Parameters:
                 yield self.bound(function, name, one).actual
 
     def _activations(self, function: Function, frame: Frame | None) -> list[Frame]:
-        """The activations of a function by all calls that are known, each told apart; of a decorator's wrapper, for
+        """The activations of a function, one per known call; of a decorator's wrapper, for
         the definition that `frame` is for. What is called back from outside has one without arguments."""
         closure = self.world.decorating(frame.closure if frame is not None else None)
         function = Function(function.file, function.scope, None, closure)

@@ -47,7 +47,7 @@ def _parameters(world: Engine, target: Target, given: Name) -> Iterator[str]:
 
 
 def _still_held(base: Name, name: str, target: Target, site: Site, at: tuple[int, int]) -> bool:
-    """Whether the name holds the same object after the call: it is not bound anew, or to what the function got."""
+    """Whether the name holds the same object after the call: it is not rebound, or rebound to what the function got."""
     function = target.function
     for binding in site.file.bindings(site.scope).get(base.id, ()):
         if binding.event is not None and at <= (binding.event.span.line, binding.event.span.column) < site.at:

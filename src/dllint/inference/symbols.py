@@ -1,4 +1,4 @@
-"""Names: which bindings a name can mean at a place, what modules export, how classes inherit."""
+"""Name resolution: the bindings that a name can have at a place, what modules export, how classes inherit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dllint.modules import ModuleIndex
 
 
 class Meaning:
-    """What a name means at a place, in any activation. The first `own` bindings are those of a scope around, `closures`
-    functions out; the others are by functions that declare the name global. `fixed` says that the module's own scope
-    binds it, so that it means the same in all functions that do not bind it, and in all of their activations.
+    """The bindings that a name can have at a place, in any activation. The first `own` bindings are those of a scope
+    around, `closures` functions out; the others are by functions that declare the name global. `fixed`: the module's
+    own scope binds it, so that it means the same in all functions that do not bind it, and in all of their activations.
 
     One object for one meaning, compared by identity.
     """

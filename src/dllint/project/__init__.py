@@ -1,4 +1,4 @@
-"""Links the facts of all files: names, values, calls, launches, loaders and datasets. All that rules query."""
+"""The concepts of data loading: launches, start methods, loaders, datasets, worker code. Rules query this package."""
 
 from dllint.project.model import Project, Regime
 

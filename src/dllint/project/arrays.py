@@ -1,4 +1,4 @@
-"""Arrays: which values are whole arrays in memory, and how large they are as far as the source says."""
+"""Arrays: which values are whole arrays in memory, and their size in bytes where the source determines it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Array:
     """A whole array. `size` is in bytes, `item` the bytes of an element, each None where it is not known; `source` is
     "shape" or "file". `alone` is False where one of it is small, so that it counts only among many, `read` where
-    nothing of it is in memory yet. `mappable` says that the call can map its file instead."""
+    nothing of it is in memory yet. `mappable`: the call can map its file instead."""
 
     library: str
     size: int | None
@@ -50,7 +50,7 @@ class Array:
 
 
 class Arrays:
-    """Recognises arrays among values."""
+    """Finds the arrays among values."""
 
     def __init__(self, world: World, filling: Callable[[Display | Mapping], Iterable[Change]]) -> None:
         """`filling` gives the changes of a container that are made before workers start."""
@@ -66,7 +66,7 @@ class Arrays:
         return max(found, key=lambda array: (array.size is None, array.size or 0), default=None)
 
     def collected(self, values: Values) -> Array | None:
-        """An array that is read from a file and of which a list or dict of the program holds many."""
+        """An array that is read from a file, and that is one of many in a list or dict."""
         containers = [one for one in values if isinstance(one, (Display, Mapping))]
         return next((found for one in containers if (found := self._many(one, 0)) is not None), None)
 
@@ -104,7 +104,7 @@ class Arrays:
         return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
 
     def _read(self, values: Iterable[Value], where: Site, turns: list[int]) -> Array | None:
-        """The first array that is read from a file anew in each turn of one of the loops."""
+        """The first array that is read from a file again in each iteration of one of the loops."""
         for array in map(self._of, values):
             if array is not None and array.source == "file" and array.read and self._in_turns(array, where, turns):
                 return array

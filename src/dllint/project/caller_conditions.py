@@ -1,4 +1,4 @@
-"""Conditions over the parameters of a function, said of what its caller passes."""
+"""Conditions over the parameters of a function, rewritten in terms of its caller's arguments."""
 
 from __future__ import annotations
 

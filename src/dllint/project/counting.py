@@ -1,4 +1,4 @@
-"""How many elements a list or dict of the source holds, as far as the source says."""
+"""Counts the elements of a list or dict, where the source determines their number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which datasets of a loader are read by workers: its dataset and its worker count taken together, along one path."""
+"""Pairs the datasets of a loader with its worker counts along each call path: which datasets workers read."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class _Path:
 
 
 def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool | None:
-    """Whether workers read a dataset object of the loader: False where it comes without workers on every path that is
-    told apart, and where each of them gives the loader others; None where several datasets and worker counts, 0 among
-    them, are known and not which go together."""
+    """Whether workers read a dataset object of the loader: False where it comes without workers on every distinct
+    path, or where every path passes another dataset; None where several datasets and worker counts, 0 among them, are
+    known but not which go together."""
     found = {_along(world, loader, dataset, path, limits.CALLER_LEVELS.most) for path in _paths(world, loader)}
     if "workers" in found:
         return True
@@ -55,8 +55,8 @@ def goes_with_workers(world: World, loader: Loader, dataset: Instance) -> bool |
 
 
 def _along(world: World, loader: Loader, dataset: Instance, path: _Path, levels: int) -> _Pairing:
-    """What becomes of a dataset along one path to the loader. Where that calls for several datasets and worker counts,
-    the callers of callers tell which go together."""
+    """How a dataset and workers go together along one path to the loader. Where the path has several datasets and
+    worker counts, longer paths are followed to pair them."""
     frame = path.frame
     datasets = loader.datasets(frame)
     if not any(_same(value, dataset) for value in datasets):
@@ -92,8 +92,8 @@ def _same(value: object, dataset: Instance) -> bool:
 
 
 def _paths(world: World, loader: Loader) -> Iterator[_Path]:
-    """The activations of the function around the loader, told apart by the calls that run it, or by those that made the
-    object whose method it is and those that lead there."""
+    """The activations of the function around the loader, one per call that runs it, or per call that made the object
+    whose method it is and per call that leads there."""
     file, scope = loader.file, loader.file.calls[loader.call].scope
     owner = file.method_of(scope)
     if owner is None or world.hierarchy.receiver_kind(Function(file, scope)) != "self":

@@ -1,4 +1,4 @@
-"""Datasets: which reach a loader, what they keep, and what pickling them leaves out."""
+"""Datasets: the ones that reach a loader, the attributes that they keep, and those that pickling omits."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Keeping(NamedTuple):
 
 
 class Datasets:
-    """Questions about dataset classes and objects."""
+    """Queries about dataset classes and objects."""
 
     def __init__(self, world: World) -> None:
         self.world = world

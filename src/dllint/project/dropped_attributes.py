@@ -1,4 +1,4 @@
-"""What `__getstate__` and `__reduce__` leave out of the pickle."""
+"""The attributes that `__getstate__` and `__reduce__` omit from the pickle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handles that objects keep: what a dataset opens, where, and what happens to it."""
+"""Handles that objects keep: what a dataset opens, where it opens it, and where it uses or closes it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Handle:
-    """What an opener gave, kept as an attribute.
+    """The result of an opener, kept as an attribute.
 
     `steps` leads from the dataset to it, through objects that the dataset keeps; `file` and `call` are the opener's.
     """
@@ -112,7 +112,7 @@ def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
 
 
 class Handles:
-    """Answers about handles for one project."""
+    """Finds the handles that datasets keep, in one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dllint.project.worker_code import WorkerCode
 
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
-"""Last names of calls whose result still says which item is meant when an argument or the receiver does."""
+"""Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
 _OF_TEXTS = _CONVERSIONS | OF_STRING
 """The same for what is made of a field of a record."""
@@ -101,7 +101,7 @@ class ItemRun:
         return isinstance(expr, Name) and expr.id in self.given
 
     def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
-        """Whether the value of an expression says which item is meant, `names` doing so."""
+        """Whether the value of an expression depends on the index of the item, given that `names` do."""
         parts: Iterable[Expr] = ()
         match expr:
             case Name():
@@ -183,8 +183,8 @@ class ItemRun:
 
 
 class ItemCode:
-    """Answers about the methods of datasets that workers run. With `holder`, the attribute is one of an object of that
-    class which the dataset holds."""
+    """Finds how the methods that workers run use a dataset's attributes. With `holder`, the attribute is one of an object
+    of that class which the dataset keeps."""
 
     def __init__(self, world: World, workers: WorkerCode) -> None:
         self.world = world

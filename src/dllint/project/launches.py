@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Launch:
-    """One way in which a launcher is called.
+    """A call of a launcher, with one of the functions that it can run.
 
     Attributes:
         methods: start methods that the launch itself decides; "default" for the one in force, "fresh" where the new

@@ -1,4 +1,4 @@
-"""DataLoader constructions and what their arguments come to."""
+"""The calls that make DataLoaders, and the values of their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project as rules see it. Read-only: a rule asks, and every answer is worked out once."""
+"""The project as rules see it: read-only queries, each computed once."""
 
 from __future__ import annotations
 
@@ -356,8 +356,8 @@ class Project:
 
     @staticmethod
     def _of_any(functions: Values) -> Iterator[Function]:
-        """The methods among the functions on any object of their classes, where there are so many functions that not
-        all objects were told apart: what others hold counts as well."""
+        """The methods among the functions on any object of their classes, where there are so many functions that some
+        objects were merged: the attributes of all of them count."""
         if len(functions) >= limits.VALUES.most:
             for one in dict.fromkeys(functions):
                 if isinstance(one, Function) and isinstance(one.receiver, Instance) and one.receiver.call >= 0:

@@ -1,4 +1,4 @@
-"""What the parent does with a dataset before the workers of a loader start."""
+"""How the parent process uses a dataset before the workers of a loader start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BUILTINS = {"len": (_LENGTH,), "iter": (_ITERATION, _ITEM), "list": (_ITERATION
 
 
 class ParentTouches:
-    """Answers for one loader and one of its datasets."""
+    """Finds the uses in the parent, for one loader and one of its datasets."""
 
     def __init__(self, project: Project, loader: Loader, dataset: Instance) -> None:
         self.project = project

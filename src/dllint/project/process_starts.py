@@ -59,7 +59,7 @@ class Iteration:
 
 
 class Starting:
-    """Answers where processes start, and by which method."""
+    """Finds the places where processes start, and their start methods."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -199,7 +199,7 @@ class Starting:
                     yield loader
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
-        """The loaders that iterating an expression iterates: inside `enumerate`, `tqdm` and their like too."""
+        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`."""
         if not self._loaders or limits.COUNTING_DEPTH.exceeded(depth):
             return
         for value in self.world.values.evaluate(expr, site):
@@ -252,7 +252,7 @@ class Starting:
                     yield target.function, target.frame
 
     def _iterated_by(self, value: Instance, cls: Class, depth: int) -> Iterator[Loader]:
-        """The loaders that iterating an object of a class iterates which inherits from a progress bar and the like."""
+        """The loaders that an iteration reads through an object whose class inherits from a progress bar."""
         if value.file is None or value.call < 0 or self.world.hierarchy.method(cls, "__iter__") is not None:
             return
         making = (value.file, value.call, value.frame)

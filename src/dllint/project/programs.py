@@ -1,4 +1,4 @@
-"""Programs: which calls of a module's top level lead to a place, and what programs set in the environment."""
+"""Programs: the calls at a module's top level that lead to a place, and the environment variables that programs set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnvironmentSetting:
-    """`os.environ[NAME] = value` or one of its like. `name_span` is where the name is written, as a string."""
+    """`os.environ[NAME] = value` or an equivalent call. `name_span` is where the name is written, as a string."""
 
     file: SourceFile
     scope: int
@@ -35,7 +35,7 @@ class EnvironmentSetting:
 
 
 class Programs:
-    """Callers up to the module level, environment variables."""
+    """Queries about callers up to the module level, and about environment variables."""
 
     def __init__(self, world: World) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""Under which start methods the workers of a loader can be started, and who decides it."""
+"""The start methods that the workers of a loader can have, and what decides each: the loader, a launcher, a default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Regime:
-    """One start method of a loader's workers.
+    """One start method that a loader's workers can have, and what decides it.
 
     Attributes:
         method: fork, spawn or forkserver.

@@ -1,4 +1,4 @@
-"""Attributes that are set while an object is made and let go before it is done: `del self.rows`, `self.rows = None`."""
+"""Attributes that `__init__` sets and releases again: `del self.rows`, `self.rows = None`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Place:
 
 
 class Releases:
-    """Answers about the attributes of one project's classes. `init_code` gives the functions that run while an object
+    """Finds the released attributes of classes. `init_code` gives the functions that run while an object
     of a class is made, each with the calls that lead there."""
 
     def __init__(self, world: World, init_code: Callable[[Class], Mapping[tuple[str, int], tuple[Hop, ...]]]) -> None:

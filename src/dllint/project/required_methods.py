@@ -1,4 +1,4 @@
-"""Start methods that code insists on before it goes on: `if mp.get_start_method() != "spawn": raise …`."""
+"""Start methods that code asserts before it continues: `if mp.get_start_method() != "spawn": raise …`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALL = frozenset(METHODS)
 
 
 class RequiredMethods:
-    """Answers under which start methods a place is reached at all."""
+    """Finds the start methods under which a place is reachable."""
 
     def __init__(self, world: World) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""What runs in the same process once something runs: the call graph followed forward from given functions."""
+"""The functions that run in the same process as given ones: forward reachability in the call graph."""
 
 from __future__ import annotations
 

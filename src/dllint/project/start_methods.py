@@ -1,4 +1,4 @@
-"""Which start methods can be in force where, and how control comes there.
+"""The start methods that can be in force at a place, with the chain of calls that leads there.
 
 Two things put a start method in force: a launch (inside the process that it starts, the method that launched it is
 the default: CPython, `BaseProcess._bootstrap`) and `set_start_method` (in what the same process runs afterwards).
@@ -99,7 +99,7 @@ class SetCall(NamedTuple):
 
 
 class StartMethods:
-    """Answers which start methods are in force at a place."""
+    """Finds the start methods in force at a place."""
 
     def __init__(
         self, world: World, launches: Launches, places: Iterable[tuple[SourceFile, int]] | None = None

@@ -1,4 +1,4 @@
-"""Tensors: how many separate ones a dataset keeps, and whether a value holds the storage of another."""
+"""Tensors: how many separate ones a dataset keeps, and whether a value shares the storage of another."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ManyTensors:
 
 
 class Tensors:
-    """Answers about tensors for one project."""
+    """Queries about tensors, for one project."""
 
     def __init__(self, world: World, datasets: Datasets) -> None:
         self.world = world
@@ -65,7 +65,7 @@ class Tensors:
             for kept in self.datasets.kept(value):
                 if (kept.file.path, kept.scope) not in init_code or (kept.owner, kept.attr) in seen:
                     continue
-                # What may be something else as well says only that two callers were not told apart.
+                # A constant among the values only shows that two callers were merged.
                 values = [one for one in kept.values if not isinstance(one, Const)]
                 counts = [self._in_collection(one) for one in values]
                 if not counts or 0 in counts:

@@ -1,4 +1,4 @@
-"""What trainers of frameworks are given together with the options by which they make loaders."""
+"""Trainers of frameworks: the arguments that they get together with the options from which they make loaders."""
 
 from __future__ import annotations
 

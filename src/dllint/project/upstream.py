@@ -1,4 +1,4 @@
-"""Which calls lead to given places: the call graph followed backward, so that following it forward stays cheap."""
+"""The calls that lead to given places: backward reachability in the call graph, which bounds the forward search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Upstream:
-    """The calls (and launches) on some way to the places."""
+    """The calls (and launches) from which one of the places is reachable."""
 
     def __init__(self, world: World, places: Iterable[tuple[SourceFile, int]]) -> None:
         self.calls: set[tuple[str, int]] = set()

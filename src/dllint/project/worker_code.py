@@ -1,4 +1,4 @@
-"""Which functions run in the workers of a loader, and how they are reached."""
+"""The functions that run in the workers of a loader, with the calls that reach them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WorkerRun:
 
 
 class WorkerCode:
-    """Reachability from the entry points of workers."""
+    """Finds the functions that are reachable from the entry points of workers."""
 
     def __init__(self, world: World) -> None:
         self.world = world

@@ -57,7 +57,7 @@ Explain = Callable[[Expr, Site, list[Step]], list[Source]]
 
 
 class Back:
-    """Goes back by one step."""
+    """Computes one step of provenance."""
 
     def __init__(self, world: Engine, explain: Explain) -> None:
         self.world = world

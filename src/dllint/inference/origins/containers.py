@@ -32,7 +32,7 @@ Steps = Iterator[Step | Source]
 
 
 class Containers:
-    """Lookup by key, one step at a time."""
+    """Computes one step of provenance through a lookup by key."""
 
     def __init__(self, world: Engine, why_not: Callable[[Expr, Site, Here], Source]) -> None:
         """`why_not` says why it is not known what an object holds."""

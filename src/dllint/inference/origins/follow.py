@@ -15,7 +15,7 @@ from dllint.inference.values import Actual, Frame, Function, Instance, Site, Val
 
 
 class _Question:
-    """What is being asked, and what is found so far."""
+    """A query for provenance, with the sources found so far."""
 
     def __init__(self, giving: Callable[[Values], bool] | None) -> None:
         self.giving = giving
@@ -27,7 +27,7 @@ class _Question:
 
 
 class Origins:
-    """Answers where values come from in a linked project."""
+    """Computes the provenance of values in a linked project."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world

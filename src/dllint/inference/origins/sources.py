@@ -13,7 +13,7 @@ from dllint.span import Span
 
 
 class Given(NamedTuple):
-    """What gives a value where no statement assigns it.
+    """A source of a value that no statement assigns: a default, an option, a configuration file.
 
     Attributes:
         kind: "parameter" and "option" (the default of one), "with" and "without" (a switch of the command line),
@@ -30,7 +30,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """One value that an expression can have, with what gives it.
+    """One value that an expression can have, with its source.
 
     Attributes:
         value: Unknown where it is not known.
@@ -69,7 +69,7 @@ class Source:
 
 
 class Here(NamedTuple):
-    """The place of a step, with what gives the value there."""
+    """The place of a step, with the source of the value there."""
 
     file: SourceFile
     span: Span

@@ -1,8 +1,8 @@
 """Abstract values: what the analyzer knows about an object that an expression may stand for.
 
-Values are parts of the keys of all questions that are kept. Of those that are met most often there is one object for
+Values are parts of the keys of all questions that are kept. For those that are met most often, there is one object for
 equal parts, so that they are compared and hashed by identity. A file keeps those that belong to it, and an External,
-of which no file is known, those made of it: they live as long as what they are made of.
+which belongs to no file, those made of it: they live as long as what they are made of.
 """
 
 from dllint.inference.values.base import CHOSEN as CHOSEN

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class Value:
-    """What an expression may stand for."""
+    """An abstract value: an object, or a set of objects, that an expression can have as its value."""
 
     __slots__ = ()
 
@@ -21,11 +21,11 @@ Values = tuple[Value, ...]
 
 @dataclass(frozen=True)
 class Unknown(Value):
-    """Nothing is known; what depends on it stays silent."""
+    """The unknown value: no rule reports anything that depends on it."""
 
     why: str = ""
 
 
 UNKNOWN = Unknown()
 CHOSEN = Unknown("chosen by a name")
-"""Stands beside the classes and functions of which a name that is not known chooses one."""
+"""Added to the classes and functions that an unknown name chooses from."""

@@ -31,7 +31,7 @@ class Class(Value):
 
 @dataclass(frozen=True)
 class Super(Value):
-    """What `super()` gives in a method of `cls`."""
+    """The value of `super()` in a method of `cls`."""
 
     cls: Class
     receiver: Value | None

@@ -11,7 +11,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True)
 class Parsed(Value):
-    """What argparse's `parse_args` returned, in the activation `frame`. `parser` is what held the parser, as
+    """The result of argparse's `parse_args`, in the activation `frame`. `parser` is what held the parser, as
     evaluated."""
 
     parser: Value
@@ -26,7 +26,7 @@ COMPOSED = "hydra:"
 
 @dataclass(frozen=True)
 class Data(Value):
-    """A node of a configuration file. `pointer` is the way to it from the top."""
+    """A node of a configuration file. `pointer` is its path from the top."""
 
     path: str
     pointer: tuple[str | int, ...]

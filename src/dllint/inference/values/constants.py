@@ -1,4 +1,4 @@
-"""Constants, and strings of which a part is known."""
+"""Constants, and strings that are known in part."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NONE = const(None)
 
 @dataclass(frozen=True)
 class Pattern(Value):
-    """A string of which only the ends are known: f"init_dist_{launcher}".
+    """A string with a known beginning and end: f"init_dist_{launcher}".
 
     `inner` is what is known between the ends, in order: "." for f"models.{kind}.{name}".
     """

@@ -1,4 +1,4 @@
-"""Modules of the project, and values from outside the project."""
+"""Modules of the project, and names from outside the project."""
 
 from __future__ import annotations
 

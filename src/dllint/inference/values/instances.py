@@ -1,4 +1,4 @@
-"""Objects."""
+"""Instances of classes, by the call that makes them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True)
 class Partial(Value):
-    """What `functools.partial(function, …)` gives."""
+    """The result of `functools.partial(function, …)`."""
 
     function: Value
     file: SourceFile

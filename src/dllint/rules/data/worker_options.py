@@ -83,7 +83,7 @@ class WorkerOptions:
         return min(found, key=lambda clash: (not clash.sure, clash.chosen)) if found else None
 
     def ignored(self, loader: Loader) -> bool:
-        """Whether a loader is given a `worker_init_fn` and the program itself says that it has no workers."""
+        """Whether a loader gets a `worker_init_fn` although the program itself gives it no workers."""
         call = loader.file.calls[loader.call]
         if written(loader, "worker_init_fn") is None or self._guarded(loader):
             return False
