@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
     Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
-_DEFAULTS: "Mapping[str, Handler]" = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+_DEFAULTS: "Mapping[str, Handler]" = {
+    "SIGINT": signal.default_int_handler,
+    "SIGTERM": signal.SIG_DFL,
+    "SIGHUP": signal.SIG_DFL,
+}
 _came: "list[int]" = []
 
 
