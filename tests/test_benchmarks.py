@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from dllint import registry
+from dllint.finding import Finding
+from dllint.span import Span
 
 ROOT = Path(__file__).parent.parent
 
@@ -154,3 +160,32 @@ def test_the_start_of_an_instrumented_process_takes_less_than_20_ms(tmp_path: Pa
     )
     assert len(list((tmp_path / "records").glob("*.jsonl"))) == 10
     assert took["difference"] < 20, took
+
+
+order = script("order")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each order runs in a process of its own")
+def test_a_rule_whose_findings_depend_on_what_ran_before_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text("from torch.utils.data import DataLoader\nDataLoader([1])\n", encoding="utf-8")
+    project = order.linked(str(tmp_path))
+    asked: list[str] = []
+
+    def rule(code: str, wants: str) -> SimpleNamespace:
+        def check(project: object, options: object) -> Iterator[Finding]:
+            asked.append(code)
+            if wants in asked:
+                yield Finding(code, "train.py", Span(2, 1, 2, 16), values={"name": "rows"})
+
+        return SimpleNamespace(code=code, check=check, options=lambda given: given)
+
+    monkeypatch.setattr(registry, "rules", lambda: (rule("DLL901", "DLL901"), rule("DLL902", "DLL902")))
+    assert order.differences(project, alone=True) == []
+    monkeypatch.setattr(registry, "rules", lambda: (rule("DLL901", "DLL901"), rule("DLL902", "DLL901")))
+    told = order.differences(project, alone=True)
+    assert {"reversed: - DLL902 train.py:2", "DLL902 alone: - DLL902 train.py:2"} <= {
+        one.partition(" main")[0] for one in told
+    }
+    assert not any("DLL901 train.py" in one for one in told)

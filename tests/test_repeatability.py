@@ -44,3 +44,35 @@ def test_the_same_findings_whatever_the_seed_of_hashes(project: Path) -> None:
         assert json.loads(process.stdout)
         seen.add(process.stdout)
     assert len(seen) == 1
+
+
+LOADER_NAMES = """
+import sys
+from dllint.config import Settings
+from dllint.facts.extract import extract
+from dllint.inference.engine import World
+from dllint.libraries.knowledge import Libraries
+from dllint.project.loaders import find_loaders
+world = World({"train.py": extract(sys.stdin.read())}, Settings(), Libraries)
+print([loader.span.line for loader in find_loaders(world)], dict(world.limits))
+"""
+
+
+def test_the_same_loaders_are_found_where_not_all_names_of_loaders_are_followed() -> None:
+    """Two classes of loaders under 400 names, of which 300 are followed."""
+    lines = ["from torch.utils.data import DataLoader", "from torchdata.stateful_dataloader import StatefulDataLoader"]
+    lines += [f"Plain{number} = DataLoader\nStateful{number} = StatefulDataLoader" for number in range(200)]
+    lines += [f"Plain{number}([1])\nStateful{number}([1])" for number in range(200)]
+    seen = set()
+    for seed in ("0", "4", "6"):
+        process = subprocess.run(
+            [sys.executable, "-c", LOADER_NAMES],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "names under which loaders are made" in process.stdout
+        seen.add(process.stdout)
+    assert len(seen) == 1

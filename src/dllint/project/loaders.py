@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -343,9 +344,10 @@ def find_loaders(world: World) -> Iterator[Loader]:
     names |= {alias.rsplit(".", 1)[-1] for alias, name in ALIASES.items() if name in LOADERS}
     own = {cls.name for cls in world.classes() if loader_api(world, cls) is not None}
     names |= own
-    todo = list(names)
+    # The nearest names first, and by the alphabet: which are left out does not depend on the order of a set.
+    todo = deque(sorted(names))
     while todo:
-        for alias in world.aliases(todo.pop()):
+        for alias in sorted(world.aliases(todo.popleft())):
             if alias not in names and not limits.LOADER_NAMES.reached(len(names)):
                 names.add(alias)
                 todo.append(alias)
