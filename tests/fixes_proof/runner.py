@@ -11,6 +11,8 @@ what the program does where nothing is pickled.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import multiprocessing
 import multiprocessing.context
@@ -26,19 +28,33 @@ import preloaded
 
 SECONDS = 60
 """After this time a program counts as hanging."""
+USED = (
+    "cv2",
+    "multiprocessing.popen_fork",
+    "multiprocessing.popen_forkserver",
+    "multiprocessing.queues",
+    "multiprocessing.synchronize",
+    "PIL.JpegImagePlugin",
+    "proof",
+    "torch.multiprocessing",
+    "torch.utils.data",
+)
+"""What most programs import: once, before they are forked."""
 
 
 def main() -> None:
     import numpy
     import torch
 
+    for name in USED:
+        importlib.import_module(name)
     torch.set_num_threads(1)
-    forkserver.set_forkserver_preload(
-        ["numpy", "torch", "torch.utils.data", "torch.multiprocessing", "cv2", "in_server"]
-    )
+    forkserver.set_forkserver_preload(["numpy", "torch", *USED, "in_server"])
     forkserver.ensure_running()
     preloaded.share_address(str(forkserver._forkserver._forkserver_address))
     preloaded.reuse_the_server()
+    # A collection in a forked process would copy every page that holds an object of torch.
+    gc.freeze()
     for line in sys.stdin:
         job = json.loads(line)
         child = os.fork()

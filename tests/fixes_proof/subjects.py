@@ -285,7 +285,7 @@ SUBJECTS = [
         "DLL307",
         "rows one by one",
         epochs("import train", loader="train.build_loader()", after="proof.cost(batch.untyped_storage().nbytes())\n"),
-        smaller=(("10_000, 1000", "4, 1_000_000"), ("num_workers=4", "num_workers=2")),
+        smaller=(("10_000, 1000", "4, 100_000"), ("num_workers=4", "num_workers=2")),
         silent={NESTED: "what another function gives back may be a copy"},
         costs="bytes that a row keeps",
     ),
@@ -295,14 +295,14 @@ SUBJECTS = [
         epochs(
             "import numpy",
             "import data",
-            before="numpy.memmap('tokens', numpy.int64, 'w+', shape=2**22)[::512] = 1",
+            before="numpy.memmap('tokens', numpy.int64, 'w+', shape=2**20)[::512] = 1",
             loader="data.build_loader('tokens')",
             after="iterator = iter(loader)\nproof.show(next(iterator))\n"
             "proof.cost(sum(proof.status_kib(worker.pid, 'RssFile') for worker in iterator._workers))\n",
         ),
         smaller=(
             ("1_000_000", "1024"),
-            ("index : index + 128", "index * 4096 : index * 4096 + 128"),
+            ("index : index + 128", "index * 1024 : index * 1024 + 128"),
             ("num_workers=4", "num_workers=2"),
         ),
         costs="KiB of the file in the RSS of the workers as the third epoch begins",

@@ -1,5 +1,6 @@
 """Loaded by the fork server: its processes write where their program writes, and start theirs from the same server."""
 
+import gc
 import multiprocessing.context
 from multiprocessing import spawn
 
@@ -17,3 +18,4 @@ spawn.prepare = prepare
 contexts = multiprocessing.context._concrete_contexts
 contexts["spawn"] = contexts["forkserver"]
 preloaded.reuse_the_server()
+gc.freeze()
