@@ -206,3 +206,20 @@ def test_a_cap_that_nobody_runs_is_no_cap(findings: Callable[..., Any]) -> None:
         "train.py": LAUNCHED.format(cap="pass") + "\ndef unused():\n    cv2.setNumThreads(0)\n",
     }
     assert findings(files, **BOTH) == {("data.py", 6, "DLL501")}
+
+
+def test_one_cap_serves_all_modules_of_the_same_workers(told: Callable[..., Any]) -> None:
+    mixed = (
+        "import cv2\nfrom torch.utils.data import Dataset\n\nclass Mixed(Dataset):\n"
+        "    def __init__(self, rows):\n        self.rows = rows\n\n"
+        "    def __getitem__(self, index):\n        return cv2.resize(self.rows[index], (2, 2))\n"
+    )
+    train = LAUNCHED.format(cap="cv2.setNumThreads(0)").replace("Rows()", "Mixed(Rows())")
+    files = {
+        "data.py": CLEAN,
+        "mixed.py": mixed,
+        "train.py": train.replace("from data", "from mixed import Mixed\nfrom data"),
+    }
+    found = told(files, **BOTH)
+    assert [one.path.rpartition("/")[2] for one in found] == ["data.py", "mixed.py"]
+    assert len({fix.edits for one in found for fix in one.fixes}) == 1

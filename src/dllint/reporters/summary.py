@@ -21,6 +21,9 @@ def footer(report: Report, style: Style) -> Iterator[str]:
     """Counts by severity, whether the project is ready for Python 3.14 where that was asked, and the next commands."""
     files = counted(report.files_checked, "file")
     skipped = f", {report.files_skipped} skipped" if report.files_skipped else ""
+    if not report.findings and not report.files_checked and not report.files_skipped:
+        yield "No file was checked."
+        return
     if not report.findings:
         yield f"No findings in {files}{skipped}."
         yield from _readiness(report.survival)

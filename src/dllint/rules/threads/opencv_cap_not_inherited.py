@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dllint.finding import Finding, Place
+from dllint.finding import Finding, Fix, Place
 from dllint.linking.conditions import render
 from dllint.project import Project
 from dllint.rules.causes import Causes
@@ -21,11 +21,21 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for one in project.ask(OpenCV).uncapped:
         if one.cap is not None:
             causes.add((one, one.cap), (one.run.file.path, one.index))
-    for found in causes:
-        yield _finding(project, found)
+    made: list[tuple[set[tuple[str, int]], tuple[Fix, ...]]] = []
+    for found in sorted(causes, key=lambda found: -len(_loaders(found))):
+        loaders = _loaders(found)
+        # One cap serves all that the workers of a loader run: it is written into one of their modules.
+        same = next((fixes for others, fixes in made if fixes and loaders <= others), None)
+        finding = _finding(project, found, same)
+        made.append((loaders, finding.fixes))
+        yield finding
 
 
-def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
+def _loaders(found: list[tuple[Uncapped, Cap]]) -> set[tuple[str, int]]:
+    return {(one.loader.file.path, one.loader.call) for one, _ in found}
+
+
+def _finding(project: Project, found: list[tuple[Uncapped, Cap]], fixes: tuple[Fix, ...] | None) -> Finding:
     one, cap = min(found, key=lambda pair: (not pair[0].regime.shown, pair[0].regime.unchosen))
     regime, loader, call = one.regime, one.loader, one.call
     loaders = dict.fromkeys(project.loader_place(other.loader) for other, _ in found)
@@ -50,6 +60,6 @@ def _finding(project: Project, found: list[tuple[Uncapped, Cap]]) -> Finding:
             *loaders,
             *dict.fromkeys(beginnings),
         ),
-        fixes=project.ask(OpenCV).fixes(one.run),
+        fixes=project.ask(OpenCV).fixes(one.run) if fixes is None else fixes,
         statement=call.statement,
     )
