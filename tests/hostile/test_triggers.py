@@ -1,5 +1,4 @@
-"""What small files once did to a check: each is harmless within 5 s of processor time and 1 GiB, in a process of its
-own, and ends with a clear line and the right exit code. Other triggers stand in the modules beside this one."""
+"""What a check does with code that is slow, valid but rare, or never runs, and with files that cannot be written."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -21,7 +21,7 @@ from dllint.fixes.write import WriteError, write_fixed
 from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 
-Run = Callable[..., CompletedProcess[bytes]]
+Run = Callable[..., Any]
 HAZARD = (
     "from torch.utils.data import DataLoader\n"
     "DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn=lambda rows: rows)\n"
@@ -35,35 +35,6 @@ def project(tmp_path: Path) -> Path:
     project.mkdir()
     (project / "pyproject.toml").write_text("")
     return project
-
-
-def launchers(number: int) -> str:
-    functions = (
-        f"def f{one}(rank, rows):\n"
-        + "".join(f"    mp.spawn(f{other}, args=(rows,))\n" for other in range(number))
-        + "    DataLoader(rows, num_workers=2)\n"
-        for one in range(number)
-    )
-    head = "import torch.multiprocessing as mp\nfrom torch.utils.data import DataLoader\n"
-    return head + "".join(functions) + "if __name__ == '__main__':\n    f0(0, [])\n"
-
-
-ON_ONE_LINE = "from torch.utils.data import DataLoader\n" + "; ".join(["DataLoader([1], timeout=3)"] * 600) + "\n"
-SLOW = {
-    "20 functions that each start all 20": (launchers(20), 1, b"DLL101"),
-    "600 findings on one line": (ON_ONE_LINE, 1, b"600 findings"),
-    "a 1 MB line of ints": (f"{HAZARD}x = [{'1, ' * 330_000}]\n", 1, b"DLL204"),
-    "1 MB of statements": (HAZARD + "1;" * 500_000 + "\n", 2, b"too large to be parsed: more than 320,000 tokens"),
-}
-
-
-@pytest.mark.parametrize("name", SLOW)
-def test_a_small_file_takes_bounded_time_and_memory(project: Path, check: Run, name: str) -> None:
-    text, status, told = SLOW[name]
-    (project / "train.py").write_text(text)
-    done = check(project, "--no-cache")
-    assert done.returncode == status
-    assert told in done.stdout
 
 
 def test_long_rows_of_numbers_keep_places_and_an_unknown_length() -> None:
@@ -157,7 +128,7 @@ def test_valid_python_is_read() -> None:
         extract("(x) y\n")
 
 
-@pytest.mark.parametrize("files", [8, 16, 20, 24])
+@pytest.mark.parametrize("files", [8, 24])
 def test_few_open_files_hang_nothing(project: Path, files: int, tmp_path: Path) -> None:
     body = "".join(f"def f{one}(x):\n    return [x, {one}, 'some text of a function']\n" for one in range(20))
     for number in range(6):
@@ -216,16 +187,6 @@ def test_names_that_are_no_utf_8_stand_in_every_format(project: Path, check: Run
         assert all((project / f"out.{one}").stat().st_size for one in (name, *outputs))
 
 
-def test_a_file_with_hard_links_is_left_alone(project: Path, check: Run) -> None:
-    (project / "train.py").write_text(LAUNCH)
-    os.link(project / "train.py", project.parent / "other.py")
-    done = check(project, "--fix")
-    assert done.returncode == 2
-    assert b"train.py: not fixed, because it has 2 hard links" in done.stderr
-    assert (project / "train.py").read_text() == LAUNCH
-    assert os.path.samefile(project / "train.py", project.parent / "other.py")
-
-
 def test_extended_attributes_stay(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("a\n")
@@ -249,28 +210,6 @@ def test_remains_of_a_killed_run_go_and_those_of_others_stay(tmp_path: Path) -> 
     (tmp_path / ".dllint-link.tmp").symlink_to(other)
     write_fixed(str(tmp_path / "a.py"), "a\n", "b\n")
     assert sorted(os.listdir(tmp_path)) == [".dllint-link.tmp", ".dllint-new.tmp", "a.py", "dllint-old.tmp"]
-
-
-def test_a_file_that_vanishes_stops_no_other_fix(project: Path, tmp_path: Path) -> None:
-    for number in range(4):
-        (project / f"a{number}.py").write_text(LAUNCH)
-    program = (
-        "import os\n"
-        "from dllint.commands import fix\n"
-        "mend = fix.fix_until_stable\n"
-        "def vanished(*given, **more):\n"
-        "    os.unlink('a2.py')\n"
-        "    return mend(*given, **more)\n"
-        "fix.fix_until_stable = vanished\n"
-        "from dllint.cli import main\n"
-        "main(['check', '.', '--fix', '--no-cache', '--jobs', '1'])\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path / "home")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=project, env=environment, capture_output=True, timeout=60
-    )
-    assert b"Traceback" not in done.stderr and b"Fixed" in done.stderr
-    assert ["__main__" in (project / f"a{number}.py").read_text() for number in (0, 1, 3)] == [True] * 3
 
 
 def test_a_link_out_of_the_project_is_not_written_through(tmp_path: Path) -> None:
