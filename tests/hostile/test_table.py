@@ -245,6 +245,13 @@ def untouched(name: str, content: str) -> Callable[[Path], bool]:
     return lambda project: (project / name).read_text() == content
 
 
+def sparse(project: Path) -> None:
+    for name in ("big.py", "c.json", "b.ipynb"):
+        with open(project / name, "wb") as file:
+            file.truncate(10 << 30)
+    write("use.py", loading("json.load(open('c.json'))"))(project)
+
+
 OTHER = "it is not empty and no cache of dllint"
 ROWS = [
     # Commands, and files outside
@@ -327,7 +334,7 @@ ROWS = [
     Row("standard output is closed", write("a.py", ""), 1, "", (), {"patch": "import sys; sys.stdout = None"}),
     Row("a file with hard links and `--fix`", several(
         write("train.py", LAUNCH), lambda project: os.link(project / "train.py", project / "b.txt")), 2,
-        "not fixed, because it has 2 hard links", ("--fix", "--show-fixes"),
+        "not fixed, because it has 2 hard links", ("--fix",),
         unharmed=lambda project: os.path.samefile(project / "train.py", project / "b.txt")),
     Row("a link out of the project and `--fix`", several(
         lambda project: (project.parent / "victim").write_text("precious"), link("l.py", "../victim")), 2,
@@ -340,6 +347,12 @@ ROWS = [
         CLEAN),
     Row("an escape sequence in a file name", write("a\x1b[31m\n.py", HAZARD), line=r"a\x1b[31m\n.py"),
     Row("`--target-python 3.99`", write("a.py", ""), 2, "3.99", ("--target-python", "3.99")),
+    # More that is large or deep
+    Row("files of 10 GB that hold nothing", sparse, 2, "larger than 16 MiB"),
+    Row("JSON of 150,000 levels", values("c.json", '{"nan":' * 150_000 + "1" + "}" * 150_000)),
+    Row("a notebook of 3,000,000 brackets", write("n.ipynb", "[" * 3_000_000), 2, "n.ipynb"),
+    Row("aliases of YAML that multiply", values("c.yaml", "a0: &a0 [x]\n" + "".join(
+        f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]\n" for n in range(1, 12)))),
     Row("16 open files and 4 processes", lambda project: [
         write(f"a{number}.py", HAZARD + f"x = {number}\n")(project) for number in range(6)],
         arguments=("check", ".", "-j", "4", "--no-cache"), options={"patch": FEW_FILES}),

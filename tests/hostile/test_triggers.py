@@ -26,7 +26,6 @@ HAZARD = (
     "from torch.utils.data import DataLoader\n"
     "DataLoader([], num_workers=2, multiprocessing_context='spawn', collate_fn=lambda rows: rows)\n"
 )
-LAUNCH = "import torch.multiprocessing as mp\n\n\ndef work(rank):\n    pass\n\n\nmp.spawn(work, nprocs=2)\n"
 
 
 @pytest.fixture
