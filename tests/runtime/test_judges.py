@@ -439,6 +439,11 @@ def test_mapped_pages_are_accounting(run: Recorded) -> None:
     assert run.discovered() == [("DLL401", "confirmed", 13)]
 
 
+def test_a_few_mapped_pages_per_worker_are_too_little(run: Recorded) -> None:
+    run.loader().grown(pss_anon=(5, 6), pss_file=(40, 48), rss=(250, 259), pss=(50, 59))
+    assert run.judged(run.finding("DLL401"))[0] == "inconclusive"
+
+
 def test_growth_of_their_own_is_no_accounting(run: Recorded) -> None:
     run.loader().grown(pss_anon=(5, 105), pss_file=(40, 40), rss=(250, 350), pss=(50, 150))
     assert run.judged(run.finding("DLL401"))[0] == "inconclusive"

@@ -22,7 +22,7 @@ def mebibytes(size: float) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 worker`, `2 batches`."""
-    plural = "es" if noun.endswith(("s", "ch")) else "s"
+    plural = "es" if noun.endswith(("s", "batch")) else "s"
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{plural}"
 
 

@@ -71,10 +71,10 @@ def judge(case: Case) -> Judgement:
     rss = grown.rss_last - grown.rss_first
     series = f"RSS of {counted(grown.workers, 'worker')} {mebibytes(grown.rss_first)} → {mebibytes(grown.rss_last)}"
     own = f"their own memory +{mebibytes(max(grown.own, 0))}"
-    if rss >= NOTICEABLE and grown.own < max(NOTICEABLE, rss / 4):
+    if rss >= NOTICEABLE * grown.workers and grown.own < max(NOTICEABLE, rss / 4):
         pss = f"PSS {mebibytes(grown.pss_first)} → {mebibytes(grown.pss_last)}"
         return case.confirmed(f"{series}, {pss}, {own}: accounting, not a leak")
-    if rss >= NOTICEABLE:
+    if rss >= NOTICEABLE * grown.workers:
         return case.inconclusive(f"{series}, but {own}: mapped pages do not explain that")
     return case.inconclusive(f"{series} in {case.lasted}: too little to judge by a short run")
 
