@@ -42,7 +42,8 @@ FOUND: dict[str, str] = {
         before="import pandas\n",
         extra="\n    def __getitem__(self, index):\n        pair = self.rows[index]\n"
         "        image = open(str(pair[0]['file']))\n        names = []\n        for one in pair:\n"
-        "            for name in one['names']:\n                names.append(name)\n        return image, names\n",
+        "            files = open(one['file'])\n            for name in one['names']:\n"
+        "                names.append(name)\n        return image, names\n",
     ),
     "asked for by a tuple of numbers": dataset(
         "self.rows = json.load(open(path))  # DLL302",

@@ -116,7 +116,9 @@ class _Function:
             return found
         if isinstance(expr, Subscript):
             base = self._part(expr.value, at)
-            return (expr.index.value,) if base == () and isinstance(expr.index, Constant) else base
+            if base is not None and base in ((), (_EACH,)) and isinstance(expr.index, Constant):
+                return (*base, expr.index.value)
+            return base
         if isinstance(expr, CallRef):
             call = self.file.calls[expr.index]
             if isinstance(call.func, Attribute) and call.func.attr in OF_STRING | SPLITTING:
