@@ -256,6 +256,34 @@ class Wrap:
         return self.seq.augment_image(image)
 """
     + LOADER,
+    "imgaug, wrapped in the transforms of two datasets": """
+import imgaug.augmenters as iaa
+from torchvision.transforms import Compose
+
+class Wrap:
+    def __init__(self, seq):
+        self.seq = seq
+
+    def __call__(self, image):
+        return self.seq.augment_image(image)
+
+class Rows(Dataset):
+    def __init__(self):
+        self.transform = Compose([Wrap(iaa.Dropout(0.1)), Wrap(iaa.Add((1, 9)))])  # DLL602
+
+    def __getitem__(self, index):
+        return self.transform(index)
+
+class Others(Dataset):
+    def __init__(self):
+        self.transform = Compose([Wrap(iaa.Resize(9)), Wrap(iaa.Rain())])  # DLL602
+
+    def __getitem__(self, index):
+        return self.transform(index)
+
+others = DataLoader(Others(), num_workers=2)
+"""
+    + LOADER,
     "MONAI": MONAI.replace("AUG", "Compose([Flip(), RandFlip(0.5)])  # DLL602") + LOADER,
     "OpenCV": "import cv2\n" + dataset("None", "cv2.randu(index, 0, 9)  # DLL602\n        return index") + LOADER,
 }

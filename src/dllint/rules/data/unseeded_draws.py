@@ -115,14 +115,17 @@ class UnseededDraws:
 
     def _drawing(self, row: OwnDraws, value: Value, depth: int) -> Instance | None:
         """The object of the library that draws: the outermost that holds one, as one edit there seeds all."""
-        if not isinstance(value, Instance) or value.call < 0 or not isinstance(value.of, External):
+        if not isinstance(value, Instance) or value.call < 0 or limits.EXTERNAL_DEPTH.exceeded(depth):
             return None
+        if not isinstance(value.of, External):
+            # What the project itself calls is a run of its own; what a `Compose` calls is looked into here.
+            kept = self.project.datasets.kept(value) if depth else ()
+            parts = (self._drawing(row, part, depth + 1) for one in kept for part in one.values)
+            return next((part for part in parts if part is not None), None)
         name = canonical(value.of.name)
         own = name.startswith(row.prefix)
         if row.has(name) and (name.rpartition(".")[2] not in row.ranged or self._ranged(value)):
             return value
-        if limits.EXTERNAL_DEPTH.exceeded(depth):
-            return None
         inside = (self._drawing(row, one, depth + 1) for one in held_by(self.world, value))
         found = next((one for one in inside if one is not None), None)
         return value if own and found is not None else found
