@@ -1,4 +1,4 @@
-"""Every sentence that a finding can show, as prose.
+"""Every sentence that a finding, a page or `--help` can show, as prose.
 
 `tests/messages.txt` keeps them for review. Each must be short, with units, in words that an engineer reads once.
 
@@ -13,15 +13,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from dllint import config, linter, registry
 from dllint.catalog import RulePage, pages
+from dllint.cli.application import app
 from dllint.finding import Finding
 
 KEPT = Path(__file__).with_name("messages.txt")
-MOST_WORDS = {"message": 29, "help": 19, "run": 29, "cause": 29, "summary": 29, "fix": 19, "place": 15}
+MOST_WORDS = {
+    "message": 29,
+    "help": 19,
+    "run": 29,
+    "cause": 29,
+    "summary": 29,
+    "fix": 19,
+    "place": 15,
+    "option": 29,
+    "page": 30,
+}
 """Words of a sentence of each kind. A help is measured by its first sentence."""
 
 SAMPLES: Mapping[str, str | int] = {
@@ -151,6 +164,22 @@ def first_sentence(text: str) -> str:
     return text[: end.start()] if end else text
 
 
+def sentences_of(body: str) -> Iterator[str]:
+    """The sentences of a page's prose: no headings, code, formulas, tables or links to read on."""
+    prose = re.sub(r"^```.*?^```$|^## See also\n.*", "", body, flags=re.MULTILINE | re.DOTALL)
+    for block in re.split(r"\n\s*\n", prose):
+        if block.startswith(("#", "|", "    ")):
+            continue
+        for item in re.split(r"(?:^|\n)(?:- |\d+\. )", block.strip()):
+            line = re.sub(r"\s+", " ", item)
+            masked = re.sub(r"`[^`]*`", lambda match: "`" + "x" * (len(match[0]) - 2) + "`", line)
+            start = 0
+            for end in [*(match.end() for match in re.finditer(r"[.!?]\)? (?=[A-Z`*(])", masked)), len(line)]:
+                if sentence := line[start:end].strip():
+                    yield sentence
+                start = end
+
+
 def problems(one: Sentence) -> list[str]:
     """What is wrong with a sentence, a few words each."""
     prose = re.sub(r"`[^`]*`", "`code`", one.text)
@@ -180,6 +209,47 @@ def test_the_prose_of_a_page_is_plain(page: RulePage) -> None:
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.body, flags=re.MULTILINE | re.DOTALL)
     private = [match[0] for match in re.finditer(f"(?:{PRIVATE}|{PER})", prose, re.IGNORECASE)]
     assert private == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.code) for page in pages()])
+def test_the_sentences_of_a_page_are_short(page: RulePage) -> None:
+    assert [one for one in sentences_of(page.body) if words(one) > MOST_WORDS["page"]] == []
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.code) for rule in registry.rules()])
+def test_the_descriptions_of_options_are_plain(rule: registry.Rule) -> None:
+    assert [problems(Sentence(rule.code, "option", one.name, one.doc)) for one in rule.page.options] == [
+        [] for _ in rule.page.options
+    ]
+
+
+def help_texts(command: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The help texts of a command, its options and its subcommands, each with where it stands."""
+    yield path, (command.help or "").replace("\n\n", " ")
+    for param in command.params:
+        yield f"{path} {param.name}", getattr(param, "help", None) or ""
+    for name, child in getattr(command, "commands", {}).items():
+        yield from help_texts(child, f"{path} {name}".strip())
+
+
+@pytest.mark.parametrize(
+    ("where", "text"), [pytest.param(*one, id=one[0]) for one in help_texts(get_command(app), "") if one[1]]
+)
+def test_help_texts_of_the_command_line_are_plain(where: str, text: str) -> None:
+    assert problems(Sentence("dllint", "help", where, text)) == [], text
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("One. Two `a. B`\nlines.", ["One.", "Two `a. B` lines."]),
+        ("- an item\n- another one. Its end.", ["an item", "another one.", "Its end."]),
+        ("## Title\n\n    a formula\n\n| a | table |\n\n```python\ncode\n```\n", []),
+        ("Prose.\n\n## See also\n\n- a link", ["Prose."]),
+    ],
+)
+def test_sentences_of_a_page(body: str, expected: list[str]) -> None:
+    assert list(sentences_of(body)) == expected
 
 
 def test_the_sentences_are_kept_for_review() -> None:

@@ -82,8 +82,8 @@ class NamedObjects:
         return self._configured
 
     def defined(self, name: str) -> Values:
-        """The classes and functions at the top of any module of the project that have the name; the last value says
-        that any may be meant. Nothing where there are none, or too many."""
+        """The classes and functions at the top of any module of the project that have the name; the last value marks
+        the choice as open. Nothing where there are none, or too many."""
         found = self._by_name.get(name)
         if found is None:
             self._by_name[name] = ()

@@ -4,8 +4,8 @@ Pickling a tensor for another process moves its storage into shared memory: a de
 of /dev/shm for each storage, in the parent and in every worker alike. `count` walks the same way as the real pickler,
 with three things replaced: a storage is counted instead of moved, the process being spawned is a stand-in (so that
 locks and queues pickle without a resource sharer), and what would be written is only measured. It opens no
-descriptor, makes no map and starts no thread. `__getstate__` and `__reduce__` of the user's objects do run, so it is
-meant for a throwaway fork of the user's process (`trials.counted`).
+descriptor, makes no map and starts no thread. `__getstate__` and `__reduce__` of the user's objects do run, so it runs
+in a throwaway fork of the user's process (`trials.counted`).
 
 | strategy        | a storage of n bytes: fd | map | bytes of /dev/shm     |
 |-----------------|--------------------------|-----|-----------------------|

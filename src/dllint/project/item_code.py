@@ -183,7 +183,7 @@ class ItemRun:
 
 
 class ItemCode:
-    """Finds how the methods that workers run use a dataset's attributes. With `holder`, the attribute is one of an object
+    """Finds how the methods that workers run use a dataset's attributes. With `holder`, it is an attribute of an object
     of that class which the dataset keeps."""
 
     def __init__(self, world: World, workers: WorkerCode) -> None:
