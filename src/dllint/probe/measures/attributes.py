@@ -25,7 +25,7 @@ _epoch = -1
 
 @events.iterating.listen
 def in_parent(loader: Any, iteration: events.Iteration) -> None:
-    # Workers that start anew get the dataset as it is now.
+    # Workers that start again get the dataset as it is now.
     if iteration.workers and iteration.persistent and iteration.number < EPOCHS:
         values = dict(_plain(loader.dataset))
         recorder.record("attributes", loader=iteration.loader, epoch=iteration.number, values=values)

@@ -195,8 +195,8 @@ class Caches:
         return bool(values) and all(isinstance(one, Const) or opener(one) is not None for one in values)
 
     def _removes(self, run: ItemRun, held: _Variable, outside: bool) -> bool:
-        """Whether a function that workers run takes something out of the cache, or starts a new one. `outside` says
-        that it is no method of the object that holds the cache, and reaches it through others."""
+        """Whether a function that workers run takes something out of the cache, or starts a new one. `outside`:
+        it is not a method of the object that has the cache, and reaches it through others."""
         if held.file and run.file.path != held.file:
             return False
 

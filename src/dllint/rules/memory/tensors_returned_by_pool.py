@@ -59,7 +59,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _listed(file: SourceFile, index: int) -> bool:
-    """Whether a list is made of what a call gives, through a progress bar or the like too."""
+    """Whether a list is made from the result of a call, also through a wrapper such as a progress bar."""
     wanted = CallRef(index)
     for around in file.calls_of(file.calls[index].scope):
         call = file.calls[around]
