@@ -312,9 +312,9 @@ ROWS = [
         line="600 findings"),
     Row("1 MB of statements", write("train.py", HAZARD + "1;" * 500_000 + "\n"), 2,
         "too large to be parsed: more than 320,000 tokens"),
-    Row("4,000 functions with loaders", several(
+    Row("2,000 functions with loaders", several(
         write("train.py", LOADERS + "".join(
-            f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(4000))),
+            f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(2000))),
         write("more.py", "import train\ntrain.f1([])\n")), 0, "No findings in 2 files."),
     # Values
     Row("NaN and 1e400 in JSON", values("c.json", '{"nan": NaN, "large": 1e400}')),
