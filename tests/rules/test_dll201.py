@@ -809,3 +809,28 @@ def test_a_strategy_that_spawns_decides_for_the_loaders_of_its_hooks(
     (finding,) = told({"train.py": LIGHTNING.replace("{strategy}", strategy)}, **SELECT)
 
     assert finding.severity == severity
+
+
+@pytest.mark.parametrize("datasets", ["Rows.of(paths)", "list(Rows.of(paths))", "[one for one in Rows.of(paths)]"])
+def test_datasets_that_a_generator_yields(told: Callable[..., Any], datasets: str) -> None:
+    text = f"""\
+from torch.utils.data import ConcatDataset, DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.scale = lambda x: x
+
+    def __getitem__(self, index):
+        return self.scale(index)
+
+    @classmethod
+    def of(cls, paths):
+        for path in paths:
+            yield cls(path)
+
+def build(paths):
+    return DataLoader(ConcatDataset({datasets}), num_workers=2, multiprocessing_context="spawn")
+"""
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert finding.severity == "error"

@@ -437,3 +437,36 @@ def test_classes_made_by_type(module: str, init: str, lines: list[int], told: Ca
     found = told({"data.py": CLASS.replace("MODULE", module).replace("INIT", init)}, select=["DLL203"])
 
     assert [finding.span.line for finding in found] == lines
+
+
+GENERATED = """\
+from torch.utils.data import {wrapper}, DataLoader, Dataset, IterableDataset
+
+class Rows(IterableDataset):
+    def __iter__(self):
+        return iter((1, 2))
+
+    @classmethod
+    def of(cls, paths):
+        for path in paths:
+            yield cls()
+
+def build(paths):
+    return DataLoader({wrapper}({datasets}), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "datasets", "kept"),
+    [
+        ("ConcatDataset", "Rows.of(paths)", False),
+        ("ConcatDataset", "(Rows() for path in paths)", False),
+        ("ChainDataset", "Rows.of(paths)", True),
+    ],
+)
+def test_a_dataset_that_lists_what_it_is_given_keeps_no_generator(
+    told: Callable[..., Any], wrapper: str, datasets: str, kept: bool
+) -> None:
+    text = GENERATED.replace("{wrapper}", wrapper).replace("{datasets}", datasets)
+
+    assert bool(told({"data.py": text}, **SELECT)) == kept

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from dllint.facts.nodes import CallRef, Comprehension, Dict, Element
 from dllint.facts.schema import Expr
+from dllint.inference import generators, limits
 from dllint.inference import iteration as iterating
-from dllint.inference import limits
 from dllint.inference.changes import Changes
 from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.entries import Change
+from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Display, Instance, Mapping, Site, Unknown, Value, Values, const
@@ -39,7 +40,8 @@ class AllEntries:
 
     def flattened(self, value: Value) -> Values:
         """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts, too."""
-        if not isinstance(value, (Display, Mapping)) and not self.defaults.is_one(value):
+        opened = isinstance(value, Instance) and (value.of == GENERATOR or self.defaults.is_one(value))
+        if not isinstance(value, (Display, Mapping)) and not opened:
             return () if isinstance(value, Unknown) else (value,)
         return self.world.memory.remember(self._flattened, value, lambda: self._flatten(value), ())
 
@@ -60,6 +62,7 @@ class AllEntries:
                     found[one] = None
                     if isinstance(one, Instance) and self.defaults.is_one(one):
                         inner.update(dict.fromkeys(self.defaults.values(one)))
+                    inner.update(dict.fromkeys(generators.elements(self.world, one) or ()))
             level = [one for one in inner if one not in seen]
             seen.update(level)
         found.update((one, None) for one in level if not isinstance(one, Unknown))

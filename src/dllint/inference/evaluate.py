@@ -39,7 +39,7 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.schema import Expr
-from dllint.inference import enumerations, limits
+from dllint.inference import enumerations, generators, limits
 from dllint.inference import iteration as iterating
 from dllint.inference.arguments import Held, Passed
 from dllint.inference.decorations import decorated_method, defined, kept, unaltered
@@ -363,8 +363,8 @@ class Evaluator:
             return (made,) if maker is None else made_by(self.world, maker.bound_to(callee), given, made)
         if isinstance(callee, Function):
             scope = callee.file.scopes[callee.scope]
-            if scope.is_generator and not scope.is_async and not scope.decorators:
-                return (Instance(External("types.GeneratorType"), file, index, frame),)
+            if generators.makes_generator(scope):
+                return (Instance(generators.GENERATOR, file, index, frame),)
             return union(self.returned(one.function, one.frame) for one in self.world.calls.applied(callee, given))
         if isinstance(callee, External):
             handler = knowledge.results.get(knowledge.canonical(callee.name)) if actuals is None else None
@@ -398,6 +398,11 @@ class Evaluator:
             return (UNKNOWN,)
         key = ("return", function.key, frame)
         return self.world.memory.remember(self._calls, key, lambda: self._returned(function, frame), ())
+
+    def yielded(self, function: Function, frame: Frame | None) -> Values:
+        """What a generator function yields."""
+        key = ("yield", function.key, frame)
+        return self.world.memory.remember(self._calls, key, lambda: generators.yielded(self.world, function, frame), ())
 
     def _returned(self, function: Function, frame: Frame | None) -> Values:
         groups: list[Values] = []

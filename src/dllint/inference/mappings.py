@@ -14,7 +14,7 @@ from dllint.facts.nodes import (
     Tuple,
 )
 from dllint.facts.schema import Expr
-from dllint.inference import enumerations
+from dllint.inference import enumerations, generators
 from dllint.inference.all_entries import AllEntries, inside
 from dllint.inference.changes import CONTAINERS, Changes, is_other
 from dllint.inference.default_factories import DefaultFactories
@@ -410,7 +410,7 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
-            given = of_iterator(self.world, value)
+            given = generators.elements(self.world, value) or of_iterator(self.world, value)
             if given is None and isinstance(value.of, External) and self.world.knowledge.reads(value.of.name):
                 return (Instance(External(f"{value.of.name}[]"), value.file, value.call, value.frame),)
             return given or (UNKNOWN,)

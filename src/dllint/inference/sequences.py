@@ -260,6 +260,9 @@ class Sequences:
                     yield from map(self.world.values.element_of, self.world.values.evaluate(element.value, site))
                 else:
                     yield self.world.values.evaluate(element, site)
+        elif isinstance(expr, CallRef):
+            for argument in site.file.calls[expr.index].args[:1]:
+                yield from map(self.world.values.element_of, self.world.values.evaluate(argument.value, site))
 
     def pairs(self, expr: Expr, site: Site) -> list[tuple[Values, Values]] | None:
         """Keys and values of a sequence of pairs, or of `zip(keys, values)`; None where they are not known."""

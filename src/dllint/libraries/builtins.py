@@ -12,6 +12,7 @@ from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import enumerations
 from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
+from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import (
     UNKNOWN,
@@ -265,6 +266,8 @@ def _read_up(value: Value, kind: str, made: Written) -> Value:
     """A new sequence of what iterating the value gives, or the object where its items are not known."""
     if isinstance(value, Display):
         return value.made_by(kind, made)
+    if isinstance(value, Instance) and value.of == GENERATOR:
+        return Display(kind, made)
     if isinstance(value, Instance) and not (isinstance(value.of, External) and refuses(canonical(value.of.name))):
         return value
     return UNKNOWN

@@ -7,9 +7,18 @@ from typing import NamedTuple
 
 from dllint.facts.nodes import Attribute
 from dllint.inference.constructors import reaching
+from dllint.inference.generators import GENERATOR
 from dllint.inference.interface import Engine
-from dllint.inference.values import Actual, Actuals, External, Instance, Keywords, Partial, Value, Values
-from dllint.libraries.index import KEEPING_FUNCTIONS, LETS_GO, PIPELINES, PLAIN_BASES, WRAPPERS, canonical
+from dllint.inference.values import Actual, Actuals, Display, External, Instance, Keywords, Partial, Value, Values
+from dllint.libraries.index import (
+    KEEPING_FUNCTIONS,
+    LETS_GO,
+    LISTS_ARGUMENTS,
+    PIPELINES,
+    PLAIN_BASES,
+    WRAPPERS,
+    canonical,
+)
 from dllint.linking.expressions import summands
 
 SPLIT = "torch.utils.data.random_split"
@@ -60,7 +69,16 @@ def contents(world: Engine, value: Instance) -> Contents:
     used_up = LETS_GO.get(canonical(name), frozenset())
     named = (one for keyword, one in actuals.keywords.items() if keyword not in used_up)
     arguments = (*actuals.positional, *named, *actuals.stars)
-    return Contents((*before, *_given(world, arguments), *_unpacked(world, actuals)), given)
+    values = (*before, *_given(world, arguments), *_unpacked(world, actuals))
+    if canonical(name) in LISTS_ARGUMENTS:
+        values = tuple(one for one in values if not _is_generator(one))
+    return Contents(values, given)
+
+
+def _is_generator(value: Value) -> bool:
+    if isinstance(value, Display):
+        return value.kind == "generator"
+    return isinstance(value, Instance) and value.of == GENERATOR
 
 
 def held_by(world: Engine, value: Instance) -> Values:

@@ -345,6 +345,7 @@ class Library(NamedTuple):
         datasets: base classes of datasets; `iterable_datasets` those that a DataLoader iterates as a whole in each
             worker; `plain_bases` base classes that have no `__iter__` to share out data by.
         dataset_wrappers: datasets that hold other datasets.
+        lists_arguments: those of them that make a list of what they are given, so that no generator is kept.
         pipelines: datasets whose methods each add a stage and give the dataset back.
         lets_go: arguments that a class only uses while its object is made, by the class.
         keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
@@ -398,6 +399,7 @@ class Library(NamedTuple):
     iterable_datasets: frozenset[str] = frozenset()
     plain_bases: frozenset[str] = frozenset()
     dataset_wrappers: frozenset[str] = frozenset()
+    lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_arguments: frozenset[str] = frozenset()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Starred
 from dllint.facts.schema import Expr
-from dllint.inference import limits
+from dllint.inference import generators, limits
 from dllint.inference.constructors import reaching
 from dllint.inference.values import Class, External, Frame, Function, Instance, Site, Value
 from dllint.libraries.contents import keeps_arguments
@@ -246,10 +246,8 @@ class Starting:
             method = self.world.hierarchy.method(value.of, "__iter__")
             if method is not None and (value.file.path, value.call) not in self._loaders:
                 yield method.bound_to(value), self.world.receiver_frame(value)
-        elif value.of == External("types.GeneratorType"):
-            for target in self.world.calls.targets(value.file, value.call, value.frame):
-                if target.function.file.scopes[target.function.scope].is_generator:
-                    yield target.function, target.frame
+        else:
+            yield from generators.runs(self.world, value)
 
     def _iterated_by(self, value: Instance, cls: Class, depth: int) -> Iterator[Loader]:
         """The loaders that an iteration reads through an object whose class inherits from a progress bar."""

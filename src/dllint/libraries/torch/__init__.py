@@ -99,6 +99,8 @@ LIBRARY = Library(
         f"torch.utils.data.{name}"
         for name in ("Subset", "ConcatDataset", "ChainDataset", "StackDataset", "random_split")
     ),
+    # `self.datasets = list(datasets)`: torch/utils/data/dataset.py
+    lists_arguments=frozenset({"torch.utils.data.ConcatDataset"}),
     keeps_arguments=frozenset({"torch.utils.data.random_split"}),
     launchers={
         "torch.multiprocessing.spawn": _SPAWN,

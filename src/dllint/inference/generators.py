@@ -1,0 +1,49 @@
+"""Generator functions: what their calls make, and what iterating that gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dllint.facts.nodes import Name, Starred
+from dllint.facts.schema import Scope
+from dllint.inference.interface import Engine
+from dllint.inference.unions import union
+from dllint.inference.values import NONE, External, Frame, Function, Instance, Site, Value, Values
+
+GENERATOR = External("types.GeneratorType")
+_KEEP = frozenset({"classmethod", "staticmethod"})
+
+
+def makes_generator(scope: Scope) -> bool:
+    """Whether calling the function makes a generator: other decorators may do anything with it."""
+    plain = all(isinstance(one.expr, Name) and one.expr.id in _KEEP for one in scope.decorators)
+    return scope.is_generator and not scope.is_async and plain
+
+
+def runs(world: Engine, value: Value) -> Iterator[tuple[Function, Frame | None]]:
+    """The activations of the generator functions that the call behind a generator runs; none for other values."""
+    if not isinstance(value, Instance) or value.of != GENERATOR or value.file is None or value.call < 0:
+        return
+    for target in world.calls.targets(value.file, value.call, value.frame):
+        if target.function.file.scopes[target.function.scope].is_generator:
+            yield target.function, target.frame
+
+
+def elements(world: Engine, value: Value) -> Values | None:
+    """The values that a generator yields; None for anything else."""
+    groups = [world.values.yielded(function, frame) for function, frame in runs(world, value)]
+    return union(groups) if groups else None
+
+
+def yielded(world: Engine, function: Function, frame: Frame | None) -> Values:
+    """What a generator function yields, in an activation."""
+    groups: list[Values] = []
+    for event in function.file.scopes[function.scope].events_of("yield"):
+        site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)
+        if frame is not None and world.impossible(site):
+            continue
+        if isinstance(event.value, Starred):
+            groups += [world.values.element_of(value) for value in world.values.evaluate(event.value.value, site)]
+        else:
+            groups.append((NONE,) if event.value is None else world.values.evaluate(event.value, site))
+    return union(groups)
