@@ -176,6 +176,30 @@ def test_the_target_is_what_the_project_requires(
     assert settings(tmp_path, project + "[tool.dllint]\n").targets.pythons == pythons
 
 
+@pytest.mark.parametrize(
+    ("constraint", "pythons"),
+    [
+        (">=3.9,<3.13", ((3, 10), (3, 11), (3, 12))),
+        ("^3.9", PYTHONS),
+        ("^3.13", ((3, 13), (3, 14))),
+        ("~3.11", ((3, 11),)),
+        ("~3.11.4", ((3, 11),)),
+        ("3.12", ((3, 12),)),
+        ("3.12.*", ((3, 12),)),
+        ("~=3.13", ((3, 13), (3, 14))),
+        ("^3.8, !=3.14.*", ((3, 10), (3, 11), (3, 12), (3, 13))),
+        ("*", PYTHONS),
+        ("^3.9 || ^3.11", PYTHONS),
+    ],
+)
+def test_the_target_is_what_poetry_asks_for(
+    tmp_path: Path, constraint: str, pythons: tuple[tuple[int, int], ...]
+) -> None:
+    project = f'[tool.poetry.dependencies]\npython = "{constraint}"\n'
+    assert settings(tmp_path, project).targets.pythons == pythons
+    assert settings(tmp_path, '[project]\nrequires-python = ">=3.14"\n' + project).targets.pythons == ((3, 14),)
+
+
 def test_a_target_that_is_set_counts_more_than_what_the_project_requires(tmp_path: Path) -> None:
     toml = '[project]\nrequires-python = ">=3.10"\n[tool.dllint]\ntarget-python = "3.12"\n'
     assert settings(tmp_path, toml).targets.pythons == ((3, 12),)

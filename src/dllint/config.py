@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
 from dllint.documents import parse_toml
+from dllint.python_versions import poetry_specifier
 from dllint.reading import SETTINGS_BYTES, CannotRead, lies_within, read
 
 PYTHONS = ((3, 10), (3, 11), (3, 12), (3, 13), (3, 14))
@@ -297,9 +298,13 @@ def _with_targets(settings: Settings, values: dict[str, Any]) -> Settings:
 
 
 def _project_targets(document: Mapping[str, Any], path: str) -> Targets:
-    """The targets that `[project] requires-python` states; one that is no valid specifier states nothing."""
+    """The targets that `[project] requires-python` states, or Poetry's `python`; one that is no valid specifier states
+    nothing."""
     requires = _table(document, "project", path).get("requires-python")
     try:
+        if requires is None:
+            poetry = _table(_table(document, "tool", path), "poetry", path)
+            requires = poetry_specifier(_string(_table(poetry, "dependencies", path).get("python"), path))
         return Targets(pythons=_pythons(requires, path))
     except ConfigError:
         return Targets()
