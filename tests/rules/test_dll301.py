@@ -163,6 +163,8 @@ class Rows(Base):
         "self.rows = torch.from_numpy(np.zeros((1024, 1024, 512), np.float32))  # DLL301"
     ),
     "stacked": dataset("self.rows = np.stack([np.load(path), np.load(path)])  # DLL301"),
+    "zarr read whole": dataset('self.rows = zarr.open(path, mode="r")["data"]["rows"][:]  # DLL301', "import zarr\n"),
+    "zarr loaded": dataset("self.rows = zarr.load(path)  # DLL301", "import zarr\n"),
     "h5py read whole": dataset('self.rows = h5py.File(path)["rows"][:]  # DLL301', "import h5py\n"),
     "cached_property is no __init__, the annotated attribute is": dataset(
         "self.rows: np.ndarray = np.load(path)  # DLL301"
@@ -337,6 +339,7 @@ SILENT: dict[str, str] = {
     .replace('num_workers=4, multiprocessing_context="spawn"', "num_workers=0"),
     "never loaded": dataset("self.rows = np.load(path)").replace("DataLoader(Rows(path)", "DataLoader(list(path)"),
     "zarr": dataset("self.rows = zarr.open(path)", "import zarr\n"),
+    "an open zarr array": dataset('self.rows = zarr.open(path, mode="r")["rows"]', "import zarr\n"),
     "an open h5py dataset": dataset('self.rows = h5py.File(path)["rows"]', "import h5py\n"),
     "a method called load of another object": dataset("self.rows = path.load()"),
     "a model of torch.load": dataset("self.model = torch.load(path)"),

@@ -12,8 +12,10 @@ def _unconverted(attributes: str) -> str:
     return f"TypeError: {attributes} cannot be converted to a Python object for pickling"
 
 
+_ZARR = ("zarr.open", "zarr.open_group", "zarr.open_array")
+
 LIBRARY = Library(
-    openers=dict.fromkeys(("zarr.open", "zarr.open_group", "zarr.open_array"), (READ_BY_POSITION,)),
+    openers=dict.fromkeys(_ZARR, (READ_BY_POSITION,)),
     refusals={
         "netCDF4.Dataset": Refusal("an open netCDF file", always("NotImplementedError: Dataset is not picklable")),
         "tables.open_file": Refusal("an open PyTables file", local("WeakValueDictionary.__init__.<locals>.remove")),
@@ -24,7 +26,11 @@ LIBRARY = Library(
     # `COCO` keeps every annotation as a dict
     readers={"pycocotools.coco.COCO": "table"},
     arrays={
-        **dict.fromkeys(("scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ),
+        # zarr 3.1: slicing an array reads it; groups nest
+        **dict.fromkeys((f"{opened}{inside}[:]" for opened in _ZARR for inside in ("", "[]", "[][]")), _READ),
+        **dict.fromkeys(
+            ("zarr.load", "zarr.load[]", "scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ
+        ),
         **dict.fromkeys(
             (
                 *("imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "tifffile.imread"),
