@@ -23,6 +23,8 @@ READ = """
         return self.rows[index]
 """
 
+KEYED = READ.replace("self.rows[index]", 'self.rows["images"][index]')
+
 
 def dataset(init: str, before: str = "", extra: str = READ) -> str:
     """A module with a dataset whose `__init__` has the lines `init`."""
@@ -163,6 +165,15 @@ class Rows(Base):
         "self.rows = torch.from_numpy(np.zeros((1024, 1024, 512), np.float32))  # DLL301"
     ),
     "stacked": dataset("self.rows = np.stack([np.load(path), np.load(path)])  # DLL301"),
+    "under a key": dataset(
+        'self.rows = {"images": np.load(path), "labels": np.load(path + "l")}  # DLL301', extra=KEYED
+    ),
+    "under keys that a helper takes from a store": dataset(
+        "self.rows = load(path)  # DLL301",
+        "import zarr\n\ndef load(path):\n    store = zarr.open(path)\n    found = {}\n    for key in store:\n"
+        "        found[key] = store[key][:]\n    return found\n",
+        KEYED,
+    ),
     "zarr read whole": dataset('self.rows = zarr.open(path, mode="r")["data"]["rows"][:]  # DLL301', "import zarr\n"),
     "zarr loaded": dataset("self.rows = zarr.load(path)  # DLL301", "import zarr\n"),
     "h5py read whole": dataset('self.rows = h5py.File(path)["rows"][:]  # DLL301', "import h5py\n"),
@@ -339,6 +350,11 @@ SILENT: dict[str, str] = {
     .replace('num_workers=4, multiprocessing_context="spawn"', "num_workers=0"),
     "never loaded": dataset("self.rows = np.load(path)").replace("DataLoader(Rows(path)", "DataLoader(list(path)"),
     "zarr": dataset("self.rows = zarr.open(path)", "import zarr\n"),
+    "under a key that items only add": dataset(
+        'self.rows = {"mean": np.load(path)}', extra=KEYED.replace('["images"][index]', '["mean"] + index')
+    ),
+    "one image under a key": dataset('self.rows = {"images": cv2.imread(path)}', "import cv2\n", KEYED),
+    "an open array under a key": dataset('self.rows = {"images": zarr.open(path)["rows"]}', "import zarr\n", KEYED),
     "an open zarr array": dataset('self.rows = zarr.open(path, mode="r")["rows"]', "import zarr\n"),
     "an open h5py dataset": dataset('self.rows = h5py.File(path)["rows"]', "import h5py\n"),
     "a method called load of another object": dataset("self.rows = path.load()"),

@@ -70,6 +70,12 @@ class Arrays:
         containers = [one for one in values if isinstance(one, (Display, Mapping))]
         return next((found for one in containers if (found := self._many(one, 0)) is not None), None)
 
+    def inside(self, values: Values) -> Array | None:
+        """A whole array that is read from a file and stands in a list or dict: under a key of its own, for example."""
+        containers = (one for one in values if isinstance(one, (Display, Mapping)))
+        held = (self.array(part) for one in containers for part in self.world.mappings.flattened(one))
+        return next((one for one in held if one is not None and one.source == "file"), None)
+
     def _many(self, value: Display | Mapping, depth: int) -> Array | None:
         if limits.ARRAY_DEPTH.exceeded(depth):
             return None

@@ -41,6 +41,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 if (array is None or keeping.holder != value) and not project.item_code.read(value, kept.attr, holder):
                     continue
                 array = array or project.arrays.collected(kept.values)
+                if array is None and project.item_code.indexed(value, kept.attr, holder):
+                    array = project.arrays.inside(kept.values)
                 if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr, holder)):
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
