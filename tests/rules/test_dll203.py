@@ -470,3 +470,22 @@ def test_a_dataset_that_lists_what_it_is_given_keeps_no_generator(
     text = GENERATED.replace("{wrapper}", wrapper).replace("{datasets}", datasets)
 
     assert bool(told({"data.py": text}, **SELECT)) == kept
+
+
+@pytest.mark.parametrize("base", ["VisionDataset", "ImageFolder"])
+def test_transforms_that_torchvision_keeps(told: Callable[..., Any], base: str) -> None:
+    text = f"""\
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import {base}
+
+class Rows({base}):
+    def __init__(self, root, transform=None):
+        super().__init__(root, transform=transform)
+
+def build(model):
+    return DataLoader(Rows("a", torch.jit.script(model)), num_workers=2, multiprocessing_context="spawn")
+"""
+    (finding,) = told({"data.py": text}, **SELECT)
+
+    assert finding.severity == "error"

@@ -12,6 +12,7 @@ from dllint.inference.interface import Engine
 from dllint.inference.values import Actual, Actuals, Display, External, Instance, Keywords, Partial, Value, Values
 from dllint.libraries.index import (
     KEEPING_FUNCTIONS,
+    KEPT_AS_GIVEN,
     LETS_GO,
     LISTS_ARGUMENTS,
     PIPELINES,
@@ -37,7 +38,8 @@ def keeps_arguments(name: str) -> bool:
 def keeps_as_it_is(name: str) -> bool:
     """Whether an object surely holds what its constructor is given, and does not read it up, as wrappers do."""
     plain = canonical(name)
-    return plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain.endswith("Compose") or _adds_a_stage(name)
+    known = plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain in KEPT_AS_GIVEN
+    return known or plain.endswith("Compose") or _adds_a_stage(name)
 
 
 def _adds_a_stage(name: str) -> bool:

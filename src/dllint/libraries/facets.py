@@ -348,6 +348,7 @@ class Library(NamedTuple):
         lists_arguments: those of them that make a list of what they are given, so that no generator is kept.
         pipelines: datasets whose methods each add a stage and give the dataset back.
         lets_go: arguments that a class only uses while its object is made, by the class.
+        keeps_as_given: classes that hold what they are given and change nothing of it.
         keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
         launchers: what starts processes that run a function; `pools` the classes of process pools.
         hooks: classes of a framework that call methods of the project.
@@ -402,6 +403,7 @@ class Library(NamedTuple):
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     lets_go: Mapping[str, frozenset[str]] = NOTHING
+    keeps_as_given: frozenset[str] = frozenset()
     keeps_arguments: frozenset[str] = frozenset()
     launchers: Mapping[str, LauncherApi] = NOTHING
     pools: Mapping[str, PoolApi] = NOTHING

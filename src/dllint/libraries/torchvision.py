@@ -3,8 +3,12 @@
 from dllint.libraries.facets import Library
 from dllint.screen import Words
 
+_BASES = frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder"))
+
 LIBRARY = Library(
-    datasets=frozenset(f"torchvision.datasets.{name}" for name in ("VisionDataset", "ImageFolder", "DatasetFolder")),
+    datasets=_BASES,
+    # torchvision/datasets/vision.py: `self.transform = transform`
+    keeps_as_given=_BASES,
     # torchvision/datasets/folder.py: what `make_dataset` is given; `loader` and the transforms are kept
     lets_go={
         f"torchvision.datasets.{name}": frozenset({"is_valid_file", "allow_empty"})
