@@ -59,6 +59,8 @@ def test_what_fails_while_it_ends_does_not_change_the_exit_code(tmp_path: Path) 
     """A terminal that is closed takes no more output, so that taking a bar from it fails as well."""
     program = (
         "import os, signal\n"
+        # nohup has it ignored
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
         "from dllint.cli import interrupts, main\n"
         "import dllint.commands.run as running\n"
         "def execute(request):\n"

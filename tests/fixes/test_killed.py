@@ -61,7 +61,7 @@ def interrupted(texts, root):
                 left += 1
                 os.unlink(os.path.join(root, name))
     reset()
-    problems += write(texts, root)
+    problems |= write(texts, root)
     others = sorted(set(os.listdir(root)) - set(map(os.path.basename, texts)))
     with open(os.path.join(root, os.pardir, "kills.json"), "w") as stream:
         json.dump({"counts": counts, "left": left, "others": others}, stream)

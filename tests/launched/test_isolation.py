@@ -349,6 +349,8 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(overlay: None, tmp_path
     variables = {**os.environ, "PYTHONPATH": SOURCES, "LEFT": name, "TMPDIR": str(tmp_path / "tmp")}
     pid, terminal = pty.fork()
     if pid == 0:
+        # nohup has it ignored
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         os.chdir(tmp_path)
         os.execve(sys.executable, [sys.executable, "-m", "dllint", "run", "--isolated", "train.py"], variables)
     shown = b""

@@ -353,6 +353,15 @@ SILENT: dict[str, str] = {
     "under a key that items only add": dataset(
         'self.rows = {"mean": np.load(path)}', extra=KEYED.replace('["images"][index]', '["mean"] + index')
     ),
+    "a cache that items fill": dataset(
+        "self.rows = {}",
+        extra="""
+    def __getitem__(self, index):
+        if index not in self.rows:
+            self.rows[index] = np.load(str(index))
+        return self.rows[index]
+""",
+    ),
     "one image under a key": dataset('self.rows = {"images": cv2.imread(path)}', "import cv2\n", KEYED),
     "an open array under a key": dataset('self.rows = {"images": zarr.open(path)["rows"]}', "import zarr\n", KEYED),
     "an open zarr array": dataset('self.rows = zarr.open(path, mode="r")["rows"]', "import zarr\n"),

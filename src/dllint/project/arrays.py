@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Comprehension, Constant, List, Tuple
+from dllint.facts.nodes import Attribute, Comprehension, Constant, Dict, List, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
@@ -71,10 +71,27 @@ class Arrays:
         return next((found for one in containers if (found := self._many(one, 0)) is not None), None)
 
     def inside(self, values: Values) -> Array | None:
-        """A whole array that is read from a file and stands in a list or dict: under a key of its own, for example."""
+        """A whole array that is read from a file and stands in a list or dict, under a key of its own, for example,
+        before workers start."""
         containers = (one for one in values if isinstance(one, (Display, Mapping)))
-        held = (self.array(part) for one in containers for part in self.world.mappings.flattened(one))
+        held = (self.array(part) for one in containers for part in self._put_early(one))
         return next((one for one in held if one is not None and one.source == "file"), None)
+
+    def _put_early(self, value: Display | Mapping) -> Iterator[Value]:
+        """What a container is written with, and what is put into it before workers start."""
+        expr, site = value.written.expr, value.written.site
+        entries: Iterable[Expr] = ()
+        if isinstance(expr, Dict):
+            entries = [entry for key, entry in expr.items if key is not None]
+        elif isinstance(expr, (List, Tuple)):
+            entries = expr.elements
+        for entry in entries:
+            yield from self.world.values.evaluate(entry, site)
+        for change in self.filling(value):
+            # Whether what holds it is an attribute, which items may fill, is known of one that has an owner.
+            near = value.owner is not None or (change.file is site.file and change.scope == site.scope)
+            if near and change.value is not None and change.kind in ("set", "default", "add"):
+                yield from self.world.values.evaluate(change.value, self.world.mappings.changed_at(change, value))
 
     def _many(self, value: Display | Mapping, depth: int) -> Array | None:
         if limits.ARRAY_DEPTH.exceeded(depth):
