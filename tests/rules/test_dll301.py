@@ -168,6 +168,10 @@ class Rows(Base):
     "under a key": dataset(
         'self.rows = {"images": np.load(path), "labels": np.load(path + "l")}  # DLL301', extra=KEYED
     ),
+    "under a keyword": dataset("self.rows = dict(images=np.load(path))  # DLL301", extra=KEYED),
+    "in a local dict first": dataset(
+        'rows = {}\nrows["images"] = np.load(path)\nself.rows = rows  # DLL301', extra=KEYED
+    ),
     "under keys that a helper takes from a store": dataset(
         "self.rows = load(path)  # DLL301",
         "import zarr\n\ndef load(path):\n    store = zarr.open(path)\n    found = {}\n    for key in store:\n"
@@ -420,6 +424,8 @@ def test_what_is_not_copied_is_silent(findings: Callable[..., Any], text: str) -
         ("np.load(path)", "spawn", "warning", "everything that `np.load` reads"),
         ("torch.zeros(1024, 1024, 512)", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
         ("torch.zeros(1024, 1024, 512, dtype=torch.uint8).float()", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
+        ("torch.zeros(1024, 1024, 512, dtype=torch.float)", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
+        ("torch.zeros(1024, 1024, 512, dtype=torch.int)", "spawn", "info", "`/dev/shm` needs 2 GiB more"),
     ],
 )
 def test_sizes_and_severities(told: Callable[..., Any], init: str, context: str, severity: str, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, Comprehension, Constant, Dict, List, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
@@ -15,8 +15,8 @@ from dllint.inference.values import Const, Display, External, Frame, Instance, M
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.numpy import ITEM_BYTES
-from dllint.libraries.numpy import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.libraries.torch import CASTS
+from dllint.libraries.torch import ITEM_BYTES as TORCH_ITEM_BYTES
 from dllint.linking.source import SourceFile
 from dllint.project.counting import loops, whole_number
 from dllint.reading import size as file_size
@@ -85,6 +85,10 @@ class Arrays:
             entries = [entry for key, entry in expr.items if key is not None]
         elif isinstance(expr, (List, Tuple)):
             entries = expr.elements
+        elif isinstance(expr, CallRef):
+            # `dict(images=array)`
+            for actual in self.world.actuals(site.file, expr.index, site.frame).keywords.values():
+                yield from self.world.values.passed(actual)
         for entry in entries:
             yield from self.world.values.evaluate(entry, site)
         for change in self.filling(value):

@@ -33,7 +33,6 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
-"""Last names of functions whose elements are those of their arguments."""
 _COLLECTING = {"list": "list", "tuple": "tuple", "itertools.cycle": "cycle"}
 _TENSOR_ONLY = frozenset(
     {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}

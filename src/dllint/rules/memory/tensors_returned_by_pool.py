@@ -24,7 +24,7 @@ CODE = "DLL308"
 COLLECTING = ("map", "starmap", "map_async", "starmap_async")
 """Methods of a pool that give all results at once."""
 ONE_BY_ONE = ("imap", "imap_unordered")
-"""Methods that give one result after the other, all of which `list(…)` around the call keeps."""
+"""Methods that return an iterator of results. `list(…)` around the call keeps all of them."""
 _KEEPING = frozenset({"list", "tuple", "sorted"})
 
 
