@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -322,6 +323,68 @@ def test_a_signal_leaves_nothing_behind(ending: str, wait: str, overlay: None, t
     assert not os.path.exists(f"/dev/shm/{name}")
     if ending != "SIGKILL":
         assert "was interrupted" in out and "/dllint/" not in err
+
+
+def test_a_socket_that_goes_while_directories_are_covered(overlay: None, tmp_path: Path) -> None:
+    source = """
+import os, socket, sys
+from dllint.runtime.isolation import mounts
+
+vault, work = sys.argv[1:]
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(work + "/gone")
+listed = mounts._sockets
+lists = []
+
+def sockets():
+    lists.append(listed())
+    if len(lists) > 1:
+        os.unlink(work + "/gone")
+    return lists[-1]
+
+mounts._sockets = sockets
+found = mounts.Cover([vault], [work], [], mounts.own_namespaces(True, [work]))
+found.run()
+assert len(lists) == 2 and all(work + "/gone" in one for one in lists)
+print([path for path, _ in found.layers if mounts.is_below(work, path)])
+"""
+    vault, place = tmp_path / "vault", Path(tempfile.mkdtemp(prefix="dllint-", dir="/tmp"))
+    vault.mkdir()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", source, str(vault), str(place)],
+            env={**os.environ, "PYTHONPATH": SOURCES},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        shutil.rmtree(place)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() != "[]"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write to the root directory")
+def test_a_program_that_could_be_covered_in_part_only_starts_with_nothing_covered(
+    overlay: None, tmp_path: Path
+) -> None:
+    """The root directory itself cannot have a layer, which shows when all others have theirs."""
+    scratch = scratch_place()
+    written = tmp_path / "written"
+    population.adopt(True)
+    try:
+        command = ("sh", "-c", f"echo > {scratch}/record && echo > {written}")
+        program = Program(Asked(command, environment(scratch), mark(scratch), scratch, True, needed=("/",)))
+        try:
+            assert program.cover() == "/ could not be written to in it: Read-only file system"
+            assert program.go().wait(10) == 0
+            assert os.path.exists(f"{scratch}/record")
+        finally:
+            program.done()
+        assert not os.path.exists(scratch)
+    finally:
+        population.adopt(False)
+    assert written.exists()
 
 
 def test_what_is_asked_of_a_program_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ sysfs, /run, whose sockets must stay connected, and the directories that the cal
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -206,9 +207,14 @@ class Cover:
         for path in self._own_roots():
             if path in self.held and all(path != one for one, _ in self.layers):
                 self._layer(path, self.held[path])
-        for path in (*_sockets(), *self.shared):
+        for path in self.shared:
             if path in self.held and self._is_layered(path):
                 mount(_by(self.held[path]), path, None, _BIND | _REC)
+        for path in _sockets():
+            if path in self.held and self._is_layered(path):
+                # Whoever listens at it may remove it at any moment.
+                with contextlib.suppress(FileNotFoundError):
+                    mount(_by(self.held[path]), path, None, _BIND | _REC)
         for path in self.read_only:
             # The flags that a mount has must be named again (mount(2)).
             mount(None, path, None, _REMOUNT | _BIND | _RDONLY | self.mounts[path].flags)
@@ -378,9 +384,11 @@ def _foreign(directory: str, most: int = 2000) -> str:
                     if most < 0:
                         return ""
                     if entry.is_dir(follow_symlinks=False):
-                        if not _is_ours(entry.path) and os.access(entry.path, os.W_OK):
-                            return entry.path
                         waiting.append(entry.path)
+                        # Programs remove their directories as they please.
+                        with contextlib.suppress(FileNotFoundError):
+                            if not _is_ours(entry.path) and os.access(entry.path, os.W_OK):
+                                return entry.path
         except OSError:
             continue
     return ""

@@ -129,7 +129,11 @@ class Program:
         return process
 
     def cover(self) -> str:
-        """Cover the file system; why it cannot be done, "" where it is."""
+        """Cover the file system; why it cannot be done, "" where it is.
+
+        Raises:
+            CannotStart: it cannot be done, and no process that has nothing covered can be made in its place.
+        """
         if sys.platform != "linux":
             return f"{sys.platform} has none"
         if os.environ.get(FORBIDDEN):
@@ -139,6 +143,7 @@ class Program:
             self._talk.sendall(b"cover\n")
         answer = self._heard()
         if "covered" not in answer:
+            self._start_again()
             return str(answer.get("failed", "the process that should make them ended"))
         self.layers = tuple(zip(answer["covered"], self._received, strict=False))
         self.read_only = tuple(answer["read_only"])
@@ -147,6 +152,22 @@ class Program:
             # Whatever a process does to its session, its parent and its environment: its namespace stays.
             self._tell(f"{guard.NAMESPACE} {os.readlink(f'/proc/{self.process.pid}/ns/mnt')}")
         return ""
+
+    def _start_again(self) -> None:
+        """Replace the process: some of its directories may be covered already, the one for records among them.
+
+        Raises:
+            CannotStart: no other can be made.
+        """
+        self._end_process()
+        self._dismiss_guard()
+        for directory in self._removed:
+            if directory != self.asked.scratch:
+                guard.remove(directory)
+        try:
+            self.process = self._enter()
+        except OSError as error:
+            raise CannotStart(f"cannot make a scratch directory: {error.strerror or error}") from None
 
     def go(self) -> subprocess.Popen[bytes]:
         """Have the program begin.
@@ -186,17 +207,23 @@ class Program:
 
     def done(self) -> None:
         """Remove the run's directories and dismiss the guard: the caller has ended all processes."""
+        self._end_process()
+        for _, upper in self.layers:
+            os.close(upper)
+        self.layers = ()
+        for directory in self._removed:
+            guard.remove(directory)
+        self._dismiss_guard()
+
+    def _end_process(self) -> None:
         if self._talk is not None:
             self._talk.close()
         process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
         if process is not None and process.poll() is None:
             process.kill()
             process.wait()
-        for _, upper in self.layers:
-            os.close(upper)
-        self.layers = ()
-        for directory in self._removed:
-            guard.remove(directory)
+
+    def _dismiss_guard(self) -> None:
         if self._life >= 0:
             with contextlib.suppress(OSError):
                 os.write(self._life, guard.DONE + b"\n")
