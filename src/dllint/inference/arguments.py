@@ -72,6 +72,23 @@ def bind(actuals: Actuals, params: list[Param], name: str, skip: int) -> Bound:
     return Bound("keywords" if actuals.mappings and kind != "positional" else "default")
 
 
+def takes(params: list[Param], actuals: Actuals, skip: int) -> bool:
+    """Whether a call with these arguments can be bound to the parameters of a function at all: Python raises a
+    TypeError otherwise (language reference, "Calls"). `skip` is as in `bind`."""
+    own = params[skip:]
+    kinds = {param.kind for param in own}
+    names = {param.name for param in own if param.kind in ("normal", "keyword")}
+    slots = [param for param in own if param.kind in ("positional", "normal")]
+    if len(actuals.positional) > len(slots) and "var" not in kinds:
+        return False
+    if "kw" not in kinds and not names.issuperset(actuals.keywords):
+        return False
+    if actuals.rest or actuals.mappings or actuals.under is not None:
+        return True
+    filled = {param.name for param in slots[: len(actuals.positional)]}.union(actuals.keywords)
+    return all(param.default is not None or param.kind in ("var", "kw") or param.name in filled for param in own)
+
+
 def made_up(value: Value, site: Site) -> Actual:
     """A value as an argument that nothing writes."""
     node: Any = Held(value)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
-from dllint.inference.arguments import made_up
+from dllint.inference.arguments import made_up, takes
 from dllint.inference.callbacks import Passing
 from dllint.inference.called_back import called_back, contained
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
@@ -69,11 +69,22 @@ class CallGraph:
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
+        if CHOSEN in values:
+            actuals = self.world.actuals(file, index, frame)
+            values = tuple(value for value in values if self._takes(value, actuals))
         if not isinstance(call.func, Attribute) or not any(isinstance(value, Unknown) for value in values):
             return values, []
         names = (call.func.attr, *self.world.stored_under(call.func.attr))
         found = [method for name in names for method in self._namesakes.find(name, len(call.args))]
         return values, found if found and not self._known(call.func, site) else []
+
+    def _takes(self, value: Value, actuals: Actuals) -> bool:
+        """Whether what a name may have chosen can be called with these arguments, as far as that is known."""
+        function = self.world.hierarchy.method(value, "__init__") if isinstance(value, Class) else value
+        if not isinstance(function, Function) or function.file.scopes[function.scope].decorators:
+            return True
+        skip = 1 if function.receiver is not None or self.world.hierarchy.receiver_kind(function) else 0
+        return takes(function.file.scopes[function.scope].params, actuals, skip)
 
     def _known(self, method: Attribute, site: Site) -> bool:
         """Whether it is known what a method is called on: an attribute that is None at first is what it is set to later
