@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -567,3 +568,23 @@ def test_a_project_that_nothing_marks(run: Callable[..., Any], tmp_path: Path) -
     (tmp_path / "train.py").write_text(TRAIN.replace("from data", "from parts.data"), encoding="utf-8")
     _, out, _ = run("parts/data.py:18")
     assert "spawn, inherited from a launcher\n      train.py:15" in out
+
+
+def test_questions_that_nest_deeper_than_python_allows_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["from torch.utils.data import DataLoader", "def workers0(): return 3"]
+    lines += [f"def workers{n}(): return workers{n - 1}() + 0" for n in range(1, 200)]
+    lines += ["def build(data):", "    return DataLoader(data, num_workers=workers60())"]
+    (tmp_path / "train.py").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    # An interpreter's own is 1,000; pytest has used some of them.
+    frames = sys.getrecursionlimit()
+    sys.setrecursionlimit(450)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["trace", f"train.py:{len(lines)}"])
+    finally:
+        sys.setrecursionlimit(frames)
+    assert ended.value.code == 0
+    assert f"train.py:{len(lines)} DataLoader in build" in capsys.readouterr().out

@@ -38,7 +38,7 @@ def run(
     settings = choice.load((given,))
     with progress_bar() as progress:
         linked = linter.link(given, settings, Execution(cache=not no_cache, progress=progress))
-    trace = _trace(linked, given, line)
+    trace = linter.with_room(lambda: _trace(linked, given, line))
     style = Style(color=wants_color(color, sys.stdout), directory=os.getcwd())
     sys.stdout.write(render(output_format, trace, style, "traces."))
     return CLEAN

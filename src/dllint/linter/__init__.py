@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from dllint import config, files, roots
 from dllint.config import Settings
 from dllint.linter.earlier import kept_or_found
+from dllint.linter.frames import room_for_questions, with_more_frames, with_room
 from dllint.linter.inputs import Run, cache_directory, facts_of, read
 from dllint.linter.report import Execution, Report
 from dllint.linter.reporting import UNREADABLE, not_silenced, per_file_ignores, report_of
-from dllint.linter.rule_runs import found_by_rules, room_for_questions, step
+from dllint.linter.rule_runs import found_by_rules, step
 from dllint.profiling import profiled
 from dllint.readiness import judge
 from dllint.reading import Lookups, lookups
@@ -37,6 +38,7 @@ __all__ = [
     "link",
     "per_file_ignores",
     "select",
+    "with_room",
 ]
 
 TOP_FILES = ("setup.py", "setup.cfg", "requirements.txt", "environment.yml", "LICENSE", "README.md", "README.rst")
@@ -92,7 +94,7 @@ def link(path: str, settings: Settings, execution: Execution = Execution()) -> L
     inside = files.discover([settings.root], settings, respect_gitignore=execution.respect_gitignore).files
     run = Run(settings, {path})
     read(run, {path, *inside}, execution.unsaved)
-    project = linked(run, facts_of(run, execution, everything=True))
+    project = with_room(lambda: linked(run, facts_of(run, execution, everything=True)))
     reasons = {
         one: (why.span.line, str(why.values.get("reason") or why.values.get("encoding", "")))
         for one, why in run.unreadable.items()
@@ -146,7 +148,7 @@ def _check(run: Run, execution: Execution, noted: Lookups | None = None) -> Repo
 
 def _found(run: Run, facts: Mapping[str, FileFacts], execution: Execution) -> Report:
     with step("linking"):
-        project = linked(run, facts)
+        project = with_more_frames(lambda: linked(run, facts))
     report = report_of(run, not_silenced(run, found_by_rules(run, project)))
     if execution.visit is not None:
         execution.visit(project)

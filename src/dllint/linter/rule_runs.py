@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-import contextvars
-import gc
+import functools
 import os
-import sys
-import threading
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dllint import registry
 from dllint.finding import Finding
+from dllint.linter.frames import with_more_frames
 from dllint.linter.inputs import Run
 from dllint.profiling import current
 from dllint.registry import Rule
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
-
-FRAMES = 4000
-DEEP_FRAMES = 60_000
-DEEP_STACK_BYTES = 512 * 2**20
-"""For a rule that met the limit of `FRAMES`. Address space only: pages that are not touched cost nothing."""
-
-
-@contextmanager
-def room_for_questions(last: bool) -> Iterator[None]:
-    """Frames for questions that ask questions: the model bounds their depth, at more than Python's default. And no
-    collector: facts and answers are all kept to the end, so that looking through them again and again frees nothing.
-    In the end it takes a tenth of the time to free them, which the end of a process does at once."""
-    frames = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(frames, FRAMES))
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if last and not gc.get_freeze_count():
-            gc.freeze()
-        if collecting:
-            gc.enable()
-        sys.setrecursionlimit(frames)
-
 
 def step(name: str) -> AbstractContextManager[None]:
     """Counts the time of a step or a rule, where that is wanted."""
@@ -65,10 +38,7 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
         options = rule.options(run.settings.rules.get(rule.code, {}))
         try:
             with step(rule.code):
-                try:
-                    found.extend(told(finding, rule) for finding in rule.check(project, options))
-                except RecursionError:
-                    found = [told(finding, rule) for finding in _with_more_room(rule, project, options)]
+                found = with_more_frames(functools.partial(_found_by, rule, project, options))
         except Exception as error:
             if os.environ.get("DLLINT_DEBUG"):
                 traceback.print_exc()
@@ -76,34 +46,9 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
         yield from found
 
 
-def _with_more_room(rule: Rule, project: Project, options: Mapping[str, Any]) -> list[Finding]:
-    """What a rule finds in a thread whose stack holds many times the frames: code that nests deeper than usual.
-
-    Raises:
-        RecursionError: that is not enough either.
-    """
-    outcome: list[list[Finding] | BaseException] = []
-
-    def work() -> None:
-        try:
-            assert rule.check is not None
-            outcome.append(list(rule.check(project, options)))
-        except BaseException as error:
-            outcome.append(error)
-
-    frames, stack = sys.getrecursionlimit(), threading.stack_size(DEEP_STACK_BYTES)
-    try:
-        sys.setrecursionlimit(DEEP_FRAMES)
-        context = contextvars.copy_context()
-        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(stack)
-        sys.setrecursionlimit(frames)
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]
+def _found_by(rule: Rule, project: Project, options: Mapping[str, Any]) -> list[Finding]:
+    assert rule.check is not None
+    return [told(finding, rule) for finding in rule.check(project, options)]
 
 
 def _internal_error(code: str, error: Exception) -> str:
