@@ -648,3 +648,29 @@ def build(path):
 
     assert told({"data.py": source.replace("FIRST", "print(len(rows))")}, **SELECT) == ()
     assert len(told({"data.py": source.replace("FIRST", "print(rows[0])")}, **SELECT)) == 1
+
+
+@pytest.mark.parametrize("made", ["np.array([[1]])", "np.load(path)", "np.memmap(path)"])
+def test_an_array_that_a_loop_makes_a_view_of_itself(told: Callable[..., Any], made: str) -> None:
+    source = f"""\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path):
+        rows = {made}
+        for _ in range(3):
+            rows = rows.reshape(1, *rows.shape)
+        self.rows = rows
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build(path):
+    return DataLoader(Rows(path), num_workers=4, multiprocessing_context="spawn")
+"""
+    found = told({"data.py": source}, select=["DLL402", "DLL404"])
+    assert [one.code for one in found] == (["DLL404"] if "memmap" in made else [])

@@ -38,7 +38,7 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
         options = rule.options(run.settings.rules.get(rule.code, {}))
         try:
             with step(rule.code):
-                found = with_more_frames(functools.partial(_found_by, rule, project, options))
+                with_more_frames(functools.partial(_find, found, rule, project, options))
         except Exception as error:
             if os.environ.get("DLLINT_DEBUG"):
                 traceback.print_exc()
@@ -46,9 +46,12 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
         yield from found
 
 
-def _found_by(rule: Rule, project: Project, options: Mapping[str, Any]) -> list[Finding]:
+def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[str, Any]) -> None:
+    """Collect what a rule finds, from the first finding on."""
     assert rule.check is not None
-    return [told(finding, rule) for finding in rule.check(project, options)]
+    found.clear()
+    for finding in rule.check(project, options):
+        found.append(told(finding, rule))
 
 
 def _internal_error(code: str, error: Exception) -> str:

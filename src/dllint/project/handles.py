@@ -118,7 +118,7 @@ class Handles:
         self.project = project
         self.world = project.world
         self._kept: dict[Instance, list[Handle]] = {}
-        self._openers: dict[Instance, Opener | None] = {}
+        self._openers: dict[Value, Opener | None] = {}
         self._read: dict[tuple[str, int], frozenset[str]] = {}
 
     def names_read(self, file: SourceFile, scope: int) -> frozenset[str]:
@@ -133,39 +133,53 @@ class Handles:
     # What is opened
 
     def opener(self, value: Value) -> Opener | None:
-        """What a value is a handle of, if it is one."""
+        """What a value is a handle of, if it is one. Views are over the memory of what they are views of, which a loop
+        can make of one another."""
+        if value in self._openers:
+            return self._openers[value]
+        found = self._opener(value)
+        if found is None:
+            seen = {value}
+            todo = list(self._viewed(value))
+            while todo and found is None:
+                one = todo.pop(0)
+                if one not in seen:
+                    seen.add(one)
+                    opener = self._opener(one)
+                    found = opener if opener is not None and opener.array else None
+                    todo += self._viewed(one)
+        self._openers[value] = found
+        return found
+
+    def _opener(self, value: Value) -> Opener | None:
+        """What the call that made a value opens."""
         if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
             return None
         if value.call < 0:
             return None
-        if value not in self._openers:
-            self._openers[value] = self._opener(value)
-        return self._openers[value]
-
-    def _opener(self, value: Instance) -> Opener | None:
-        assert isinstance(value.of, External) and value.file is not None
-        name = canonical(value.of.name)
         if value.of.name in self.project.settings.mmap_stores:
             return OWN_STORE
         if value.of.name in self.project.settings.openers:
             return OWN_OPENER
-        rows = OPENERS.get(name)
-        if rows is not None:
-            return next((row for row in rows if row.when is None or self._holds(row.when, value)), None)
-        return self._view(name, value)
+        rows = OPENERS.get(canonical(value.of.name), ())
+        return next((row for row in rows if row.when is None or self._holds(row.when, value)), None)
 
-    def _view(self, name: str, value: Instance) -> Opener | None:
-        """A slice of a mapped array, or what a method gives that lies over the same memory."""
+    def _viewed(self, value: Value) -> Values:
+        """What a slice of an array is taken of, or what a method is called on that gives an array over the same
+        memory."""
+        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
+            return ()
+        name = canonical(value.of.name)
+        if value.call < 0 or name in OPENERS:
+            return ()
         if name.endswith("[:]"):
-            found = self.opener(Instance(External(name[:-3]), value.file, value.call, value.frame))
-            return found if found is not None and found.array else None
+            return (Instance(External(name[:-3]), value.file, value.call, value.frame),)
         head, _, method = name.rpartition("().")
-        if not head or method not in VIEWS or value.file is None:
-            return None
+        if not head or method not in VIEWS:
+            return ()
         func = value.file.calls[value.call].func
         site = self.world.call_site(value.file, value.call, value.frame)
-        bases = self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
-        return next((found for base in bases if (found := self.opener(base)) is not None and found.array), None)
+        return self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
 
     def _holds(self, when: When, value: Instance) -> bool:
         assert value.file is not None
