@@ -170,6 +170,10 @@ SILENT: dict[str, str] = {
         extra="\n    def __getitem__(self, index):\n        self.rows[index] = torch.zeros(3)\n        return 1\n",
     ),
     "local": dataset("rows = [torch.load(path) for path in paths]\nself.rows = torch.cat(rows)"),
+    "fields of a record": dataset(
+        "self.stats = {'low': np.min(paths), 'high': np.max(paths)}\nfor path in paths:\n"
+        "    self.stats[path.kind] = torch.zeros(3)",
+    ),
     "one of two kinds that a parameter may be": dataset(
         "self.rows = rows",
         tail=TAIL + "\ndef build_other(paths):\n    return Rows([torch.load(path) for path in paths]), Rows([1, 2])\n",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BinOp, Comprehension, Constant, Dict, List, Name, Set, Starred, Tuple
 from dllint.inference import limits
-from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
+from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
 from dllint.libraries.facets import HOLDS
 from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
@@ -179,14 +179,6 @@ class Tensors:
 
     def _count(self, value: Display | Mapping, depth: int) -> int | None:
         expr, site = value.written.expr, value.written.site
-        if isinstance(expr, Comprehension) or self._is_filled(value):
-            each = [self._of_expression(one, where, depth) for one, where in self._elements(value)]
-            if all(one == 0 for one in each):
-                return 0
-            number = items(self.datasets, value)
-            if number is None or any(one is None for one in each):
-                return None
-            return number * max(one for one in each if one is not None)
         parts = (
             expr.elements
             if isinstance(expr, (List, Tuple, Set))
@@ -194,8 +186,25 @@ class Tensors:
             if isinstance(expr, Dict)
             else []
         )
-        each = [self._of_expression(one, site, depth) for one in parts if not isinstance(one, Starred)]
+        written = [one for one in parts if not isinstance(one, Starred)]
+        if isinstance(expr, Comprehension) or self._is_filled(value):
+            each = [self._of_expression(one, where, depth) for one, where in self._elements(value)]
+            if all(one == 0 for one in each):
+                return 0
+            number = items(self.datasets, value)
+            if number is None and any(self._is_no_tensor(one, site, depth) for one in written):
+                return 0
+            if number is None or any(one is None for one in each):
+                return None
+            return number * max(one for one in each if one is not None)
+        each = [self._of_expression(one, site, depth) for one in written]
         return None if any(one is None for one in each) else sum(one for one in each if one is not None)
+
+    def _is_no_tensor(self, expr: Expr, site: Site, depth: int) -> bool:
+        """Whether an element is known, no constant and no tensor: beside it, tensors that are put in later are fields
+        of a record rather than items."""
+        values = self.world.values.evaluate(expr, site)
+        return any(not isinstance(one, (Const, Unknown)) and self._storages(one, depth + 1) == 0 for one in values)
 
     def _of_expression(self, expr: Expr, site: Site, depth: int) -> int | None:
         """How many storages an element surely holds: none where it may be something else."""
