@@ -5,6 +5,8 @@ import pytest
 from dllint.finding import RemoveArgument, SetArgument
 from dllint.fixes.text import Unresolvable
 
+LONG = ", ".join(["argument"] * 11) + ", last_argument"
+
 SET = {
     "no arguments": ("x = «f()»\n", "x = f(k=1)\n"),
     "no arguments, blanks": ("«f( )»\n", "f(k=1 )\n"),
@@ -37,6 +39,9 @@ SET = {
     "only keyword arguments on their line": ("«f(\n    **kw,\n)»\n", "f(\n    k=1,\n    **kw,\n)\n"),
     "tabs and CRLF": ("if x:\r\n\t«f(\r\n\t\ta,\r\n\t)»\r\n", "if x:\r\n\tf(\r\n\t\ta,\r\n\t\tk=1,\r\n\t)\r\n"),
     "carriage returns": ("y = 1\r«f(\r  a,\r)»\r", "y = 1\rf(\r  a,\r  k=1,\r)\r"),
+    "a long line": (f"x = «f({LONG})»\n", f"x = f({LONG},\n      k=1)\n"),
+    "a long line after a tab": (f"if x:\n\t«f({LONG})»\n", f"if x:\n\tf({LONG},\n\t\tk=1)\n"),
+    "a long line of wide characters": (f"é = «f({LONG})»\n", f"é = f({LONG},\n    k=1)\n"),
     "value over several lines": (
         "«f(\n    a=g(\n        1,\n    ),\n)»\n",
         "f(\n    a=g(\n        1,\n    ),\n    k=1,\n)\n",

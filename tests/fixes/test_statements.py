@@ -107,7 +107,7 @@ IMPORTS = {
         "import a\na.b()\nimport c\n\ndef f():\n    import m\n",
         "import a\nimport m\na.b()\nimport c\n\ndef f():\n    import m\n",
     ),
-    "other name": ("import m as n\n", "import m as n\nimport m\n"),
+    "other name": ("import m as n\n", "import m\nimport m as n\n"),
     "relative": ("from . import m\n", "import m\n\nfrom . import m\n"),
     "CRLF": ("import a\r\nx\r\n", "import a\r\nimport m\r\nx\r\n"),
     "carriage returns": ("import a\rx\r", "import a\rimport m\rx\r"),
@@ -182,7 +182,7 @@ def test_add_import(before, after, fixed):
     [
         ("import m\n", "import m\nfrom m.o import n\n"),
         ("from m.o import *\n", "from m.o import *\nfrom m.o import n\n"),
-        ("from m.o import n as p\n", "from m.o import n as p\nfrom m.o import n\n"),
+        ("from m.o import n as p\n", "from m.o import n\nfrom m.o import n as p\n"),
         ("from .m.o import n\n", "from m.o import n\n\nfrom .m.o import n\n"),
         ("from m.o import a, n\n", "from m.o import a, n\n"),
         ("from m.o import a\n", "from m.o import a, n\n"),
@@ -240,10 +240,34 @@ def test_a_module_name_is_checked(fixed):
             "numpy",
             "import torch\nimport cv2\nimport numpy\nfrom . import a\n",
         ),
+        ("import queue as q\nimport re\n", "queue", "import queue\nimport queue as q\nimport re\n"),
     ],
 )
 def test_an_import_takes_its_place_in_the_order(before, module, after, fixed):
     assert fixed(before, AddImport("a.py", module)) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import torch as th\n\nx = «7»\n", "import torch as th\n\nx = th.seed() + one.torch.seed()\n"),
+        # Not where the name is bound again, comes later or stands under a condition.
+        ("import torch as th\n\n\ndef f(th):\n    return «7»\n", None),
+        ("x = «7»\nimport torch as th\n", None),
+        ("if 1:\n    import torch as th\nx = «7»\n", None),
+    ],
+)
+def test_what_is_imported_under_another_name_is_used_by_that_name(before, after, marked, fixed):
+    text, span = marked(before)
+    edits = (ReplaceExpression("a.py", span, "torch.seed() + one.torch.seed()"), AddImport("a.py", "torch"))
+    new = fixed(text, *edits)
+    assert new == after if after else "import torch\n" in new and " torch.seed() + " in new
+
+
+def test_a_name_is_used_by_its_alias(marked, fixed):
+    text, span = marked("from functools import partial as bind\n\nx = d(«lambda: 1»)\n")
+    edits = (AddImport("a.py", "functools", "partial"), ReplaceExpression("a.py", span, "partial(int, 1)"))
+    assert fixed(text, *edits) == "from functools import partial as bind\n\nx = d(bind(int, 1))\n"
 
 
 @pytest.mark.parametrize(

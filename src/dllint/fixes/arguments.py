@@ -155,7 +155,10 @@ def _lead_of_long_line(call: _Call, last: _Arg, added: Sequence[str]) -> str | N
             return None
         return tree.line_end(call.opening) + tree.indentation(leading.start)
     before = tree.text[tree.lines.start(first.start) : first.start]
-    return None if "\t" in before or not before.isascii() else tree.line_end(call.opening) + " " * len(before)
+    if "\t" in before or not before.isascii():
+        # How wide a tab or a character is shown is not known: one step more than the statement.
+        return tree.line_end(call.opening) + tree.indentation(first.start) + tree.indent
+    return tree.line_end(call.opening) + " " * len(before)
 
 
 def _fill(call: _Call, added: Sequence[str]) -> Change:

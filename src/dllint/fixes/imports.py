@@ -6,11 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import libcst as cst
 
-from dllint.finding import AddImport
+from dllint.finding import AddImport, Edit, HoistFunction, InsertStatement, ReplaceExpression
+from dllint.fixes.names import times_bound
 from dllint.fixes.statements import (
     Neighbour,
     blank_lines_above,
@@ -69,13 +72,61 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
                 break
             last = index
             key = _sort_key(node, edit.path)
-            if key is not None and key[0] == _section(edit.module, edit.path):
+            if key is not None and key.section == _section(edit.module, edit.path):
                 last_alike = index
     if last >= 0:
         return [insert_after(tree, Neighbour(lines, last_alike if last_alike >= 0 else last, True), text, code)]
     if prologue:
         return [insert_after(tree, Neighbour(lines, prologue - 1, True), text, code, 1, _blanks(lines, prologue))]
     return [insert_before(tree, Neighbour(lines, 0, True), text, code, _blanks(lines, 0))]
+
+
+def by_known_names(tree: Tree, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits without those imports that the file has under another name, and with that name in their code:
+    `th.initial_seed()` where the file has `import torch as th`.
+
+    The other name counts where it is bound in one place of the file only, above all edits.
+    """
+    found = list(edits)
+    for added in [edit for edit in edits if isinstance(edit, AddImport)]:
+        if (known := _known_name(tree, added, edits)) is None:
+            continue
+        old = re.escape(added.module if added.name is None else added.name)
+        pattern = re.compile(rf"(?<![\w.]){old}" + (r"(?=\.)" if added.name is None else r"\b"))
+        found.remove(added)
+        found = [
+            replace(edit, code=pattern.sub(known, edit.code))
+            if isinstance(edit, (ReplaceExpression, InsertStatement))
+            else edit
+            for edit in found
+        ]
+    return found
+
+
+def _known_name(tree: Tree, added: AddImport, edits: Sequence[Edit]) -> str | None:
+    """The other name under which the imports above the edits give what one of them would import."""
+    if any(_gives(node, added) for node in _imports(tree)):
+        return None
+    spans = [
+        edit.anchor if isinstance(edit, InsertStatement) else edit.span
+        for edit in edits
+        if isinstance(edit, (InsertStatement, ReplaceExpression, HoistFunction))
+    ]
+    first = min((tree.offsets(span)[0] for span in spans), default=0)
+    body = tree.module.body
+    for node in _module_level_imports(body[: max(0, tree.holder(body, first, first))]):
+        if isinstance(node.names, cst.ImportStar):
+            continue
+        if isinstance(node, cst.Import):
+            wanted = added.module if added.name is None else None
+        else:
+            alike = not node.relative and node.module is not None and _dotted(node.module) == added.module
+            wanted = added.name if alike else None
+        for alias in node.names:
+            name = _alias(alias)
+            if wanted is not None and _dotted(alias.name) == wanted and name and times_bound(tree.module, name) == 1:
+                return name
+    return None
 
 
 def _beside_others(tree: Tree, edit: AddImport, limit: int) -> Change | None:
@@ -120,10 +171,10 @@ def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, in
     ]
     if not block or [key for _, key in block] != sorted(key for _, key in block):
         return None
-    wanted = (_section(edit.module, edit.path), edit.name is not None, edit.module.lower())
+    wanted = _Key(_section(edit.module, edit.path), edit.name is not None, edit.module.lower(), _member(edit.name, ""))
     before = [index for index, key in block if key <= wanted]
     after = [index for index, key in block if key > wanted]
-    same = {index for index, key in block if key[0] == wanted[0]}
+    same = {index for index, key in block if key.section == wanted.section}
     found = (before[-1], "after") if before and (before[-1] in same or not after) else (after[0], "before")
     return (*found, 0 if found[0] in same else 1) if tree.statement_start(lines[found[0]]) < limit else None
 
@@ -136,16 +187,36 @@ def _end_of_imports(lines: Sequence[Line]) -> int:
     return len(lines)
 
 
-def _sort_key(node: Line, path: str) -> tuple[int, bool, str] | None:
-    """Section, whether it is `from … import`, and the module's name."""
+class _Key(NamedTuple):
+    """What isort orders imports by: section, whether it is `from … import`, the module's name, and the first name that
+    is imported from it, or the module's alias."""
+
+    section: int
+    named: bool
+    module: str
+    member: tuple[int, str, str]
+
+
+def _sort_key(node: Line, path: str) -> _Key | None:
     first = node.body[0] if isinstance(node, cst.SimpleStatementLine) else None
     if isinstance(first, cst.Import):
         name = _dotted(first.names[0].name)
-        return _section(name, path), False, name.lower()
+        return _Key(_section(name, path), False, name.lower(), _member(None, _alias(first.names[0])))
     if isinstance(first, cst.ImportFrom):
         name = _dotted(first.module) if first.module is not None else ""
-        return (_RELATIVE if first.relative else _section(name, path)), True, name.lower()
+        member = (0, "", "")
+        if not isinstance(first.names, cst.ImportStar):
+            member = min(_member(_dotted(one.name), _alias(one)) for one in first.names)
+        return _Key(_RELATIVE if first.relative else _section(name, path), True, name.lower(), member)
     return None
+
+
+def _member(name: str | None, alias: str) -> tuple[int, str, str]:
+    return (*(_rank(name) if name is not None else (0, "")), alias)
+
+
+def _alias(alias: cst.ImportAlias) -> str:
+    return _dotted(alias.asname.name) if alias.asname is not None else ""
 
 
 _STANDARD, _INSTALLED, _OWN, _RELATIVE = range(4)

@@ -64,6 +64,11 @@ def bound_names(nodes: Iterable[cst.CSTNode], into_scopes: bool = True) -> set[s
     return found
 
 
+def times_bound(node: cst.CSTNode, name: str) -> int:
+    """How many places in a tree bind a name, in whatever scope."""
+    return sum(name in used_names(target) for part in walk(node) for target in _targets(part))
+
+
 _BINDERS: tuple[tuple[tuple[type[cst.CSTNode], ...], str], ...] = (
     ((cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.Del), "target"),
     ((cst.FunctionDef, cst.ClassDef, cst.Param, cst.AsName, cst.NameItem, cst.TypeAlias, cst.TypeVar), "name"),

@@ -21,7 +21,7 @@ from dllint.fixes.arguments import change_arguments
 from dllint.fixes.expressions import replace_expression, replace_string
 from dllint.fixes.guard import guard_statements
 from dllint.fixes.hoist import hoist_functions
-from dllint.fixes.imports import add_import
+from dllint.fixes.imports import add_import, by_known_names
 from dllint.fixes.sources import Sources, read
 from dllint.fixes.statements import insert_statement
 from dllint.fixes.text import (
@@ -62,6 +62,7 @@ def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
 def _changes(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
     found: list[Change] = []
     calls: dict[object, list[SetArgument | RemoveArgument]] = {}
+    edits = by_known_names(tree, edits)
     for edit in edits:
         if isinstance(edit, (SetArgument, RemoveArgument)):
             calls.setdefault(edit.call, []).append(edit)

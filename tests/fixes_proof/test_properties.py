@@ -1,30 +1,21 @@
-"""What holds after every fix, over the bad examples of all pages, the projects in fixtures/ and generated programs.
-
-The file parses, a second run changes nothing, the mended finding is gone, and neither a rule nor
-`ruff check --select E,F,I` finds anything that it did not find before.
+"""What holds after every fix, over the bad examples of all pages, the projects in fixtures/, programs that are made of
+these by mutations, and generated ones.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import os
-import subprocess
-import sys
-import tempfile
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from dllint import linter
 from dllint.catalog import Example, pages
-from dllint.config import Settings
-from dllint.finding import Finding
-from dllint.fixes.passes import FixRun, fix_until_stable
+
+from .mutations import MUTATIONS, mutated
+from .properties import assert_trusted
 
 BAD = [
     pytest.param(example, id=f"{page.code} {example.title}")
@@ -35,58 +26,9 @@ BAD = [
 ]
 
 
-def check(files: Mapping[str, str]) -> tuple[Finding, ...]:
-    return linter.check_sources(
-        {path: text for path, text in files.items() if path.endswith(".py")}, Settings(root="")
-    ).findings
-
-
-def fix(files: Mapping[str, str], unsafe: bool) -> FixRun:
-    return fix_until_stable(lambda texts: check({**files, **texts}), files.__getitem__, unsafe)
-
-
-def counted(findings: tuple[Finding, ...]) -> Counter[tuple[str, str]]:
-    return Counter((one.code, one.path) for one in findings)
-
-
-def ruff(files: Mapping[str, str], folder: Path) -> Counter[tuple[str, str]]:
-    """How often each rule of ruff finds something in each file."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "E,F,I", "--line-length"]
-    done = subprocess.run(
-        [*command, "160", "--output-format", "json", "."], cwd=folder, capture_output=True, text=True, check=False
-    )
-    found = json.loads(done.stdout)
-    return Counter(
-        (one["code"] or "syntax", Path(one["filename"]).relative_to(folder.resolve()).as_posix()) for one in found
-    )
-
-
-def assert_trusted(files: Mapping[str, str], folder: Path) -> None:
-    before = check(files)
-    for unsafe in (False, True):
-        run = fix(files, unsafe)
-        after = {**files, **{path: new for path, (_, new) in run.texts.items()}}
-        for path, (_, new) in run.texts.items():
-            ast.parse(new, path)
-        assert run.stable
-        assert fix(after, unsafe).texts == {}
-        assert counted(check(after)) <= counted(before)
-        mended = counted(tuple(one.finding for one in run.applied))
-        assert counted(before) - counted(check(after)) >= mended - Counter(
-            {key: count - 1 for key, count in mended.items() if count > 1}
-        )
-        if run.texts:
-            new = ruff(after, folder / f"after{unsafe}") - ruff(files, folder / f"before{unsafe}")
-            assert not new, (new, after)
-
-
 @pytest.mark.parametrize("example", BAD)
-def test_fixes_of_the_pages_examples(example: Example, tmp_path: Path) -> None:
-    assert_trusted(example.files, tmp_path)
+def test_fixes_of_the_pages_examples(example: Example) -> None:
+    assert_trusted(example.files)
 
 
 PROJECTS = sorted(path for path in (Path(__file__).parents[2] / "fixtures").iterdir() if path.is_dir())
@@ -94,9 +36,9 @@ PROJECTS = sorted(path for path in (Path(__file__).parents[2] / "fixtures").iter
 
 @pytest.mark.slow
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
-def test_fixes_of_whole_projects(project: Path, tmp_path: Path) -> None:
+def test_fixes_of_whole_projects(project: Path) -> None:
     sources = {path.relative_to(project).as_posix(): path for path in sorted(project.rglob("*.py"))}
-    assert_trusted({name: path.read_bytes().decode() for name, path in sources.items()}, tmp_path)
+    assert_trusted({name: path.read_bytes().decode() for name, path in sources.items()})
 
 
 LAMBDAS = st.sampled_from(
@@ -183,5 +125,35 @@ def programs(draw: st.DrawFn) -> str:
 )
 @given(programs())
 def test_fixes_of_generated_programs(text: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        assert_trusted({"train.py": text}, Path(folder))
+    assert_trusted({"train.py": text})
+
+
+REAL = [
+    *((f"{page.code} {example.title}", example.files) for page in pages() for example in page.examples if example.bad),
+    *(
+        (project.name, {path.relative_to(project).as_posix(): path.read_text() for path in project.rglob("*.py")})
+        for project in PROJECTS
+    ),
+]
+"""Sources that people wrote: the bad examples of all pages, and the projects of fixtures."""
+
+
+@seed(14)
+@settings(
+    max_examples=int(os.environ.get("EXAMPLES", "30")),
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    report_multiple_bugs=False,
+)
+@given(
+    st.sampled_from(REAL),
+    st.lists(st.sampled_from(sorted(MUTATIONS)), min_size=1, max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_fixes_of_mutated_sources(source: tuple[str, dict[str, str]], names: list[str], chance: Random) -> None:
+    _, files = source
+    assert_trusted(
+        {path: mutated(text, names, chance) if path.endswith(".py") else text for path, text in files.items()}
+    )
