@@ -35,6 +35,10 @@ GUARDED = {
     "a continued string": ("«a('x\\\ny')»\n", "if __name__ == \"__main__\":\n    a('x\\\ny')\n"),
     "a continued line": ("«a = 1 + \\\n  2»\n", 'if __name__ == "__main__":\n    a = 1 + \\\n      2\n'),
     "a decorated function": ("@d\ndef «f»(): pass\n", 'if __name__ == "__main__":\n    @d\n    def f(): pass\n'),
+    "form feeds": (
+        "import a\n\f«a()»\n\fb()\n  # c\n\f\n«c()»\n",
+        'import a\n\fif __name__ == "__main__":\n    a()\n\f    b()\n      # c\n\f\n    c()\n',
+    ),
     "tabs, CRLF": (
         "if x:\r\n\ty\r\n«a()»\r\n",
         'if x:\r\n\ty\r\nif __name__ == "__main__":\r\n\ta()\r\n',

@@ -28,6 +28,8 @@ import preloaded
 
 SECONDS = 60
 """After this time a program counts as hanging."""
+CHECK_S = 0.5
+"""How often a loader looks whether its workers live: every 5 s as torch has it, which pass whenever one dies."""
 USED = (
     "cv2",
     "multiprocessing.popen_fork",
@@ -49,6 +51,7 @@ def main() -> None:
     for name in USED:
         importlib.import_module(name)
     torch.set_num_threads(1)
+    torch.utils.data.dataloader._MultiProcessingDataLoaderIter._try_get_data.__defaults__ = (CHECK_S,)
     forkserver.set_forkserver_preload(["numpy", "torch", *USED, "in_server"])
     forkserver.ensure_running()
     preloaded.share_address(str(forkserver._forkserver._forkserver_address))

@@ -42,6 +42,10 @@ class Source:
     def lines(self) -> list[str]:
         return self.text.splitlines(keepends=True)
 
+    @cached_property
+    def tokens(self) -> list[tokenize.TokenInfo]:
+        return list(tokenize.generate_tokens(io.StringIO(self.text).readline))
+
     def offset(self, line: int, column: int) -> int:
         """Where a place of a syntax tree is in the text, which is ASCII; lines count from 1, columns from 0."""
         return sum(map(len, self.lines[: line - 1])) + column
@@ -255,7 +259,7 @@ def carriage_returns(source: Source) -> str:
 
 def tabs(source: Source) -> str:
     inside_strings = set()
-    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+    for token in source.tokens:
         if token.type == tokenize.STRING:
             inside_strings |= set(range(token.start[0] + 1, token.end[0] + 1))
     lines = [
@@ -265,6 +269,50 @@ def tabs(source: Source) -> str:
     if lines == source.lines:
         raise DoesNotApply("nothing is indented")
     return "".join(lines)
+
+
+def old_carriage_returns(source: Source) -> str:
+    return source.text.replace("\n", "\r")
+
+
+def two_blanks(source: Source) -> str:
+    """Indents of two blanks, where the tabs of `tabs` stand."""
+    return re.sub(r"^\t+", lambda found: "  " * len(found[0]), tabs(source), flags=re.MULTILINE)
+
+
+def trailing_comments(source: Source) -> str:
+    """A comment at the end of each statement."""
+    ends = {token.start for token in source.tokens if token.type == tokenize.NEWLINE}
+    places = [source.offset(*place) for place in ends]
+    return source.replaced(*((place, place, "  # why: é𝒳") for place in places))
+
+
+def form_feeds(source: Source) -> str:
+    """A form feed before each statement of the module; it starts no new line."""
+    starts = [source.offset(min([node.lineno, *_decorators(node)]), 0) for node in source.tree.body]
+    return source.replaced(*((place, place, "\f") for place in set(starts)))
+
+
+def header(source: Source) -> str:
+    return f"#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# Licence: © none\n\n{source.text}"
+
+
+def backslashes(source: Source) -> str:
+    """Lines that go on behind each `import` and `=` of a statement."""
+    places = []
+    depth = 0
+    for token in source.tokens:
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
+        if not depth and token.string in ("import", "="):
+            places.append(source.offset(*token.end))
+    if not places:
+        raise DoesNotApply("no statement imports or assigns")
+    return source.replaced(*((place, place, " \\\n   ") for place in places))
+
+
+def _decorators(node: ast.stmt) -> list[int]:
+    return [one.lineno for one in getattr(node, "decorator_list", [])]
 
 
 def byte_order_mark(source: Source) -> str:
@@ -283,6 +331,12 @@ VARIANTS: dict[str, Callable[[Source], str]] = {
     "in a block": in_a_block,
     "comments in the call": commented,
     "CRLF": carriage_returns,
+    "carriage returns": old_carriage_returns,
     "tabs": tabs,
+    "two blanks": two_blanks,
+    "comments behind statements": trailing_comments,
+    "form feeds": form_feeds,
+    "header": header,
+    "backslashes": backslashes,
     "byte-order mark, no last newline": byte_order_mark,
 }

@@ -27,7 +27,7 @@ def guard_statements(tree: Tree, edit: GuardStatements) -> Change:
         if isinstance(place.node, cst.SimpleStatementLine) and len(place.node.body) > 1:
             raise Unresolvable(f"line {edit.first.line} holds several statements")
     start, end = tree.statement_start(first.node), tree.range(last.node)[1]
-    if tree.lines.start(start) != start:
+    if tree.text[tree.lines.start(start) : start].strip("\f"):
         raise Unresolvable(f"the statement at line {edit.first.line} does not start its line")
     line_end, following = tree.rest_of_line(end)
     if isinstance(last.node, cst.BaseCompoundStatement):
@@ -40,7 +40,9 @@ def guard_statements(tree: Tree, edit: GuardStatements) -> Change:
         following = tree.rest_of_line(stop)[1] if stop < len(tree.text) else stop
         line = tree.text[offset:stop]
         fixed = offset != start and tree.starts_in_string(offset)
-        pieces.append(line if fixed or not line.strip() else tree.indent + line)
+        # A form feed starts the count of blanks anew.
+        feeds = len(line) - len(line.lstrip("\f"))
+        pieces.append(line if fixed or not line.strip() else line[:feeds] + tree.indent + line[feeds:])
         if stop >= line_end:
             break
         pieces.append(tree.text[stop:following])
