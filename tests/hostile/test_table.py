@@ -180,7 +180,21 @@ def values(name: str, text: str) -> Callable[[Path], None]:
 
 
 LOADERS = "from torch.utils.data import DataLoader\n"
-NEVER = ("False", "not True", "1 > 2", "len(())", "__debug__ is None", "os.environ is None", "typing.TYPE_CHECKING")
+NEVER = (
+    "False",
+    "not True",
+    "1 > 2",
+    "len(())",
+    "__debug__ is None",
+    "os.environ is None",
+    "typing.TYPE_CHECKING",
+    "isinstance(1, str)",
+    "not callable(print)",
+    "''.join([])",
+    "not work",
+    "__file__ is None",
+    "(lambda: 0)()",
+)
 PARTIALS = """\
 import functools
 import torch.multiprocessing as mp

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import re
-from collections.abc import Callable
 from typing import Any
 
 from dllint.inference import limits
@@ -22,31 +19,7 @@ from dllint.inference.values import (
     const,
     constant,
 )
-
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "|": operator.or_,
-    "&": operator.and_,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "is": operator.is_,
-    "is not": operator.is_not,
-}
-_WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
-"""A field that is filled up to a width of thousands."""
-_SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.inv}
+from dllint.linking.arithmetic import OPERATORS, combined, signed
 
 
 def is_member(value: Value) -> bool:
@@ -68,36 +41,27 @@ def truth(values: Values) -> bool | None:
 
 
 def unary(op: str, values: Values) -> Values:
-    found: list[Value] = []
-    for value in values:
-        if isinstance(value, Const) and isinstance(value.value, (int, float)) and op in "+-~":
-            try:
-                found.append(constant(_SIGNS[op](value.value)))
-            except TypeError:
-                found.append(UNKNOWN)
-        else:
-            found.append(UNKNOWN)
+    found = (_constant(signed(op, value.value)) if isinstance(value, Const) else UNKNOWN for value in values)
     return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
 def binary(op: str, lefts: Values, rights: Values) -> Values:
     """All results of an operator; Unknown where an operand is, or the result is no plain constant. An operand without
     values is the result itself, as in a loop that counts: what it comes to is not known."""
-    function = OPERATORS.get(op)
     if not lefts or not rights:
         return () if any(isinstance(one, Display) for one in (*lefts, *rights)) else (UNKNOWN,)
-    if function is None or limits.PAIRS.exceeded(len(lefts) * len(rights)):
+    if op not in OPERATORS or limits.PAIRS.exceeded(len(lefts) * len(rights)):
         return (UNKNOWN,)
     found: dict[Value, None] = {}
     for left in lefts:
         for right in rights:
-            found[_one(op, function, left, right)] = None
+            found[_one(op, left, right)] = None
     return tuple(found)
 
 
-def _one(op: str, function: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
+def _one(op: str, left: Value, right: Value) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
-        return _constant(op, function, left.value, right.value)
+        return _constant(combined(op, left.value, right.value))
     if op in ("is", "is not", "==", "!="):
         if _never_none(left, right) or _unequal_members(left, right):
             return const(op in ("is not", "!="))
@@ -136,17 +100,5 @@ def _constructor(name: External) -> bool:
     return last[:1].isupper() and last.isidentifier()
 
 
-def _constant(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:
-    if op == "**" and (not isinstance(right, (int, float)) or abs(right) > 64):
-        return UNKNOWN
-    if op == "<<" and (not isinstance(right, int) or not 0 <= right < 64):
-        return UNKNOWN
-    if op == "*" and isinstance(left, str) | isinstance(right, str):
-        return UNKNOWN
-    if op == "%" and isinstance(left, str) and _WIDE.search(left):
-        return UNKNOWN
-    try:
-        result = function(left, right)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError, MemoryError):
-        return UNKNOWN
+def _constant(result: Any) -> Value:
     return constant(result) if isinstance(result, (bool, int, float, str)) else UNKNOWN

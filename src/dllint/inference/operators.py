@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dllint.facts.nodes import BinOp, BoolOp, Compare, Dict, Expr, FString, IfExp, Not
 from dllint.inference import enumerations
-from dllint.inference.folding import OPERATORS, binary, truth
+from dllint.inference.folding import binary, truth
 from dllint.inference.interface import Engine
 from dllint.inference.narrowing import not_functions, passing, tests_callable
 from dllint.inference.unions import union
@@ -23,6 +23,7 @@ from dllint.inference.values import (
     Written,
     const,
 )
+from dllint.linking.arithmetic import OPERATORS
 
 _MAY_BE_FALSE = frozenset(
     {"bool", "int", "float", "str", "bytes", "list", "tuple", "set", "frozenset", "dict", "OrderedDict", "defaultdict"}

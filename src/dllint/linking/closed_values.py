@@ -7,8 +7,8 @@ rebinds. `len(())` is 0 and `os.environ is None` is false wherever they stand.
 from __future__ import annotations
 
 import builtins
-import operator
 from collections.abc import Callable, Mapping, Sequence, Sized
+from types import BuiltinFunctionType
 from typing import Any, NamedTuple
 
 from dllint.facts.nodes import (
@@ -31,15 +31,13 @@ from dllint.facts.nodes import (
     Walrus,
 )
 from dllint.facts.nodes import List as ListOf
-from dllint.facts.schema import Event, Expr
+from dllint.facts.schema import Call, Event, Expr
+from dllint.linking.arithmetic import ANY, combined, done, signed
 from dllint.linking.source import SourceFile
 
-ANY: Any = object()
-"""What is not known."""
 DEPTH = 8
 _MOST_ITEMS = 1000
 """Items that a builtin goes through."""
-_LARGEST = 1 << 64
 
 
 class Present(NamedTuple):
@@ -52,40 +50,31 @@ _NAMES: Mapping[str, Any] = {
     "typing.TYPE_CHECKING": False,
     "typing_extensions.TYPE_CHECKING": False,
     **dict.fromkeys(("os.environ", "sys.argv", "sys.path", "sys.flags", "sys.version"), Present(None)),
-    **dict.fromkeys(("os.path", "sys.modules", "sys.executable", "sys.stdlib_module_names"), Present(None)),
+    **dict.fromkeys(("os.path", "sys.executable", "sys.stdlib_module_names"), Present(None)),
     **dict.fromkeys(("sys.platform", "sys.version_info", "sys.maxsize", "sys.byteorder", "os.name"), Present(True)),
+    "sys.modules": Present(True),
 }
 """Names of the standard library that no program sets to None (docs.python.org, `typing`, `os`, `sys`)."""
+_OF_MODULES: Mapping[str, Any] = {
+    "__debug__": Present(None),
+    **dict.fromkeys(("__file__", "__import__", "Ellipsis"), Present(True)),
+}
+"""Names that every module has, and constants of Python."""
 _MODULES = frozenset({"sys", "os", "platform", "typing", "typing_extensions"})
 _PURE: Mapping[str, Callable[..., Any]] = {
     **{one.__name__: one for one in (abs, all, any, bool, dict, float, frozenset, int, len, list, max, min)},
     **{one.__name__: one for one in (range, round, set, sorted, str, sum, tuple)},
+    **{one.__name__: one for one in (callable, isinstance, issubclass)},
+    "type": lambda value: type(value),
+    **dict.fromkeys(("id", "object"), lambda *given: Present(True)),
 }
 """Builtin functions that only look at what they are given."""
-_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "is": operator.eq,
-    "is not": operator.ne,
-    "in": lambda left, right: left in right,
-    "not in": lambda left, right: left not in right,
-}
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "&": operator.and_,
-    "|": operator.or_,
-}
-_SIGNS: Mapping[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
-_FAILURES = (TypeError, ValueError, ArithmeticError, RecursionError)
+_OF_TEXTS = frozenset(
+    {"capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "isidentifier"}
+    | {"islower", "isspace", "isupper", "join", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip"}
+    | {"split", "startswith", "strip", "title", "upper"}
+)
+"""Methods of strings whose result is about as long as what they are given."""
 
 
 def _bounded(function: Callable[..., Any] | None, values: Sequence[Any]) -> Any:
@@ -147,10 +136,9 @@ class ClosedValues:
             case Compare(left, comparisons):
                 return self._compared(left, comparisons, depth)
             case UnaryOp(op, operand):
-                value = self.value(operand, depth - 1)
-                return self._done(_SIGNS.get(op), value) if isinstance(value, (int, float)) else ANY
+                return signed(op, self.value(operand, depth - 1))
             case BinOp(op, left, right):
-                return self._arithmetic(op, self.value(left, depth - 1), self.value(right, depth - 1))
+                return self.pair(op, self.value(left, depth - 1), self.value(right, depth - 1))
             case FString(values):
                 texts = self._all(values, depth)
                 return ANY if texts is None or not all(isinstance(one, str) for one in texts) else "".join(texts)
@@ -184,12 +172,12 @@ class ClosedValues:
         if values is None:
             return ANY
         make = list if isinstance(expr, ListOf) else tuple if isinstance(expr, Tuple) else frozenset
-        return self._done(make, values)
+        return done(make, values)
 
     def _dict(self, items: Sequence[tuple[Expr | None, Expr]], depth: int) -> Any:
         keys = [key for key, _ in items if key is not None]
         given = self._all(keys, depth) if len(keys) == len(items) else None
-        return ANY if given is None else self._done(dict.fromkeys, given)
+        return ANY if given is None else done(dict.fromkeys, given)
 
     def _compared(self, left: Expr, comparisons: Sequence[tuple[str, Expr]], depth: int) -> Any:
         one, answers = self.value(left, depth - 1), []
@@ -200,47 +188,50 @@ class ClosedValues:
         return self._boolean("and", [truth(answer) for answer in answers])
 
     def pair(self, op: str, left: Any, right: Any) -> Any:
-        if left is ANY or right is ANY or op not in _OPERATORS:
+        if left is ANY or right is ANY:
             return ANY
         if isinstance(left, Present) or isinstance(right, Present):
             # All that is known of the one is that it is not None.
             none = left is None or right is None
             return op in ("is not", "!=") if none and op in ("is", "is not", "==", "!=") else ANY
-        return self._done(_OPERATORS[op], left, right)
-
-    def _arithmetic(self, op: str, left: Any, right: Any) -> Any:
-        small = all(isinstance(one, (int, float)) and abs(one) < _LARGEST for one in (left, right))
-        return self._done(_ARITHMETIC.get(op), left, right) if small else ANY
+        return combined(op, left, right)
 
     def called(self, number: int, depth: int) -> Any:
         call = self.file.calls[number]
+        if isinstance(call.func, Attribute):
+            return self.method(call, call.func, depth)
+        if isinstance(call.func, LambdaRef) and not call.args:
+            returned = [one.value for one in self.file.scopes[call.func.scope].events if one.kind == "return"]
+            return self.value(returned[0], depth - 1) if len(returned) == 1 and returned[0] is not None else ANY
         if not isinstance(call.func, Name) or not self._is_builtin(call.func.id):
             return ANY
+        values = self._arguments(call, depth)
+        return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
+
+    def method(self, call: Call, func: Attribute, depth: int) -> Any:
+        """What a method of a known string gives."""
+        text = self.value(func.value, depth - 1)
+        values = self._arguments(call, depth) if isinstance(text, str) and func.attr in _OF_TEXTS else None
+        return ANY if values is None else done(_bounded, getattr(text, func.attr), values)
+
+    def _arguments(self, call: Call, depth: int) -> list[Any] | None:
+        """The values of a call's arguments; None where one is not known or goes by keyword."""
         plain = [one.value for one in call.args if one.keyword is None]
-        values = self._all(plain, depth) if len(plain) == len(call.args) else None
-        return ANY if values is None else self._done(_bounded, _PURE.get(call.func.id), values)
+        return self._all(plain, depth) if len(plain) == len(call.args) else None
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
         found = _NAMES.get(self.dotted(expr), ANY)
         if found is ANY and isinstance(expr, Name):
             if self._is_builtin(expr.id):
-                return Present(None if expr.id == "__debug__" else True)
-            if self._is_module(expr.id):
+                known = getattr(builtins, expr.id, None)
+                return known if isinstance(known, (type, BuiltinFunctionType)) else _OF_MODULES.get(expr.id, ANY)
+            if self._is_module(expr.id) or self._is_function(expr.id):
                 return Present(True)
         return found
 
-    @staticmethod
-    def _done(function: Callable[..., Any] | None, *given: Any) -> Any:
-        if function is None:
-            return ANY
-        try:
-            return function(*given)
-        except _FAILURES:
-            return ANY
-
     def _is_builtin(self, name: str) -> bool:
-        """Whether a name is that of a builtin function or class, and nothing in the file binds it."""
-        if not hasattr(builtins, name) or (name.startswith("__") and name not in ("__debug__", "__import__")):
+        """Whether a name is that of a builtin, or one that each module has, and nothing in the file binds it."""
+        if name not in _OF_MODULES and (not hasattr(builtins, name) or name.startswith("__")):
             return False
         return not self.file.scopes_binding.keys() & {name, "*"}
 
@@ -254,6 +245,14 @@ class ClosedValues:
             origin is None and (alias or module.partition(".")[0]) == name
             for _, _, (module, origin, alias, _) in self.file.imports()
         )
+
+    def _is_function(self, name: str) -> bool:
+        """Whether a name is that of a function in the whole file, which no decorator makes something else of."""
+        found = self.file.bindings(0).get(name, ())
+        event = found[0].event if len(found) == 1 else None
+        if not isinstance(event, Event) or event.kind != "def" or not isinstance(event.detail, int):
+            return False
+        return self.bound_once(name) and not self.file.scopes[event.detail].decorators
 
     def bound_once(self, name: str) -> bool:
         """Whether a name means the same in the whole file."""

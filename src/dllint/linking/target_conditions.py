@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Compare, Constant, Name, Not, Slice, Subscript
 from dllint.facts.schema import Event, Expr, FileFacts
-from dllint.linking.closed_values import ANY, DEPTH, ClosedValues
+from dllint.linking.arithmetic import ANY
+from dllint.linking.closed_values import DEPTH, ClosedValues
 from dllint.linking.source import Binding, SourceFile
 
 if TYPE_CHECKING:
@@ -87,12 +88,7 @@ class _Target(ClosedValues):
         call = self.file.calls[number]
         if not call.args and isinstance(call.func, (Name, Attribute)) and self.dotted(call.func) == "platform.system":
             return _PLATFORM["platform.system()"][self.platform]
-        if isinstance(call.func, Attribute) and call.func.attr in ("startswith", "lower") and len(call.args) < 2:
-            given = self.value(call.func.value, depth - 1)
-            args = [self.value(one.value, depth - 1) for one in call.args]
-            if isinstance(given, str) and all(isinstance(one, (str, tuple)) for one in args):
-                return getattr(given, call.func.attr)(*args)
-        return ANY
+        return self.method(call, call.func, depth) if isinstance(call.func, Attribute) else ANY
 
     def named(self, expr: Name | Attribute, depth: int) -> Any:
         dotted = self.dotted(expr)
