@@ -54,6 +54,38 @@ def handed_on(args):
 def handing_on():
     handed_on(TrainingArguments("out"))  # reads: Data
 """,
+    "what a trainer is given together with options that a command line fills": """\
+from dataclasses import dataclass, field
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+@dataclass
+class DataArguments:
+    path: str = field(default="rows")
+
+@dataclass
+class Options(TrainingArguments):
+    cache: str = ""
+
+class Own(Trainer):
+    def create_optimizer(self):
+        pass
+
+def module(arguments):
+    return dict(train_dataset=Data(), eval_dataset=None, data_collator=None)
+
+def main():
+    parser = HfArgumentParser((DataArguments, Options))
+    data, options = parser.parse_args_into_dataclasses()  # reads: Data
+    Own(model=None, args=options, **module(data)).train()
+
+def of_another_parser():
+    parser = HfArgumentParser(Options)
+    options = parser.parse_args_into_dataclasses()[0]  # reads: Plain
+    Own(None, options, train_dataset=Plain()).train()
+
+def of_no_trainer():
+    HfArgumentParser(Options).parse_args_into_dataclasses()  # reads: no
+""",
     "a loader class that a function chooses": """\
 def kind(name):
     if name == "plain":

@@ -230,6 +230,33 @@ flashy.distrib.loader([], batch_size=2, num_workers=5)  # workers: 5
 args = TrainingArguments("out", dataloader_num_workers=6)  # workers: 6
 Trainer(args=args).train()
 """,
+    "options of a trainer that a command line fills": """\
+# plain.py
+from transformers import HfArgumentParser, TrainingArguments
+
+parser = HfArgumentParser((Data, TrainingArguments))
+data, training = parser.parse_args_into_dataclasses()  # workers: unknown
+
+# default.py
+from dataclasses import dataclass
+import transformers
+
+@dataclass
+class Training(transformers.TrainingArguments):
+    dataloader_num_workers: int = 4
+
+training, = transformers.HfArgumentParser(Training).parse_json_file("a.json")  # workers: 4 | unknown
+
+# made.py
+from dataclasses import dataclass
+import transformers
+
+@dataclass
+class Training(transformers.TrainingArguments):
+    dataset: str = ""
+
+Training("out", dataloader_num_workers=3)  # workers: 3
+""",
     "contexts": """\
 import multiprocessing
 

@@ -26,13 +26,19 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
     if not world.knowledge.calls_back(name):
         return
     site = world.call_site(file, index, frame)
+    makes = name in world.knowledge.command_lines
     for argument in file.calls[index].args:
         if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
             continue
-        if isinstance(argument.value, Name) and not world.may_be_function(argument.value.id):
+        if isinstance(argument.value, Name) and not makes and not world.may_be_function(argument.value.id):
             continue
         for one in world.values.evaluate(argument.value, site):
-            if isinstance(one, Function):
+            if makes and isinstance(one, Class):
+                init = world.hierarchy.method(one, "__init__")
+                if init is not None:
+                    bound = init.bound_to(Instance(one))
+                    yield Target(bound, world.intern(("back", bound, frame), None, bound, frame))
+            elif isinstance(one, Function):
                 yield Target(one, _back_frame(world, name, one, file, index, frame))
             elif isinstance(one, Partial) and isinstance(one.plain, Function):
                 yield Target(one.plain, _back_frame(world, name, one, file, index, frame))

@@ -234,7 +234,7 @@ class Evaluator:
     def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
         """The values of `value.name`."""
         if isinstance(value, External):
-            return (External(f"{value.name}.{name}"),)
+            return self.world.knowledge.member(value, name) or (External(f"{value.name}.{name}"),)
         if isinstance(value, Unknown):
             return (value,)
         key = (value, name)

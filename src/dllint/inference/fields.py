@@ -31,13 +31,16 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
     if value.call < 0 or value.file is None:
         default = _default(world, value.of, name)
         return [default, (UNKNOWN,)] if default and not _made_anywhere(world, value.of) else []
+    names = _names(world, value.of)
+    if name not in names:
+        return []
     actuals = world.made_with(value)
     if actuals.mappings:
         found = world.mappings.from_unpacked(actuals, name)
         return [found.values, *([] if not found.absent else [_default(world, value.of, name)])]
     if actuals.stars:
         return [(UNKNOWN,)]
-    if name in _names(world, value.of) and _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
+    if _FROM_OUTSIDE.intersection(world.hierarchy.externals(value.of)):
         return [_default(world, value.of, name), (UNKNOWN,)]
     return []
 
@@ -48,7 +51,7 @@ def argument(world: Engine, value: Instance, name: str) -> Actual | None:
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
         return None
     actuals = world.made_with(value)
-    names = _names(world, value.of)
+    names = [one for one, positional in _names(world, value.of).items() if positional]
     if name in actuals.keywords or name not in names or names.index(name) >= len(actuals.positional):
         return actuals.keywords.get(name)
     return actuals.positional[names.index(name)]
@@ -71,8 +74,8 @@ def has_fields(world: Engine, cls: Class) -> bool:
     return False
 
 
-def _names(world: Engine, cls: Class) -> list[str]:
-    """The fields that the constructor takes without their names, in order."""
+def _names(world: Engine, cls: Class) -> dict[str, bool]:
+    """The fields that the constructor takes, in order, and whether it does so without their names."""
     names: dict[str, bool] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
         scope = owner.file.scopes[owner.scope]
@@ -84,9 +87,10 @@ def _names(world: Engine, cls: Class) -> list[str]:
             if annotation == "KW_ONLY":
                 by_name = True
             elif annotation not in (None, "ClassVar") or _is_field(world, owner, event):
-                left_out = _says(owner, event.value, "init", False) or _says(owner, event.value, "kw_only", True)
-                names[event.target.id] = not by_name and not left_out
-    return [name for name, positional in names.items() if positional]
+                names[event.target.id] = not by_name and not _says(owner, event.value, "kw_only", True)
+                if _says(owner, event.value, "init", False):
+                    del names[event.target.id]
+    return names
 
 
 def _plain(annotation: Expr) -> Expr:

@@ -23,6 +23,7 @@ from dllint.inference.values import (
     Class,
     Data,
     Display,
+    External,
     Frame,
     Function,
     Instance,
@@ -95,6 +96,10 @@ class Knowledge(Protocol):
     def held_by(self, value: Instance) -> Values:
         """What an object from outside the project keeps of the arguments it was made with."""
 
+    @property
+    def command_lines(self) -> frozenset[str]:
+        """Functions that make objects of the classes that they are given, with arguments of the command line."""
+
     def calls_back(self, name: str) -> bool:
         """Whether something from outside may call, here and now, the functions that it is given."""
 
@@ -130,6 +135,9 @@ class Knowledge(Protocol):
     def attribute(self, value: Instance, name: str) -> Values:
         """What an attribute of an object from outside is, where more is known of it than its name."""
 
+    def member(self, owner: External, name: str) -> Values:
+        """What an attribute of a module, or of an object that a module keeps, is known to be."""
+
     def configured_classes(self) -> Values:
         """The classes of the project that its configuration files name, with `CHOSEN`; none where they name none."""
 
@@ -154,6 +162,9 @@ class Knowledge(Protocol):
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
         """The arguments that reach what a call picks by a configuration; the call's own where it picks nothing."""
+
+    def fills(self, file: SourceFile, index: int) -> bool:
+        """Whether a call fills the fields of the objects that it makes from a command line or a file."""
 
 
 class Processes(Protocol):

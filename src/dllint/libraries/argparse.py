@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dllint.facts.nodes import Constant, List, Tuple
+from dllint.facts.nodes import CallRef, Constant, List, Tuple
 from dllint.facts.schema import Call
 from dllint.inference.entries import OPAQUE, Found
 from dllint.inference.interface import Engine
 from dllint.inference.values import NONE, UNKNOWN, Const, Parsed, Value, const
-from dllint.linking.source import SourceFile
+from dllint.libraries.facets import Library
+from dllint.linking.source import SourceFile, last_name
+
+ADDS_CLASS = "add_arguments"
+"""The method of simple-parsing's parser that adds an option for each field of a class."""
+LIBRARY = Library(aliases={"simple_parsing.ArgumentParser": "argparse.ArgumentParser"})
 
 
 class Parsers:
@@ -25,7 +30,7 @@ class Parsers:
         """The `add_argument` calls that fill the attribute `dest`."""
         if self._options is None:
             self._options = {}
-            for file, index in self.world.called("add_argument"):
+            for file, index in (*self.world.called("add_argument"), *self.world.called(ADDS_CLASS)):
                 name = _destination(file.calls[index])
                 if name:
                     self._options.setdefault(name, []).append((file, index))
@@ -37,6 +42,9 @@ class Parsers:
         for file, index in self._nearest(value, self.options(dest)):
             call = file.calls[index]
             site = self.world.call_site(file, index, None)
+            if last_name(call.func) == ADDS_CLASS:
+                found += self.world.values.evaluate(CallRef(index), site)
+                continue
             by_name = {argument.keyword: argument.value for argument in call.args if argument.keyword}
             action = by_name.get("action")
             kind = action.value if isinstance(action, Constant) else "store"
@@ -83,6 +91,9 @@ def _destination(call: Call) -> str:
     for argument in call.args:
         if argument.keyword == "dest" and isinstance(argument.value, Constant):
             return str(argument.value.value)
+    if last_name(call.func) == ADDS_CLASS:
+        names = [one.value for one in call.args if one.keyword is None]
+        return str(names[1].value) if len(names) > 1 and isinstance(names[1], Constant) else ""
     flags = [
         a.value.value
         for a in call.args

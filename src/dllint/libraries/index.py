@@ -19,7 +19,10 @@ from dllint.screen import Words
 
 T = TypeVar("T")
 _READERS = frozenset(
-    {"builtins", "contents", "hooks", "hydra", "index", "knowledge", "lightning", "named_objects", "records"}
+    {
+        *("builtins", "contents", "filled_classes", "hooks", "hydra", "index", "knowledge", "lightning"),
+        *("named_objects", "records"),
+    }
 )
 """Modules beside the libraries that read these tables themselves, so that they cannot be read from here."""
 

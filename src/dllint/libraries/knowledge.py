@@ -8,9 +8,10 @@ from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import Actuals, Data, External, Frame, Function, Instance, Parsed, Site, Values
-from dllint.libraries import builtins, click, contents, hooks, hydra, index, registries, texts
+from dllint.libraries import absl, builtins, click, contents, hooks, hydra, index, registries, texts
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
+from dllint.libraries.filled_classes import COMMAND_LINES, FilledClasses
 from dllint.libraries.given_back import GivenBack
 from dllint.libraries.index import (
     GIVES_ARGUMENT,
@@ -63,6 +64,7 @@ class Libraries:
     new_storage = NEW_STORAGE
     run_time_classes = RUN_TIME_CLASSES
     instantiating = hydra.LAST_NAMES
+    command_lines = COMMAND_LINES
     iterates = ITERATES
 
     def __init__(self, world: Engine) -> None:
@@ -72,6 +74,8 @@ class Libraries:
         self.named = NamedObjects(world, self.data.files)
         self.registries = Registries(world)
         self.instantiation = hydra.Instantiation(world, self.named)
+        self.filled = FilledClasses(world)
+        self.flags = absl.Flags(world)
         self.results: dict[str, Handler] = {
             **builtins.RESULTS,
             **texts.RESULTS,
@@ -80,6 +84,7 @@ class Libraries:
             **dict.fromkeys(LOCATING, self.named.located),
             **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
             **self.data.results,
+            **self.filled.results,
         }
 
     @staticmethod
@@ -149,8 +154,13 @@ class Libraries:
         return self.data.files.have_key(key)
 
     def attribute(self, value: Instance, name: str) -> Values:
+        if name == "value" and (held := self.flags.held(value)):
+            return held
         module = isinstance(value.of, External) and value.of.name in IMPORTING
         return self.named.defined(name) if module else ()
+
+    def member(self, owner: External, name: str) -> Values:
+        return self.flags.value(name) if owner.name == absl.FLAGS else ()
 
     def configured_classes(self) -> Values:
         return self.named.configured()
@@ -173,7 +183,10 @@ class Libraries:
             return registries.configured(actuals, file, index)
         if self.instantiation.instantiates(file, index):
             return self.instantiation.configured(actuals, file, index)
-        return actuals
+        return self.filled.configured(actuals, file, index)
+
+    def fills(self, file: SourceFile, index: int) -> bool:
+        return self.filled.fills(file, index)
 
     def made_of(self, values: Values, file: SourceFile) -> Values:
         return self.instantiation.objects(values, file)

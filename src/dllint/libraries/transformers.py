@@ -22,6 +22,8 @@ LIBRARY = Library(
         "transformers.Seq2SeqTrainingArguments": "transformers.TrainingArguments",
         "transformers.trainer.Trainer": "transformers.Trainer",
         "transformers.training_args.TrainingArguments": "transformers.TrainingArguments",
+        "transformers.hf_argparser.HfArgumentParser": "transformers.HfArgumentParser",
+        "trl.TrlParser": "transformers.HfArgumentParser",
     },
     loaders={
         "transformers.TrainingArguments": LoaderApi(

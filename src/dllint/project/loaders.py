@@ -32,6 +32,7 @@ from dllint.inference.values import (
 from dllint.libraries import contexts
 from dllint.libraries.contents import held_by
 from dllint.libraries.facets import LoaderApi
+from dllint.libraries.filled_classes import FILLS_OPTIONS
 from dllint.libraries.index import ALIASES, LOADERS, WRAPPERS, canonical
 from dllint.libraries.registries import BUILDING
 from dllint.linking.conditions import render
@@ -116,10 +117,26 @@ class Loader:
     def _find_argument(self, name: str, frame: Frame | None) -> Found:
         if name == "collate_fn" and self.api.trainers:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda trainer: (trainer.collate,))
+        if self._filled:
+            return self._default(name)
         reached = self.reaching(frame)
         if reached is None:
             return OPAQUE
         return _given(self.world, reached[0], reached[1], reached[0].names.get(name, name))
+
+    @cached_property
+    def _filled(self) -> bool:
+        """Whether a command line or a file says what the options are."""
+        return bool(self.api.trainers) and self.world.knowledge.fills(self.file, self.call)
+
+    def _default(self, name: str) -> Found:
+        """What an option can be that a command line or a file may set: a class of the project may give it a default of
+        its own."""
+        made = Instance(self.callee, self.file, self.call) if isinstance(self.callee, Class) else None
+        field = self.api.names.get(name, name)
+        given = self.world.values.attribute(made, field) if made is not None else ()
+        known = tuple(value for value in given if isinstance(value, Const))
+        return Found((*known, UNKNOWN), not known, True)
 
     def reaching(self, frame: Frame | None = None) -> tuple[LoaderApi, Actuals] | None:
         """The library's constructor and the arguments that reach it, through partials and the constructors of the
@@ -190,6 +207,7 @@ class Loader:
         return f"**{render(unpacked[-1], self.file, 40)}" if unpacked else None
 
     def _written(self, name: str) -> str:
+        name = self.api.names.get(name, name)
         for argument in self.file.calls[self.call].args:
             if argument.keyword == name:
                 return render(argument.value, self.file, 40)
@@ -327,7 +345,7 @@ def loader_api(world: World, value: Value) -> tuple[LoaderApi, str] | None:
     if isinstance(value, Class):
         for name in world.hierarchy.externals(value):
             found = loader_api(world, External(name))
-            if found is not None and found[0].dataset:
+            if found is not None and (found[0].dataset or found[0].trainers):
                 return found[0], value.name
         qualified = f"{world.index.module_name(value.file.path)}.{value.name}"
         if qualified in world.settings.loaders or value.name in world.settings.loaders:
@@ -366,6 +384,9 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if not world.unreached(site):
                     yield Loader(world, file, index, value, *found)
                 break
+    for name in sorted(FILLS_OPTIONS):
+        for file, index in world.called(name):
+            yield from _filled_options(world, file, index)
     for name in sorted(BUILDING | world.knowledge.instantiating):
         for file, index in world.called(name):
             for value in world.knowledge.built(file, index, None):
@@ -373,6 +394,16 @@ def find_loaders(world: World) -> Iterator[Loader]:
                 if found is not None:
                     yield Loader(world, file, index, value, *found)
                     break
+
+
+def _filled_options(world: World, file: SourceFile, index: int) -> Iterator[Loader]:
+    """The options of a trainer among the objects whose fields a call fills."""
+    for made in world.values.evaluate(CallRef(index), world.call_site(file, index, None)):
+        for one in world.mappings.flattened(made):
+            if isinstance(one, Instance) and one.file is file and one.call == index:
+                found = loader_api(world, one.of)
+                if found is not None and found[0].trainers:
+                    yield Loader(world, file, index, one.of, *found)
 
 
 def _in_reach(world: World) -> Iterator[str]:

@@ -1,0 +1,165 @@
+"""Objects whose fields a library fills from a command line or a file: `HfArgumentParser((Model, Data))`.
+
+What such a field holds is its default, or whatever the user says. See the documentation of transformers
+(`HfArgumentParser`), trl (`TrlParser`), simple-parsing, tyro, draccus, pyrallis, jsonargparse, dacite, cattrs,
+OmegaConf ("Structured configs") and pydantic ("Models").
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dllint.facts.nodes import Attribute, Tuple
+from dllint.inference.arguments import Held
+from dllint.inference.interface import Engine
+from dllint.inference.unions import union
+from dllint.inference.values import (
+    UNKNOWN,
+    Actual,
+    Actuals,
+    Class,
+    Display,
+    External,
+    Frame,
+    Instance,
+    Site,
+    Value,
+    Values,
+    Written,
+)
+from dllint.libraries.argparse import ADDS_CLASS
+from dllint.libraries.index import canonical
+from dllint.linking.source import SourceFile, last_name
+
+
+class _Filling(NamedTuple):
+    """Where a call that makes objects is told of their class.
+
+    Attributes:
+        position: the position of the argument; -1 where it is the object that the method is called on.
+        keyword: its name.
+        parser: whether the parser was given the classes, any number of them, and the call makes a tuple of objects.
+    """
+
+    position: int = 0
+    keyword: str = ""
+    parser: bool = False
+
+
+_OF_PARSER = _Filling(0, "dataclass_types", parser=True)
+_OF_CLASS = _Filling(-1)
+_FILLING: dict[str, _Filling] = {
+    **{
+        f"transformers.HfArgumentParser().parse_{what}": _OF_PARSER
+        for what in ("args_into_dataclasses", "args_and_config", "json_file", "yaml_file", "dict")
+    },
+    "simple_parsing.parse": _Filling(0, "config_class"),
+    f"argparse.ArgumentParser().{ADDS_CLASS}": _Filling(0, "dataclass"),
+    "tyro.cli": _Filling(0, "f"),
+    "draccus.parse": _Filling(0, "config_class"),
+    "pyrallis.parse": _Filling(0, "config_class"),
+    "jsonargparse.CLI": _Filling(0, "components"),
+    "jsonargparse.auto_cli": _Filling(0, "components"),
+    "dacite.from_dict": _Filling(0, "data_class"),
+    "cattrs.structure": _Filling(1, "cl"),
+    "omegaconf.OmegaConf.structured": _Filling(0, "obj"),
+    **{
+        f"{package}.{base}.{method}": _OF_CLASS
+        for package, base in (
+            ("pydantic", "BaseModel"),
+            ("pydantic", "BaseSettings"),
+            ("pydantic_settings", "BaseSettings"),
+        )
+        for method in (
+            *("model_validate", "model_validate_json", "parse_obj", "parse_raw", "parse_file"),
+            "model_construct",
+        )
+    },
+}
+"""Calls that make objects of classes of the project and fill their fields with what they read."""
+COMMAND_LINES = frozenset({"fire.Fire", "jsonargparse.CLI", "jsonargparse.auto_cli", "tyro.cli"})
+"""Functions that call what they are given, functions and classes, with arguments of the command line."""
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _FILLING)
+FILLS_OPTIONS = frozenset(name.rpartition(".")[2] for name, row in _FILLING.items() if row.parser)
+"""The last names of those that can make the options of a trainer."""
+
+
+class FilledClasses:
+    """What calls make that fill the fields of classes."""
+
+    def __init__(self, world: Engine) -> None:
+        self.world = world
+        self.results = dict.fromkeys(_FILLING, self._made)
+        self._tuples: dict[tuple[str, int, Frame | None], Tuple] = {}
+
+    def fills(self, file: SourceFile, index: int) -> bool:
+        """Whether a call fills the fields of what it makes."""
+        return self._filling(file, index, self.world.call_site(file, index, None)) is not None
+
+    def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
+        """The arguments that the constructors get: any, by their names."""
+        return Actuals(mappings=[Actual(None, None, None)]) if self.fills(file, index) else actuals
+
+    def _filling(self, file: SourceFile, index: int, site: Site) -> _Filling | None:
+        call = file.calls[index]
+        if last_name(call.func) not in _LAST_NAMES:
+            return None
+        callees = self.world.values.evaluate(call.func, site)
+        found = (_FILLING.get(canonical(one.name)) for one in callees if isinstance(one, External))
+        return next((row for row in found if row is not None), None)
+
+    def _made(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+        row = self._filling(file, index, site)
+        if row is None:
+            return None
+        if row.parser:
+            return self._several(file, index, site)
+        found = self._filled(self._classes(row, file, index, site), file, index, site.frame)
+        return found if any(isinstance(one, Instance) for one in found) else None
+
+    def _classes(self, row: _Filling, file: SourceFile, index: int, site: Site) -> Values:
+        """The classes that the call is told of."""
+        call = file.calls[index]
+        if row.position < 0:
+            return self.world.values.evaluate(call.func.value, site) if isinstance(call.func, Attribute) else ()
+        plain = [one.value for one in call.args if one.keyword is None]
+        named = [one.value for one in call.args if one.keyword == row.keyword]
+        given = plain[row.position : row.position + 1] or named
+        return self.world.values.evaluate(given[0], site) if given else ()
+
+    def _several(self, file: SourceFile, index: int, site: Site) -> Values | None:
+        """A tuple with an object of each class that the parser was made with."""
+        func = file.calls[index].func
+        parsers = self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+        parts: list[Values] = []
+        for parser in parsers:
+            if isinstance(parser, Instance) and parser.file is not None and parser.call >= 0:
+                made = self.world.made_with(parser)
+                given = [
+                    *made.positional[:1],
+                    *(made.keywords[name] for name in ("dataclass_types",) if name in made.keywords),
+                ]
+                parts += [part for one in given[:1] for part in self._listed(self.world.values.passed(one))]
+        if not parts:
+            return None
+        key = (file.path, index, site.frame)
+        if key not in self._tuples:
+            objects = (self._filled(part, file, index, site.frame) for part in parts)
+            elements: list[Any] = [Held(one[0] if len(one) == 1 else UNKNOWN) for one in objects]
+            self._tuples[key] = Tuple(tuple(elements))
+        return (Display("tuple", Written(self._tuples[key], site)),)
+
+    def _listed(self, given: Values) -> list[Values]:
+        """The classes that a parser is made with, one by one."""
+        if any(isinstance(one, Display) for one in given):
+            slots = self.world.mappings.slots(given[0]) if isinstance(given[0], Display) and len(given) == 1 else None
+            return [self.world.values.evaluate(expr, site) for expr, site in slots or ()]
+        return [given]
+
+    def _filled(self, classes: Values, file: SourceFile, index: int, frame: Frame | None) -> Values:
+        """An object of each class; of what is none, nothing is known."""
+        return union([tuple(self._object(one, file, index, frame) for one in classes)]) or (UNKNOWN,)
+
+    @staticmethod
+    def _object(cls: Value, file: SourceFile, index: int, frame: Frame | None) -> Value:
+        return Instance(cls, file, index, frame) if isinstance(cls, (Class, External)) else UNKNOWN
