@@ -40,11 +40,39 @@ if __name__ == "__main__":
 """
 
 
+ACTORS = """\
+import multiprocessing
+
+import ray
+from torch.utils.data import DataLoader
+
+
+@ray.remote(num_gpus=1)
+class Actor:
+    def __init__(self, rows, workers=0):
+        self.loader = DataLoader(rows, num_workers=workers)
+
+    def step(self):
+        for batch in self.loader:
+            print(batch)
+
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    actors = [Actor.remote([1], workers=4) for _ in range(2)]
+    ray.get([actor.step.remote() for actor in actors])
+"""
+
+
+def linked(top: Path, text: str) -> Project:
+    path = top / "train.py"
+    path.write_text(text)
+    return linter.link(str(path), Settings(root=str(top)), Execution(jobs=1, cache=False)).project
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    path = tmp_path / "train.py"
-    path.write_text(TRAIN)
-    return linter.link(str(path), Settings(root=str(tmp_path)), Execution(jobs=1, cache=False)).project
+    return linked(tmp_path, TRAIN)
 
 
 def test_the_train_loop_is_the_target_of_a_launch_that_inherits_nothing(project: Project) -> None:
@@ -78,3 +106,21 @@ def test_iterating_a_prepared_loader_iterates_the_loader(project: Project) -> No
     (iteration,) = project.ask(Starting).iterations(file, file.calls[loader.call].scope, None)
     assert iteration.loader == loader
     assert iteration.span.line == 16
+
+
+def test_actors_and_their_methods_are_targets_of_launches_that_inherit_nothing(tmp_path: Path) -> None:
+    project = linked(tmp_path, ACTORS)
+    launches = project.launches.all()
+    targets = [target.function for launch in launches for target in launch.targets]
+    assert [one.file.scopes[one.scope].name for one in targets] == ["__init__", "step"]
+    assert {launch.methods for launch in launches} == {("fresh",)}
+
+
+def test_workers_of_an_actor_are_those_it_is_made_with_and_inherit_no_start_method(tmp_path: Path) -> None:
+    project = linked(tmp_path, ACTORS)
+    (loader,) = project.loaders
+    assert loader.workers().count == 4
+    assert {(one.method, one.source) for one in project.regimes(loader)} == {
+        ("fork", "default"),
+        ("forkserver", "default"),
+    }

@@ -313,7 +313,61 @@ for first, second in Node2Vec(None, 8, 2, 2).loader(num_workers=2):
     print(first)
 """,
 }
+FOUND |= {
+    "a loader unpacked into a list": f"""{SPAWNED}
+batches = [*loader]  # DLL102
+""",
+    "a loader unpacked into a call": f"""{SPAWNED}
+print(*loader)  # DLL102
+""",
+    "the first of what repeats a loader": f"""{SPAWNED}
+import itertools
+batches = itertools.cycle(loader)
+print(next(batches))  # DLL102
+""",
+    "the first of what counts batches, in a function": f"""{SPAWNED}
+def first(batches):
+    return next(batches)
+print(first(enumerate(loader)))  # DLL102
+""",
+    "loaders one after another": f"""{SPAWNED}
+from itertools import chain
+for batch in chain.from_iterable([loader, DataLoader(rows)]):  # DLL102
+    print(batch)
+""",
+    "loaders beside one another": f"""{SPAWNED}
+loaders = [loader, DataLoader(rows)]
+for batch, other in zip(*loaders):  # DLL102
+    print(batch, other)
+""",
+    "loaders that Lightning combines": f"""{SPAWNED}
+from lightning.pytorch.utilities import CombinedLoader
+for batch, number, index in CombinedLoader({{"a": loader, "b": [1]}}, "max_size"):  # DLL102
+    print(batch)
+""",
+    "an object that yields from a loader": f"""{SPAWNED}
+class Fast:
+    def __init__(self, loader):
+        self.loader = loader
+    def __iter__(self):
+        yield from self.loader
+for batch in Fast(loader):  # DLL102
+    print(batch)
+""",
+}
 SILENT: dict[str, str] = {
+    "what goes through a loader later": f"""{SPAWNED}
+import itertools
+batches = itertools.cycle(loader)
+pairs = zip(*[loader, loader])
+joined = itertools.chain.from_iterable([loader])
+print(*[len(loader), *rows.tensors])
+""",
+    "the next of something else": f"""{SPAWNED}
+import itertools
+print(next(itertools.cycle([loader])))
+print(next(iter([loader])))
+""",
     "prepared and never iterated": f"""{SPAWNED}
 from accelerate import Accelerator
 accelerator = Accelerator()

@@ -33,6 +33,8 @@ def function(body: str, before: str = "") -> str:
 
 
 FOUND: dict[str, str] = {
+    "unpacked into a list": function("return [*loader]  # DLL306"),
+    "unpacked into a tuple": function("batches = (*tqdm(loader), None)  # DLL306\nreturn batches"),
     "labels that are joined later": loop("kept.append(y)  # DLL306").replace(
         "    return kept\n", "    return torch.cat(kept)\n"
     ),

@@ -135,8 +135,9 @@ class Knowledge(Protocol):
     def attribute(self, value: Instance, name: str) -> Values:
         """What an attribute of an object from outside is, where more is known of it than its name."""
 
-    def member(self, owner: External, name: str) -> Values:
-        """What an attribute of a module, or of an object that a module keeps, is known to be."""
+    def member(self, owner: External | Class | Function, name: str) -> Values:
+        """What a library is known to put under a name of a module, or of an object that one keeps; of a function or
+        class, what a decorator puts there."""
 
     def configured_classes(self) -> Values:
         """The classes of the project that its configuration files name, with `CHOSEN`; none where they name none."""

@@ -86,7 +86,7 @@ class Objects:
                 if bound is None
                 else self.world.values.passed(bound)
             )
-        return (UNKNOWN,)
+        return (self.world.knowledge.member(value, name) if isinstance(value, Function) else ()) or (UNKNOWN,)
 
     def _of_module(self, module: Module, name: str) -> Values:
         if module.path.startswith("<namespace>"):
@@ -103,6 +103,9 @@ class Objects:
         if owners:
             each = ((owner, value) for owner in owners for value in self._in_class(owner, name))
             return union(self._on_class(value, cls, self._method(value, owner, name)) for owner, value in each)
+        known = self.world.knowledge.member(cls, name)
+        if known:
+            return known
         outside = self.world.hierarchy.externals(cls)
         if outside:
             return tuple(External(f"{base}.{name}") for base in outside[:1])

@@ -62,7 +62,7 @@ class LauncherApi(NamedTuple):
     """A call that starts a process which runs a function.
 
     Attributes:
-        target: name of the parameter that takes the function.
+        target: name of the parameter that takes the function; "" where the method called belongs to it.
         params: positional parameters in order.
         args: parameter with the tuple of positional arguments; "*" where they follow the target, "each" where every
             call gets one element of the iterable that follows it, "unpacked" where it gets what such an element
@@ -321,11 +321,13 @@ class Iterates(NamedTuple):
         elements: what it gives: the "same" elements, each "indexed" by a number, "zipped" into tuples, "some" of them,
             "other" ones made from them, or the same in "endless" repetition.
         lazily: whether the arguments are iterated only while the result is, and not at the call.
+        inside: whether it goes through what the elements of the arguments hold: `chain.from_iterable(lists)`.
     """
 
     arguments: slice
     elements: Elements
     lazily: bool = True
+    inside: bool = False
 
 
 FIRST, SECOND, ALL, FROM_SECOND = slice(0, 1), slice(1, 2), slice(0, None), slice(1, None)

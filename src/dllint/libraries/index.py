@@ -156,6 +156,8 @@ UNSPLITTING_PACKAGES = _union(one.unsplit_packages for one in LIBRARIES)
 _ITERATES = _joined(one.iterates for one in LIBRARIES)
 HANDING_ON: dict[str, slice] = {name: row.arguments for name, row in _ITERATES.items() if row.elements != "endless"}
 """Functions whose items are those of arguments, or made of them: which arguments."""
+GOES_INSIDE = frozenset(name for name, row in _ITERATES.items() if row.inside)
+"""Functions that go through what the elements of their arguments hold."""
 ENDLESS = frozenset(name for name, row in _ITERATES.items() if row.elements == "endless")
 """Functions that never come to an end."""
 

@@ -7,7 +7,8 @@ LIBRARY = Library(
     unsplit_packages=frozenset({"itertools"}),
     iterates={
         "itertools.islice": Iterates(FIRST, "some"),
-        **dict.fromkeys(("itertools.chain.from_iterable", "itertools.batched"), Iterates(FIRST, "other")),
+        "itertools.chain.from_iterable": Iterates(FIRST, "other", inside=True),
+        "itertools.batched": Iterates(FIRST, "other"),
         "itertools.chain": Iterates(ALL, "some"),
         **dict.fromkeys(("itertools.product", "itertools.zip_longest"), Iterates(ALL, "zipped")),
         "itertools.starmap": Iterates(SECOND, "other"),

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
-from dllint.inference.values import Actuals, Data, External, Frame, Function, Instance, Parsed, Site, Values
-from dllint.libraries import absl, builtins, click, contents, hooks, hydra, index, registries, texts
+from dllint.inference.values import Actuals, Class, Data, External, Frame, Function, Instance, Parsed, Site, Values
+from dllint.libraries import absl, builtins, click, contents, hooks, hydra, index, ray, registries, texts
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
 from dllint.libraries.filled_classes import COMMAND_LINES, FilledClasses
@@ -80,6 +80,7 @@ class Libraries:
             **builtins.RESULTS,
             **texts.RESULTS,
             **hydra.RESULTS,
+            **ray.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **dict.fromkeys(LOCATING, self.named.located),
             **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),
@@ -159,8 +160,10 @@ class Libraries:
         module = isinstance(value.of, External) and value.of.name in IMPORTING
         return self.named.defined(name) if module else ()
 
-    def member(self, owner: External, name: str) -> Values:
-        return self.flags.value(name) if owner.name == absl.FLAGS else ()
+    def member(self, owner: External | Class | Function, name: str) -> Values:
+        if isinstance(owner, External):
+            return self.flags.value(name) if owner.name == absl.FLAGS else ()
+        return (ray.REMOTE[name],) if name in ray.REMOTE else ()
 
     def configured_classes(self) -> Values:
         return self.named.configured()

@@ -1,7 +1,7 @@
 """Lightning 2.5 under each of its packages (lightning.ai/docs, "Trainer", "Strategy registry";
 `fabric/utilities/seed.py`)."""
 
-from dllint.libraries.facets import SEEDS_ALL, Hooks, LauncherApi, Library
+from dllint.libraries.facets import FIRST, SEEDS_ALL, Hooks, Iterates, LauncherApi, Library
 from dllint.screen import Words
 
 SPAWNING_STRATEGIES = {
@@ -37,6 +37,12 @@ LIBRARY = Library(
     seeders={
         f"{package}.seed_everything": SEEDS_ALL
         for package in ("lightning", "lightning.pytorch", "lightning.fabric", "pytorch_lightning")
+    },
+    # utilities/combined_loader.py: a loader, or a list or dict of them
+    iterates={
+        f"{package}.utilities.{module}CombinedLoader": Iterates(FIRST, "other", inside=True)
+        for package in ("lightning.pytorch", "pytorch_lightning")
+        for module in ("", "combined_loader.")
     },
     words=Words(launching=(b"ddp_fork", b"ddp_notebook"), loading=(b"DataModule",), nearby=(b"seed_everything",)),
 )

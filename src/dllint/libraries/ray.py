@@ -5,9 +5,24 @@
 Ray starts its workers as new interpreters and sends functions by cloudpickle. Nothing is inherited from the program
 that makes the trainer, its start method neither. `prepare_data_loader` gives the loader itself, or with several
 training workers one with the same dataset, `num_workers` and `collate_fn` and a DistributedSampler.
+
+`ray.remote` makes a task of a function and an actor of a class ("Tasks", "Actors"): `train.remote(4)` runs the
+function, `Actor.remote(rows)` makes an object, and `actor.step.remote()` calls its method, each in a worker of Ray's.
 """
 
+from __future__ import annotations
+
+from dllint.facts.nodes import Attribute
+from dllint.inference.edges import Given
+from dllint.inference.interface import Engine, Handler
+from dllint.inference.unions import union
+from dllint.inference.values import UNKNOWN, Class, External, Site, Values
 from dllint.libraries.facets import LauncherApi, Library
+from dllint.linking.source import SourceFile
+
+_REMOTE = "ray.remote()"
+REMOTE = {name: External(f"{_REMOTE}.{name}") for name in ("remote", "options")}
+"""What attributes of a task, of an actor's class and of an actor's methods are."""
 
 LIBRARY = Library(
     aliases={
@@ -22,8 +37,35 @@ LIBRARY = Library(
             kwargs="",
             config="train_loop_config",
             method="fresh",
-        )
+        ),
+        f"{_REMOTE}.remote": LauncherApi("", (), args="*", method="fresh"),
     },
     gives_argument=frozenset({"ray.train.torch.prepare_data_loader"}),
     pickles_by_value=frozenset({"ray.cloudpickle.dumps"}),
 )
+
+
+def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    func = file.calls[index].func
+    return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
+
+
+def _same(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The function or class that is made remote, which stands for what Ray makes of it."""
+    plain = [one.value for one in file.calls[index].args if one.keyword is None]
+    return world.values.evaluate(plain[0], site) if plain else None
+
+
+def _made(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The actor, which stands for its object, or what stands for the result of a task."""
+    given = Given(file, index, site.frame)
+    values = _receiver(world, file, index, site) or ()
+    return union(world.values.result(one, given) if isinstance(one, Class) else (UNKNOWN,) for one in values) or None
+
+
+RESULTS: dict[str, Handler] = {
+    "ray.remote": _same,
+    _REMOTE: _same,
+    f"{_REMOTE}.options": _receiver,
+    f"{_REMOTE}.remote": _made,
+}

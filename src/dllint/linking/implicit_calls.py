@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
 
-from dllint.facts.nodes import Attribute, CallRef, Defined, Getter, Name, Subscript, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Defined, Getter, Name, Starred, Subscript, Tuple
 from dllint.facts.schema import Argument, Call, Expr
 from dllint.linking.source import SourceFile, last_name
 from dllint.span import Span
@@ -132,13 +132,15 @@ def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
 
 
 def _protocols(file: SourceFile, methods: set[str], iterates: Iterates) -> Iterator[tuple[str, Call]]:
-    kinds = {kind: name for kind, name in (("with", "__enter__"), ("for", "__iter__")) if name in methods}
+    protocols = (("with", "__enter__"), ("for", "__iter__"), ("yield", "__iter__"))
+    kinds = {kind: name for kind, name in protocols if name in methods}
     for number, scope in enumerate(file.scopes if kinds else ()):
         for event in scope.events_of(*kinds):
-            if event.value is None:
+            through = event.value.value if isinstance(event.value, Starred) else event.value
+            if through is None or (event.kind == "yield" and through is event.value):
                 continue
             method = kinds[event.kind]
-            for value in _iterated(event.value, file, iterates) if event.kind == "for" else (event.value,):
+            for value in (through,) if event.kind == "with" else _iterated(through, file, iterates):
                 if isinstance(value, (Name, Attribute, CallRef, Subscript)):
                     span = event.value_span or event.span
                     yield method, Call(Attribute(value, method), [], span, number, event.region, event.span)

@@ -383,6 +383,8 @@ def _targets(world: World, api: LauncherApi, file: SourceFile, index: int, frame
     else:
         target = _argument(world, api, actuals, api.target)
         passed = _launch_actuals(world, api, actuals, frame)
+    if not api.target and isinstance(func := file.calls[index].func, Attribute):
+        target, passed = Actual(func.value, world.call_site(file, index, frame), None), actuals
     if target is None or target.expr is None or target.site is None:
         return ()
     found: list[Target] = []

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Starred
 from dllint.facts.schema import Expr
 from dllint.inference import generators, limits
 from dllint.inference.constructors import reaching
-from dllint.inference.values import Class, External, Frame, Function, Instance, Site, Value
+from dllint.inference.values import Class, Display, External, Frame, Function, Instance, Mapping, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
 from dllint.libraries.hooks import called_hooks
-from dllint.libraries.index import HANDING_ON, HOOKS, ITERATING, canonical
+from dllint.libraries.index import GOES_INSIDE, HANDING_ON, HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
+from dllint.linking.expressions import without_calls
+from dllint.linking.implicit_calls import expressions
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch
 from dllint.project.loaders import Loader
@@ -47,7 +49,8 @@ class Method:
 
 @dataclass(frozen=True)
 class Iteration:
-    """A place where a loader is iterated, and so where its workers start. `call` is -1 for a `for` statement."""
+    """A place where a loader is iterated, and so where its workers start. `call` is -1 where no call does so: in a
+    `for` statement, or where `unpacked`, as in `[*batches]`."""
 
     loader: Loader
     file: SourceFile
@@ -56,6 +59,17 @@ class Iteration:
     span: Span
     statement: Span
     call: int
+    unpacked: bool = False
+
+
+class _Loop(NamedTuple):
+    """What a statement goes through without a call."""
+
+    expr: Expr
+    span: Span
+    region: int
+    statement: Span
+    unpacked: bool
 
 
 class Starting:
@@ -146,16 +160,19 @@ class Starting:
     # Loaders
 
     @cached_property
+    def _looped(self) -> dict[tuple[str, int], list[_Loop]]:
+        return {}
+
+    @cached_property
     def _loaders(self) -> dict[tuple[str, int], Loader]:
         return {(loader.file.path, loader.call): loader for loader in self.project.loaders}
 
     def iterations(self, file: SourceFile, scope: int, frame: Frame | None) -> Iterator[Iteration]:
         """Where loaders are iterated directly in a scope."""
-        for event in file.scopes[scope].events:
-            if event.kind == "for" and event.value is not None:
-                site = Site(file, scope, event.region, (event.span.line, event.span.column), frame)
-                for loader in self.iterated(event.value, site):
-                    yield Iteration(loader, file, scope, event.region, event.span, event.span, -1)
+        for loop in self._loops(file, scope):
+            site = Site(file, scope, loop.region, (loop.statement.line, loop.statement.column), frame)
+            for loader in self.iterated(loop.expr, site):
+                yield Iteration(loader, file, scope, loop.region, loop.span, loop.statement, -1, loop.unpacked)
         for index in file.calls_of(scope):
             call = file.calls[index]
             site = self.world.call_site(file, index, frame)
@@ -164,11 +181,36 @@ class Starting:
             for loader in {(loader.file.path, loader.call): loader for loader in found}.values():
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
 
+    def _loops(self, file: SourceFile, scope: int) -> list[_Loop]:
+        """What a scope goes through without a call: in `for`, `yield from`, `[*batches]`, `print(*batches)`."""
+        found = self._looped.get((file.path, scope))
+        if found is None:
+            found = self._looped[file.path, scope] = [
+                _Loop(event.value, event.span, event.region, event.span, False)
+                for event in file.scopes[scope].events_of("for")
+                if event.value is not None
+            ]
+            for expr, span, region, statement in expressions(file, scope):
+                for part in without_calls(expr):
+                    if isinstance(part, Starred):
+                        found.append(_Loop(part.value, span, region, statement, part is not expr))
+            for index in file.calls_of(scope):
+                call = file.calls[index]
+                for one in call.args:
+                    if one.keyword == "*":
+                        found.append(_Loop(one.value, one.value_span, call.region, call.statement, True))
+        return found
+
     def _consumed(self, file: SourceFile, index: int, site: Site) -> Iterator[Expr]:
         """The arguments of a call that it iterates itself."""
         call = file.calls[index]
         if isinstance(call.func, Name) and call.func.id in ITERATING:
             yield from (argument.value for argument in call.args[:1] if argument.keyword is None)
+        elif call.func == Name("next") and call.args and not call.args[0].keyword:
+            # What `iter` gave began to be iterated there; what goes through a loader lazily begins here.
+            values = self.world.values.evaluate(call.args[0].value, site)
+            if not any(self._among(values)):
+                yield call.args[0].value
         elif isinstance(call.func, Attribute) and call.func.attr in _TRAINING:
             for value in self.world.values.evaluate(call.func, site):
                 if isinstance(value, External) and _iterates(canonical(value.name)):
@@ -190,6 +232,11 @@ class Starting:
             for trainer in self.world.values.evaluate(func.value, site):
                 yield from self._among(options_of(self.world, trainer))
 
+    def _held(self, expr: Expr, site: Site) -> Iterator[Value]:
+        """What containers hold."""
+        for value in self.world.values.evaluate(expr, site):
+            yield from self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else ()
+
     def _among(self, values: Iterable[Value]) -> Iterator[Loader]:
         """The loaders among values."""
         for value in values:
@@ -210,9 +257,13 @@ class Starting:
                 yield loader
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
                 where = self.world.call_site(value.file, value.call, value.frame)
+                inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE
                 for argument in value.file.calls[value.call].args:
-                    if argument.keyword in (None, "iterable"):
+                    if argument.keyword == "*":
+                        yield from self._among(self._held(argument.value, where))
+                    elif argument.keyword in (None, "iterable", "iterables"):
                         yield from self.iterated(argument.value, where, depth + 1)
+                        yield from self._among(self._held(argument.value, where)) if inside else ()
             elif loader is None and isinstance(value.of, Class):
                 yield from self._iterated_by(value, value.of, depth)
 
@@ -271,7 +322,7 @@ class Starting:
     def described(self, iteration: Iteration) -> str:
         """What a person reads of it: "this loop over a DataLoader", or the call."""
         if iteration.call < 0:
-            return f"this loop over a {iteration.loader.name}"
+            return f"this {'unpacking of' if iteration.unpacked else 'loop over'} a {iteration.loader.name}"
         return f"`{render(iteration.file.calls[iteration.call].func, iteration.file)}`"
 
 

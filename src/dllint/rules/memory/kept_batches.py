@@ -16,6 +16,7 @@ from dllint.facts.nodes import (
     List,
     Name,
     Slice,
+    Starred,
     Subscript,
     Tuple,
 )
@@ -106,6 +107,8 @@ class Batches:
             for expr in walk(event.value, file):
                 if isinstance(expr, CallRef):
                     joined = joined or last_name(file.calls[expr.index].func) in _JOINING
+                if isinstance(expr, (List, Tuple)):
+                    yield from self._unpacked(expr, file, scope, event)
                 if not isinstance(expr, Comprehension) or expr.kind != "list":
                     continue
                 if len(expr.clauses) != 1 or expr.clauses[0].ifs:
@@ -119,6 +122,15 @@ class Batches:
                 for loader in self.loaders(iterable, site):
                     if element == target or not self._is_counter(iterable, file, element, target):
                         yield KeptBatch(loader, file, "comprehension", event.value_span, event.span)
+
+    def _unpacked(self, expr: List | Tuple, file: SourceFile, scope: int, event: Event) -> Iterator[KeptBatch]:
+        """`[*loader]`"""
+        assert event.value_span is not None
+        how = "list" if isinstance(expr, List) else "tuple"
+        site = Site(file, scope, event.region, (event.span.line, event.span.column), None)
+        for one in expr.elements:
+            for loader in self.loaders(one.value, site) if isinstance(one, Starred) else ():
+                yield KeptBatch(loader, file, how, event.value_span, event.span)
 
     @staticmethod
     def _is_counter(iterable: Expr, file: SourceFile, element: Expr, target: Expr) -> bool:
