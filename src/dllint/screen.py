@@ -35,6 +35,9 @@ _AT_TOP = re.compile(rb"^(?:[A-Za-z_][\w.]*\(|(?:async[ \t]+)?(?:for|with)[ \t])
 _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a function of the module ends."""
+_GIVEN = re.compile(rb"\b(?:(\w+)\.)?(\w+)\([^()]*\bself\.\w")
+"""A call that is given an attribute of the object around it."""
+_READING = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter|next)__\b")
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 
@@ -127,6 +130,8 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
     chosen |= {path for path in near - chosen if _defines_locally(files[path])}
+    # What a dataset hands its attributes to may go through them for each item, or fill them.
+    chosen |= {other for path in loading for other in _given_attributes(path, files[path], index) if other in files}
     makers = {path for path in chosen if path in loading or imported[path] & loading}
     chosen |= _going_through(makers, files, imported, importing, words)
     return chosen | {path for path in below if path.endswith("__init__.py") and imported[path] & chosen}
@@ -143,6 +148,21 @@ def _going_through(
     files that make loaders, or import what does."""
     behind = _reach(makers, imported)
     return _reach({path for path in behind if _holds(files[path], words.iterating)}, importing) & behind
+
+
+def _given_attributes(path: str, data: bytes, index: ModuleIndex) -> set[str]:
+    """The files of the functions that the methods of a dataset hand an attribute of it to."""
+    found: set[str] = set()
+    if _READING.search(data) is None:
+        return found
+    called = {name.decode() for names in _GIVEN.findall(data) for name in names if name}
+    for module, level, names in imports(data):
+        for name in called.intersection(names):
+            found.update(index.resolve(path, module, level))
+            found.update(index.resolve(path, f"{module}.{name}" if module else name, level))
+        if not names and module.rpartition(".")[2] in called:
+            found.update(index.resolve(path, module, level))
+    return found
 
 
 def _defines_locally(data: bytes) -> bool:

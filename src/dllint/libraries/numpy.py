@@ -56,7 +56,8 @@ LIBRARY = Library(
             f"numpy.{name}": Maker("numpy", "same")
             for name in (
                 *("array", "asarray", "ascontiguousarray", "copy", "concatenate", "stack", "vstack", "hstack"),
-                *("squeeze", "transpose"),
+                *("squeeze", "transpose", "moveaxis", "swapaxes", "reshape", "flip", "roll", "expand_dims", "clip"),
+                *("nan_to_num", "asfortranarray", "require", "rollaxis", "fliplr", "flipud", "rot90"),
             )
         },
         "numpy.random.rand": Maker("numpy", "dims"),

@@ -7,11 +7,36 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Tuple
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Comprehension,
+    Constant,
+    Dict,
+    IfExp,
+    List,
+    Name,
+    Subscript,
+    Tuple,
+)
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
-from dllint.inference.values import Const, Display, External, Frame, Instance, Mapping, Pattern, Site, Value, Values
+from dllint.inference.origins import Origins, Step
+from dllint.inference.values import (
+    Const,
+    Display,
+    External,
+    Frame,
+    Instance,
+    Mapping,
+    Pattern,
+    Site,
+    Unknown,
+    Value,
+    Values,
+)
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.numpy import ITEM_BYTES
@@ -25,6 +50,9 @@ from dllint.span import Span
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
+
+_ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+"""Operators of arrays whose result has a number for each of theirs."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +84,7 @@ class Arrays:
         """`filling` gives the changes of a container that are made before workers start."""
         self.world = world
         self.filling = filling
+        self.origins = Origins(world)
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
@@ -73,29 +102,62 @@ class Arrays:
     def inside(self, values: Values) -> Array | None:
         """A whole array that is read from a file and stands in a list or dict, under a key of its own, for example,
         before workers start."""
-        containers = (one for one in values if isinstance(one, (Display, Mapping)))
-        held = (self.array(part) for one in containers for part in self._put_early(one))
-        return next((one for one in held if one is not None and one.source == "file"), None)
+        for one in values:
+            for expr, site in self._put_early(one) if isinstance(one, (Display, Mapping)) else ():
+                found = self.computed(expr, site)
+                if found is not None and found.source == "file":
+                    return found
+        return None
 
-    def _put_early(self, value: Display | Mapping) -> Iterator[Value]:
+    def computed(self, expr: Expr, site: Site, depth: int = 0) -> Array | None:
+        """The array that the value of an expression is, or is worked out of element by element. Its size is known of
+        the array itself alone."""
+        if limits.ARRAY_STEPS.exceeded(depth):
+            return None
+        values = self.world.values.evaluate(expr, site)
+        found = next((array for value in values if (array := self.array(value)) is not None), None)
+        if found is not None or not any(isinstance(value, (Unknown, Instance)) for value in values):
+            return found
+        match expr:
+            case BinOp(op=op) if op in _ELEMENTWISE:
+                sides = (self.computed(side, site, depth + 1) for side in (expr.left, expr.right))
+                found = next((side for side in sides if side is not None), None)
+            case CallRef() if (made_of := self._same_as(expr, site)) is not None:
+                found = self.computed(made_of, site, depth + 1)
+            case Name() | IfExp() | CallRef() | Subscript():
+                steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step) and one.expr != expr)
+                parts = (self.computed(one.expr, one.site, depth + 1) for one in steps)
+                found = next((part for part in parts if part is not None), None)
+        return None if found is None else replace(found, size=None)
+
+    def _same_as(self, expr: CallRef, site: Site) -> Expr | None:
+        """What a call makes an array of as large: `images` in `images.astype("float32")`, or `np.transpose(images)`."""
+        call = site.file.calls[expr.index]
+        for value in self.world.values.evaluate(call.func, site):
+            if isinstance(value, External):
+                maker = MAKERS.get(canonical(value.name))
+                return call.args[0].value if maker is not None and maker.shape == "same" and call.args else None
+        return call.func.value if isinstance(call.func, Attribute) and call.func.attr in SIZE_KEEPING else None
+
+    def _put_early(self, value: Display | Mapping) -> Iterator[tuple[Expr, Site]]:
         """What a container is written with, and what is put into it before workers start."""
         expr, site = value.written.expr, value.written.site
-        entries: Iterable[Expr] = ()
         if isinstance(expr, Dict):
-            entries = [entry for key, entry in expr.items if key is not None]
+            yield from ((entry, site) for key, entry in expr.items if key is not None)
         elif isinstance(expr, (List, Tuple)):
-            entries = expr.elements
+            yield from ((entry, site) for entry in expr.elements)
+        elif isinstance(expr, Comprehension) and expr.kind == "dict":
+            yield expr.element, inside(expr, site)
         elif isinstance(expr, CallRef):
             # `dict(images=array)`
             for actual in self.world.actuals(site.file, expr.index, site.frame).keywords.values():
-                yield from self.world.values.passed(actual)
-        for entry in entries:
-            yield from self.world.values.evaluate(entry, site)
+                if actual.expr is not None and actual.site is not None:
+                    yield actual.expr, actual.site
         for change in self.filling(value):
             # Whether what holds it is an attribute, which items may fill, is known of one that has an owner.
             near = value.owner is not None or (change.file is site.file and change.scope == site.scope)
             if near and change.value is not None and change.kind in ("set", "default", "add"):
-                yield from self.world.values.evaluate(change.value, self.world.mappings.changed_at(change, value))
+                yield change.value, self.world.mappings.changed_at(change, value)
 
     def _many(self, value: Display | Mapping, depth: int) -> Array | None:
         if limits.ARRAY_DEPTH.exceeded(depth):

@@ -303,10 +303,10 @@ class Datasets:
         for change in self.world.mappings.history(value):
             file = change.file
             if owner is not None and site.file.scopes[owner[0]].kind == "class":
-                made = self.init_code(Class(site.file, owner[0]))
+                cls = Class(site.file, owner[0])
                 below = file is not site.file and file.scopes[change.scope].name == "__init__"
                 place = (file.path, change.scope)
-                if not below and place not in made and place not in self.prepared_by(Class(site.file, owner[0])):
+                if not below and not self.fills(cls, place) and place not in self.prepared_by(cls):
                     continue
             yield change
 
@@ -332,6 +332,18 @@ class Datasets:
                         found[target.function.key] = (*hops, hop)
                         queue.append((target.function, (*hops, hop)))
         return found
+
+    def fills(self, cls: Class, place: tuple[str, int]) -> bool:
+        """Whether a function runs while an object of the class is made, for more than one item that is tried:
+        `self.__getitem__(0)`."""
+        hops = self.init_code(cls).get(place)
+        tried = next((hop for hop in hops or () if hop.text == "calls __getitem__"), None)
+        if tried is None:
+            return hops is not None
+        around = (
+            one for call in tried.file.calls if call.span == tried.span for one in tried.file.regions(call.region)
+        )
+        return any(tried.file.facts.regions[one].kind in ("for", "while") for one in around)
 
     def prepared_by(self, cls: Class) -> frozenset[tuple[str, int]]:
         """The methods of a class that fill attributes and that the project calls where it makes an object of it:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Subscript, Tuple
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
 from dllint.libraries.builtin_functions import OF_STRING
@@ -37,11 +38,19 @@ class ItemRun:
         receiver: the name of `self`.
         given: parameters that hold the index of an item.
         given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
+        handed: what the caller, a function that reading an item runs too, gives for each parameter.
         index: names that hold the index of an item, or what a list of keys holds under it.
         fields: the same with the fields of records among them (`path, label = self.samples[index]`).
     """
 
-    def __init__(self, run: WorkerRun, receiver: str, index: set[str], parts: set[str]) -> None:
+    def __init__(
+        self,
+        run: WorkerRun,
+        receiver: str,
+        index: set[str],
+        parts: set[str],
+        handed: Mapping[str, tuple[ItemRun, Expr]] = MappingProxyType({}),
+    ) -> None:
         self.run = run
         self.file: SourceFile = run.file
         self.scope = run.scope
@@ -49,6 +58,7 @@ class ItemRun:
         self.events: list[Event] = run.file.scopes[run.scope].events
         self.given = frozenset(index)
         self.given_parts = frozenset(parts)
+        self.handed = handed
 
     @cached_property
     def index(self) -> set[str]:
@@ -110,14 +120,23 @@ class ItemRun:
                 parts = (expr.index, expr.value) if fields else (expr.index,)
             case Attribute():
                 parts = (expr.value,) if fields else ()
-            case BinOp() | FString() | Tuple():
+            case BinOp() | FString() | Tuple() | Slice():
                 parts = expr.children()
             case IfExp():
                 parts = (expr.body, expr.orelse)
             case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
                 call = self.file.calls[expr.index]
                 parts = [*call.func.children(), *(argument.value for argument in call.args)]
+            case CallRef() if fields and self._is_own_call(expr):
+                parts = [argument.value for argument in self.file.calls[expr.index].args]
         return any(self.derived(part, names, fields) for part in parts)
+
+    def _is_own_call(self, expr: CallRef) -> bool:
+        """Whether a call is of a function by its name, or of a method of the same object: `self.path_of(index)`."""
+        func = self.file.calls[expr.index].func
+        if isinstance(func, Attribute):
+            return bool(self.receiver) and func.value == Name(self.receiver)
+        return isinstance(func, Name)
 
     def direct(self, expr: Expr) -> bool:
         """Whether an expression is the index itself, or a number worked out from it and constants."""
@@ -150,36 +169,83 @@ class ItemRun:
 
     @cached_property
     def reads_of_attributes(self) -> Counter[str]:
-        """How often the method mentions each attribute of its object, other than for its length."""
-        counted = Counter(map(self._attribute, self.expressions))
+        """How often the method mentions each attribute of its object ("records", and "store.records" for one of what it
+        holds), other than for its length."""
+        counted = Counter(map(self._of_object, self.expressions))
         for index in self.file.calls_of(self.scope):
             call = self.file.calls[index]
             if call.func == Name("len"):
-                counted.subtract({self._attribute(argument.value) for argument in call.args})
+                counted.subtract({self._of_object(argument.value) for argument in call.args})
         return counted
 
-    def _attribute(self, expr: Expr) -> str:
-        """The attribute of the method's object that an expression is, "" where it is none."""
-        own = isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == self.receiver
-        return expr.attr if own and isinstance(expr, Attribute) else ""
+    def aliases(self, attrs: Set[str], known: Set[str] = frozenset()) -> set[str]:
+        """Local names for one of the attributes, or for what it holds under a key that says nothing of the item;
+        `known` are parameters that hold the same."""
+        found = set(known)
+        for _ in range(2):
+            before = len(found)
+            for event in self.events:
+                if event.value is None or event.target is None:
+                    continue
+                if event.kind == "assign" and isinstance(event.target, Name):
+                    if self.part_of(event.value, attrs, found):
+                        found.add(event.target.id)
+                elif event.kind == "for" and (part := self._gone_through(event.target, event.value)) is not None:
+                    target, container = part
+                    if self.part_of(container, attrs, found):
+                        found.add(target)
+            if len(found) == before:
+                break
+        return found
 
-    def aliases(self, attr: str) -> set[str]:
-        """Local names for `self.attr`, or for what it holds under a key that says nothing of the item."""
-        return {
-            event.target.id
-            for event in self.events
-            if event.kind == "assign"
-            and event.target is not None
-            and isinstance(event.target, Name)
-            and event.value is not None
-            and self.part_of(event.value, attr, frozenset())
-        }
+    def _gone_through(self, target: Expr, iterable: Expr) -> tuple[str, Expr] | None:
+        """The name that a loop gives to what a dict holds under each key, and the dict."""
+        if not isinstance(iterable, CallRef):
+            return None
+        func = self.file.calls[iterable.index].func
+        if not isinstance(func, Attribute) or func.attr not in ("items", "values"):
+            return None
+        if func.attr == "items":
+            if not isinstance(target, (Tuple, List)) or len(target.elements) != 2:
+                return None
+            target = target.elements[1]
+        return (target.id, func.value) if isinstance(target, Name) else None
 
-    def part_of(self, expr: Expr, attr: str, aliases: Set[str]) -> bool:
-        """Whether an expression is `self.attr`, or what it holds under a key that says nothing of the item."""
-        while isinstance(expr, Subscript) and not self.derived(expr.index, self.index):
+    def part_of(self, expr: Expr, attrs: Set[str], aliases: Set[str]) -> bool:
+        """Whether an expression is one of the attributes, or what it holds under a key that says nothing of the
+        item."""
+        while isinstance(expr, Subscript) and not self.picks(expr.index):
             expr = expr.value
-        return self.is_attribute(expr, attr) or (isinstance(expr, Name) and expr.id in aliases)
+        if isinstance(expr, Name):
+            return expr.id in aliases
+        return isinstance(expr, Attribute) and self._of_object(expr) in attrs
+
+    def mentions(self, attrs: Set[str]) -> bool:
+        """Whether the method reads one of the attributes for more than its length."""
+        return any(self.reads_of_attributes[attr] > 0 for attr in attrs)
+
+    def picks(self, index: Expr) -> bool:
+        """Whether a subscript picks what belongs to an item: by its index, or by a slice between numbers of its own."""
+        if self.derived(index, self.index):
+            return True
+        return isinstance(index, Slice) and self.derived(index, self.fields, fields=True)
+
+    def _of_object(self, expr: Expr) -> str:
+        """The attribute of the method's object that an expression is, with the way to it; "" where it is none."""
+        names: list[str] = []
+        while isinstance(expr, Attribute):
+            names.append(expr.attr)
+            expr = expr.value
+        own = bool(self.receiver) and isinstance(expr, Name) and expr.id == self.receiver
+        return ".".join(reversed(names)) if own else ""
+
+
+class _Use(NamedTuple):
+    """A function that gets at an attribute: by `attrs` of its own object, or by local names."""
+
+    run: ItemRun
+    attrs: Set[str]
+    names: Set[str]
 
 
 class ItemCode:
@@ -191,6 +257,7 @@ class ItemCode:
         self.workers = workers
         self._runs: dict[Class, list[ItemRun]] = {}
         self._of_line: dict[tuple[Class, Class], list[ItemRun]] = {}
+        self._uses: dict[tuple[Class, Class, str], list[_Use]] = {}
 
     def runs(self, value: Instance, holder: Class | None = None) -> list[ItemRun]:
         """The dataset's own methods that reading an item runs, the entry first; with `holder`, those of an object of
@@ -215,74 +282,132 @@ class ItemCode:
                 owner = run.file.method_of(run.scope)
                 params = run.file.scopes[run.scope].params
                 receiver = params[0].name if owner is not None and params else ""
-                item = ItemRun(run, receiver, *self._index_names(run, by_scope))
+                handed = self._handed(run, by_scope)
+                item = ItemRun(run, receiver, *self._index_names(run, handed), handed)
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
 
-    def _index_names(self, run: WorkerRun, known: dict[tuple[str, int], ItemRun]) -> tuple[set[str], set[str]]:
+    def _handed(self, run: WorkerRun, known: Mapping[tuple[str, int], ItemRun]) -> dict[str, tuple[ItemRun, Expr]]:
+        """What the call that leads to a function gives for its parameters, each with the caller."""
+        frame: Frame | None = run.frame
+        if not run.hops or frame is None or frame.actuals is None:
+            return {}
+        function = Function(run.file, run.scope)
+        found: dict[str, tuple[ItemRun, Expr]] = {}
+        for param in run.file.scopes[run.scope].params:
+            actual = self.world.parameters.bound(function, param.name, frame).actual
+            if actual is not None and actual.expr is not None and actual.site is not None:
+                caller = known.get((actual.site.file.path, actual.site.scope))
+                if caller is not None:
+                    found[param.name] = caller, actual.expr
+        return found
+
+    @staticmethod
+    def _index_names(run: WorkerRun, handed: Mapping[str, tuple[ItemRun, Expr]]) -> tuple[set[str], set[str]]:
         """The parameters that hold the index of an item, and those that hold a field of its record."""
         params = run.file.scopes[run.scope].params
         if not run.hops:
             entered = run.entry in ("__getitem__", "__getitems__")
             return {param.name for param in params[1:2]} if entered else set(), set()
-        frame: Frame | None = run.frame
-        if frame is None or frame.actuals is None:
-            return set(), set()
-        function = Function(run.file, run.scope)
         index: set[str] = set()
         parts: set[str] = set()
-        for param in params:
-            actual = self.world.parameters.bound(function, param.name, frame).actual
-            if actual is None or actual.expr is None or actual.site is None:
-                continue
-            caller = known.get((actual.site.file.path, actual.site.scope))
-            if caller is None:
-                continue
-            if caller.derived(actual.expr, caller.index):
-                index.add(param.name)
-            elif caller.derived(actual.expr, caller.fields, fields=True):
-                parts.add(param.name)
+        for name, (caller, expr) in handed.items():
+            if caller.derived(expr, caller.index):
+                index.add(name)
+            elif caller.derived(expr, caller.fields, fields=True):
+                parts.add(name)
         return index, parts
+
+    def _uses_of(self, value: Instance, attr: str, holder: Class | None) -> list[_Use]:
+        """The functions that reading an item runs and that get at an attribute: methods of the object that has it,
+        those of the dataset that holds this object, and functions that are given it."""
+        assert isinstance(value.of, Class)
+        of = holder or value.of
+        found = self._uses.get((value.of, of, attr))
+        if found is None:
+            own = {attr, *self._properties(of, attr)}
+            ways = self._ways(value, of, own)
+            of_holder, of_dataset = ({id(run) for run in self.runs(value, one)} for one in (of, value.of))
+            table: dict[int, _Use] = {}
+            for run in self.all_runs(value):
+                attrs = own if id(run) in of_holder else ways if id(run) in of_dataset else frozenset[str]()
+                given = {
+                    name
+                    for name, (caller, expr) in run.handed.items()
+                    if (use := table.get(id(caller))) is not None and caller.part_of(expr, use.attrs, use.names)
+                }
+                if attrs or given:
+                    table[id(run)] = _Use(run, attrs, run.aliases(attrs, given))
+            found = self._uses[value.of, of, attr] = list(table.values())
+        return found
+
+    def _properties(self, cls: Class, attr: str) -> Iterator[str]:
+        """The properties of a class that give the attribute."""
+        hierarchy = self.world.hierarchy
+        for owner in hierarchy.line(cls):
+            for name, scope in hierarchy.own_methods(owner).items() if isinstance(owner, Class) else ():
+                assert isinstance(owner, Class)
+                method = owner.file.scopes[scope]
+                given = Attribute(Name(method.params[0].name), attr) if len(method.params) == 1 else None
+                gives = given and any(one.kind == "return" and one.value == given for one in method.events)
+                if gives and hierarchy.is_property(Function(owner.file, scope)):
+                    yield name
+
+    def _ways(self, value: Instance, of: Class, attrs: Set[str]) -> Set[str]:
+        """How the dataset's own methods write an attribute of an object that it holds: "store.records"."""
+        if of == value.of:
+            return frozenset()
+        written = {way for run in self.runs(value) for way in run.reads_of_attributes if way.count(".") == 1}
+        return {
+            way
+            for way in written
+            if way.rpartition(".")[2] in attrs
+            and any(
+                isinstance(one, Instance) and one.of == of
+                for one in self.world.objects.attribute(value, way.partition(".")[0])
+            )
+        }
 
     def indexed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[index]`."""
-        return any(self.items_of(run, attr) for run in self.runs(value, holder))
+        return any(True for _ in self.items(value, attr, holder))
 
-    def items_of(self, run: ItemRun, attr: str, names: Set[str] | None = None) -> list[Expr]:
-        """The expressions `self.attr[index]` of a method, or `self.attr[key][index]`; with `names`, those that one of
-        these is the index of."""
-        aliases = run.aliases(attr)
-        meant = run.index if names is None else set(names)
-        return [
-            expr
-            for expr in run.expressions
-            if isinstance(expr, Subscript) and run.derived(expr.index, meant) and run.part_of(expr.value, attr, aliases)
-        ]
+    def items(
+        self, value: Instance, attr: str, holder: Class | None = None, drawn: bool = False
+    ) -> Iterator[tuple[ItemRun, list[Expr]]]:
+        """The functions that read `self.attr[index]`, or `self.attr[key][index]`, each with these expressions; with
+        `drawn`, those of which the index is a random number."""
+        for run, attrs, names in self._uses_of(value, attr, holder):
+            found: list[Expr] = [
+                expr
+                for expr in run.expressions
+                if isinstance(expr, Subscript)
+                and (run.derived(expr.index, run.drawn) if drawn else run.picks(expr.index))
+                and run.part_of(expr.value, attrs, names)
+            ]
+            if found:
+                yield run, found
 
     def drawn(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers pick items of `self.attr` at random, and read named fields of them: records, since what is
         picked from a small table has none."""
-        for run in self.runs(value, holder):
-            items = self.items_of(run, attr, run.drawn)
-            if items and self._fields_of(run, items):
-                return True
-        return False
+        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder, drawn=True))
 
     def iterated(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers of an iterable dataset go through `self.attr`."""
-        for run in self.runs(value, holder):
+        for run, attrs, names in self._uses_of(value, attr, holder):
             if run.run.entry not in ("__iter__", "__next__"):
                 continue
             for event in run.events:
                 value_of = event.value if event.kind == "for" else None
-                if value_of is not None and any(run.is_attribute(part, attr) for part in walk(value_of, run.file)):
+                if value_of is not None and any(run.part_of(part, attrs, names) for part in walk(value_of, run.file)):
                     return True
         return False
 
     def read(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` for more than its length."""
-        return any(run.reads_of_attributes[attr] > 0 for run in self.runs(value, holder))
+        return any(use.run.mentions(use.attrs) for use in self._uses_of(value, attr, holder))
 
     def multiplied(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr` only as a factor of matrix products: a constant of theirs, and no data."""
@@ -310,7 +435,7 @@ class ItemCode:
 
     def has_fields(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read a named field of `self.attr[index]`: then its items are records."""
-        return any(self._fields_of(run, self.items_of(run, attr)) for run in self.runs(value, holder))
+        return any(self._fields_of(run, items) for run, items in self.items(value, attr, holder))
 
     def _fields_of(self, run: ItemRun, items: list[Expr]) -> bool:
         """Whether a method reads a named field of one of the items."""
@@ -337,10 +462,7 @@ class ItemCode:
 
     def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers make a path of `self.attr[index]`, or of a part of it."""
-        for run in self.runs(value, holder):
-            items = self.items_of(run, attr)
-            if not items:
-                continue
+        for run, items in self.items(value, attr, holder):
             names = self._named_items(run, items)
 
             def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:

@@ -43,6 +43,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 array = array or project.arrays.collected(kept.values)
                 if array is None and project.item_code.indexed(value, kept.attr, holder):
                     array = project.arrays.inside(kept.values)
+                    if array is None and kept.store.value is not None:
+                        array = project.arrays.computed(kept.store.value, kept.site)
                 if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr, holder)):
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)

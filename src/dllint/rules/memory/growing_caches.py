@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,15 +16,17 @@ from dllint.facts.nodes import (
     Dict,
     List,
     Name,
-    Set,
     Slice,
+    Subscript,
     Tuple,
 )
+from dllint.facts.nodes import Set as SetDisplay
 from dllint.facts.schema import Expr, Operator
+from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Value
 from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
-from dllint.linking.source import SourceFile, last_name
+from dllint.linking.source import last_name
 from dllint.project.handles import Handles
 from dllint.project.item_code import ItemRun
 from dllint.span import Span
@@ -38,10 +40,26 @@ _PROCESS_KEYS = frozenset({"getpid", "get_ident", "current_process", "get_worker
 
 
 class _Variable(NamedTuple):
-    """An attribute of the dataset, or a variable of the module `file`."""
+    """An attribute of the object that has the cache, or a variable in a scope of `file`: of the module, or of a class.
+
+    With `inside`, what the container holds under a key that says nothing of the item gets the addition.
+    """
 
     file: str
     name: str
+    scope: int = 0
+    inside: bool = False
+
+
+class _Addition(NamedTuple):
+    """A statement of worker code that puts `content` under `key` into a variable."""
+
+    held: _Variable
+    key: Expr | None
+    content: Expr | None
+    region: int
+    span: Span
+    statement: Span
 
 
 @dataclass(frozen=True)
@@ -77,29 +95,32 @@ class Caches:
         seen: set[tuple[object, str]] = set()
         for way, holder in self._holders(value):
             assert isinstance(holder.of, Class)
-            of_holder = self.project.item_code.runs(value, holder.of)
-            own = set(map(id, of_holder))
-            for run in runs if holder == value else of_holder:
-                for held, key, content, region, span, statement in self._additions(run, id(run) in own):
+            own = set(map(id, self.project.item_code.runs(value, holder.of)))
+            for run in runs:
+                for one in self._additions(run, own):
+                    held = one.held
+                    if held.file and holder != value:
+                        continue
                     known = (held.file or holder.of.key, held.name)
-                    if known in seen or self._is_bounded(run, region) or not self._depends(run, key):
+                    if known in seen or self._is_bounded(run, one.region) or not self._depends(run, one.key):
                         continue
-                    if self._is_once(run) or self._is_small(run, content, span):
+                    if self._is_once(run) or self._is_small(run, one.content, one.span):
                         continue
-                    if any(self._removes(other, held, holder != value and id(other) not in own) for other in runs):
+                    if any(self._removes(other, held, holder != value and id(other) not in own, own) for other in runs):
                         continue
-                    if (
-                        self._is_blank(run.file, held.name, runs)
-                        if held.file
-                        else self._starts_empty(value, holder, held.name)
-                    ):
+                    if self._is_blank(held, runs) if held.file else self._starts_empty(value, holder, held):
                         seen.add(known)
-                        yield Cache(held.name if held.file else f"{way}{held.name}", run, span, statement)
+                        yield Cache(self._label(way, held), run, one.span, one.statement)
                 if id(run) in own and self._keeps_results(run):
                     name = run.file.scopes[run.scope].name
                     seen.add((holder.of.key, name))
                     header = run.file.header(run.scope)
                     yield Cache(f"{way}{name}", run, header, header)
+
+    def _label(self, way: str, held: _Variable) -> str:
+        if not held.file:
+            return f"{way}{held.name}"
+        return f"{self.world.files[held.file].scopes[held.scope].name}.{held.name}" if held.scope else held.name
 
     def _holders(self, value: Instance) -> Iterator[tuple[str, Instance]]:
         """The dataset, and the objects of the project that it holds when its workers start, one of each class."""
@@ -112,40 +133,74 @@ class Caches:
                 known.add(of)
                 yield f"{value.of.name}.{keeping.path.rpartition('.')[0]}.", keeping.holder
 
-    def _additions(
-        self, run: ItemRun, own: bool
-    ) -> Iterator[tuple[_Variable, Expr | None, Expr | None, int, Span, Span]]:
-        """`self.attr[key] = value`, `self.attr.append(value)` and similar: where, key, value and place. `own` tells
-        whether the function is a method of the dataset."""
+    def _additions(self, run: ItemRun, own: Set[int]) -> Iterator[_Addition]:
+        """`self.attr[key] = value`, `self.attr.append(value)` and similar. `own` are the methods of the object that has
+        the cache."""
         for store in run.file.stores(run.scope):
-            operator = isinstance(store.event.detail, Operator)
+            if isinstance(store.key, str) or isinstance(store.event.detail, Operator):
+                continue
             held = self._variable(run, store.base, own)
-            if held and not isinstance(store.key, str) and not operator:
-                yield held, store.key, store.value, store.event.region, store.event.span, store.event.span
+            if held:
+                yield _Addition(held, store.key, store.value, store.event.region, store.event.span, store.event.span)
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
             if not isinstance(call.func, Attribute) or call.func.attr not in _ADDING or not call.args:
                 continue
-            held = self._variable(run, call.func.value, own)
+            container: Expr = call.func.value
+            key: Expr | None = None
+            if isinstance(container, Subscript) and call.func.attr in ("append", "add", "extend"):
+                # `self.seen[name].append(value)`
+                key = container.index
+                container = container.value
+            held = self._variable(run, container, own)
             if not held:
                 continue
             if call.func.attr == "setdefault" and len(call.args) == 2:
-                yield held, call.args[0].value, call.args[1].value, call.region, call.span, call.statement
-            elif call.func.attr in ("append", "extend") and run.run.entry == "__getitem__":
-                yield held, None, call.args[0].value, call.region, call.span, call.statement
+                content: Expr = call.args[1].value
+                yield _Addition(held, call.args[0].value, content, call.region, call.span, call.statement)
+            elif (call.func.attr in ("append", "extend") or key is not None) and run.run.entry == "__getitem__":
+                yield _Addition(held, key, call.args[0].value, call.region, call.span, call.statement)
 
-    @staticmethod
-    def _variable(run: ItemRun, expr: Expr, own: bool) -> _Variable | None:
+    def _variable(self, run: ItemRun, expr: Expr, own: Set[int], depth: int = 0) -> _Variable | None:
+        """The variable that an expression of a function stands for, by way of local names and parameters too."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None
+        if isinstance(expr, Subscript) and isinstance(expr.index, Constant):
+            held = self._variable(run, expr.value, own, depth + 1)
+            return held._replace(inside=True) if held is not None else None
         if isinstance(expr, Attribute):
-            return _Variable("", expr.attr) if own and expr.value == Name(run.receiver) else None
-        if not isinstance(expr, Name) or expr.id not in run.file.bindings(0):
+            if id(run) in own and expr.value == Name(run.receiver):
+                return _Variable("", expr.attr)
+            return self._of_class(run, expr)
+        if not isinstance(expr, Name):
             return None
         scope = run.scope
         while scope > 0:
-            if expr.id in run.file.bindings(scope):
-                return None
+            bindings = run.file.bindings(scope).get(expr.id)
+            if bindings:
+                if scope != run.scope or len(bindings) != 1:
+                    return None
+                if bindings[0].kind == "param":
+                    caller, given = run.handed.get(expr.id, (None, None))
+                    return self._variable(caller, given, own, depth + 1) if caller and given else None
+                alias = bindings[0].expr if bindings[0].kind == "value" else None
+                plain = isinstance(alias, Attribute) or (
+                    isinstance(alias, Subscript) and isinstance(alias.index, Constant)
+                )
+                return self._variable(run, alias, own, depth + 1) if plain and alias is not None else None
             scope = run.file.scopes[scope].parent
-        return _Variable(run.file.path, expr.id)
+        return _Variable(run.file.path, expr.id) if expr.id in run.file.bindings(0) else None
+
+    def _of_class(self, run: ItemRun, expr: Attribute) -> _Variable | None:
+        """The variable of a class that `Rows.cache` or `cls.cache` is."""
+        if not isinstance(expr.value, Name):
+            return None
+        site = Site(run.file, run.scope, 0, (run.file.header(run.scope).end_line, 0), run.run.frame)
+        for one in self.world.values.evaluate(expr.value, site):
+            for owner in self.world.hierarchy.line(one) if isinstance(one, Class) else ():
+                if isinstance(owner, Class) and expr.attr in owner.file.bindings(owner.scope):
+                    return _Variable(owner.file.path, expr.attr, owner.scope)
+        return None
 
     def _depends(self, run: ItemRun, key: Expr | None) -> bool:
         """Whether each item has a key of its own, and not each process; what is appended has no key."""
@@ -194,16 +249,15 @@ class Caches:
         opener = self.project.ask(Handles).opener
         return bool(values) and all(isinstance(one, Const) or opener(one) is not None for one in values)
 
-    def _removes(self, run: ItemRun, held: _Variable, outside: bool) -> bool:
+    def _removes(self, run: ItemRun, held: _Variable, outside: bool, own: Set[int]) -> bool:
         """Whether a function that workers run takes something out of the cache, or starts a new one. `outside`:
         it is not a method of the object that has the cache, and reaches it through others."""
-        if held.file and run.file.path != held.file:
-            return False
 
         def meant(part: Expr) -> bool:
-            if outside and not held.file:
-                return isinstance(part, Attribute) and part.attr == held.name
-            return part == Name(held.name) if held.file else run.is_attribute(part, held.name)
+            if outside and not held.file and isinstance(part, Attribute) and part.attr == held.name:
+                return True
+            found = self._variable(run, part, own) if isinstance(part, (Name, Attribute, Subscript)) else None
+            return found is not None and found._replace(inside=False) == held._replace(inside=False)
 
         for store in () if held.file else run.file.stores(run.scope):
             if (
@@ -231,14 +285,13 @@ class Caches:
                 return True
         return False
 
-    def _starts_empty(self, value: Instance, holder: Instance, attr: str) -> bool:
+    def _starts_empty(self, value: Instance, holder: Instance, held: _Variable) -> bool:
         """Whether the attribute of an object that the dataset holds is an empty list or dict when the workers start,
         which nothing else fills."""
         assert isinstance(value.of, Class) and isinstance(holder.of, Class)
-        init_code = {**self.project.datasets.init_code(value.of), **self.project.datasets.init_code(holder.of)}
         started = False
         for kept in self.project.datasets.kept(holder):
-            if kept.attr != attr:
+            if kept.attr != held.name:
                 continue
             started = True
             expr = kept.store.value
@@ -246,25 +299,34 @@ class Caches:
             for one in kept.values:
                 if isinstance(one, Const) or blank or self._is_default_dict(one):
                     continue
-                if not isinstance(one, (Display, Mapping)) or not self._is_empty(one):
+                if not isinstance(one, (Display, Mapping)) or not self._is_empty(one, held.inside):
                     return False
                 for change in self.world.mappings.history(one):
-                    if (change.file.path, change.scope) in init_code:
+                    place = (change.file.path, change.scope)
+                    if any(self.project.datasets.fills(cls, place) for cls in (value.of, holder.of)):
                         return False
+        if not started:
+            # A variable of the class, which all its objects share.
+            for owner in self.world.hierarchy.line(holder.of):
+                if isinstance(owner, Class) and held.name in owner.file.bindings(owner.scope):
+                    of_class = held._replace(file=owner.file.path, scope=owner.scope)
+                    return self._is_blank(of_class, self.project.item_code.all_runs(value))
         return started
 
-    def _is_blank(self, file: SourceFile, name: str, runs: list[ItemRun]) -> bool:
-        """Whether a variable of a module is an empty list or dict, into which only workers put anything, and bound
-        once."""
-        if len(file.bindings(0)[name]) != 1 or any(own == name for _, own in file.within):
+    def _is_blank(self, held: _Variable, runs: list[ItemRun]) -> bool:
+        """Whether a variable of a module or class is an empty list or dict, into which only workers put anything, and
+        bound once."""
+        file = self.world.files[held.file]
+        bindings = file.bindings(held.scope)[held.name]
+        if len(bindings) != 1 or any(own == held.name for _, own in file.within):
             return False
         inside = {(run.file.path, run.scope) for run in runs}
-        values = self.world.values.name(name, Site(file, 0, 0, (0, 0), None))
+        values = self.world.values.name(held.name, Site(file, held.scope, 0, (0, 0), None))
         return bool(values) and all(
             self._is_default_dict(one)
             or (
                 isinstance(one, (Display, Mapping))
-                and self._is_empty(one)
+                and self._is_empty(one, held.inside)
                 and all((change.file.path, change.scope) in inside for change in self.world.mappings.history(one))
             )
             for one in values
@@ -276,10 +338,15 @@ class Caches:
             return False
         return len(value.file.calls[value.call].args) <= 1
 
-    @staticmethod
-    def _is_empty(value: Display | Mapping) -> bool:
+    def _is_empty(self, value: Display | Mapping, inside: bool = False) -> bool:
+        """Whether a container is empty at first; with `inside`, the ones that it holds."""
         expr, file = value.written.expr, value.written.site.file
-        if isinstance(expr, (List, Set, Tuple)):
+        if inside and isinstance(expr, Dict):
+            parts = [self.world.values.evaluate(entry, value.written.site) for _, entry in expr.items]
+            return all(
+                isinstance(one, (Display, Mapping)) and self._is_empty(one) for part in parts for one in part
+            ) and all(parts)
+        if isinstance(expr, (List, SetDisplay, Tuple)):
             return not expr.elements or expr == List((Constant(None),))
         if isinstance(expr, Dict):
             return not expr.items

@@ -46,10 +46,8 @@ _Uses = dict[_Part, set[str]]
 def lists_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
     """Whether each field of `self.attr[index]` that the workers use is a path or a number, and one is a path."""
     uses: _Uses = {}
-    for run in code.runs(value, holder):
-        rows = code.items_of(run, attr)
-        if rows:
-            _merge(uses, _Function(world, run.file, run.scope, {}, rows, 0).uses())
+    for run, rows in code.items(value, attr, holder):
+        _merge(uses, _Function(world, run.file, run.scope, {}, rows, 0).uses())
     used = list(uses.values())
     return any(_PATH in kinds for kinds in used) and all(kinds & {_PATH, _NUMBER} for kinds in used)
 
