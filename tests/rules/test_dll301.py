@@ -33,6 +33,12 @@ def dataset(init: str, before: str = "", extra: str = READ) -> str:
 
 
 FOUND: dict[str, str] = {
+    "a part of a frame": dataset(
+        "table = pd.read_csv(path)\nself.rows = table[table.fold == 3].copy().values  # DLL301", "import pandas as pd\n"
+    ),
+    "columns of a text file": dataset("self.rows = np.loadtxt(path)[:, 1:].astype(np.float32)  # DLL301"),
+    "a channel of a file": dataset("self.rows = np.load(path)[:, 0]  # DLL301"),
+
     "arrays in places of their own": dataset(
         "self.rows = [None] * len(path)  # DLL301\nfor number in range(len(path)):\n"
         "    rows = np.loadtxt(path[number]).astype(np.float32)\n    rows = rows[0:1024, :]\n"
@@ -257,6 +263,14 @@ def read(path):
 }
 
 SILENT: dict[str, str] = {
+    "a column": dataset("self.rows = pd.read_csv(path)['size'].values", "import pandas as pd\n"),
+    "a column of a part": dataset(
+        "table = pd.read_csv(path)\ntable = table[table.fold == 3].copy()\n"
+        "sizes = table['size'].to_numpy().astype('float32')\nself.rows = sizes",
+        "import pandas as pd\n",
+    ),
+    "a column of a text file": dataset("self.rows = np.loadtxt(path)[:, 0].astype(np.float32)"),
+
     "mapped arrays in places of their own": dataset(
         "self.rows = [None] * len(path)\nfor number, one in enumerate(path):\n"
         "    self.rows[number] = np.load(one, mmap_mode='r')"

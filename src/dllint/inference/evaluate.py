@@ -54,6 +54,7 @@ from dllint.inference.sequences import cut
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
 from dllint.inference.values import (
+    COLUMN,
     NONE,
     UNKNOWN,
     Actual,
@@ -288,7 +289,9 @@ class Evaluator:
     def _sliced(value: Value, expr: Subscript, site: Site) -> Value:
         """A slice: of a store from outside what reading it gives."""
         if isinstance(value, Instance) and isinstance(value.of, External):
-            return Instance(External(f"{value.of.name}[:]"), value.file, value.call, value.frame)
+            parts = expr.index.elements if isinstance(expr.index, Tuple) else ()
+            mark = COLUMN if any(isinstance(one, Constant) and type(one.value) is int for one in parts) else "[:]"
+            return Instance(External(value.of.name + mark), value.file, value.call, value.frame)
         if isinstance(value, Display):
             return value.made_by(value.kind, Written(expr, site))
         return cut(value, expr.index) if isinstance(value, Const) else UNKNOWN

@@ -72,6 +72,9 @@ class Knowledge(Protocol):
     def reads(self, name: str) -> bool:
         """Whether a call turns a file into Python objects, or takes some of those."""
 
+    def is_table(self, name: str) -> bool:
+        """Whether a call gives a table whose columns have names."""
+
     @property
     def run_time_classes(self) -> frozenset[str]:
         """Functions that make a class."""

@@ -26,6 +26,7 @@ from dllint.inference.iteration import of_iterator
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
+    COLUMN,
     UNKNOWN,
     Actuals,
     Class,
@@ -382,6 +383,8 @@ class Mappings:
                 if not self.world.knowledge.reads(value.of.name):
                     return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
+            if isinstance(key, Const) and self.world.knowledge.is_table(value.of.name):
+                mark += COLUMN
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)
         if isinstance(value, Instance) and isinstance(value.of, Class):
             return self.world.objects.call_method(value, "__getitem__")

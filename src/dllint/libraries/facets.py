@@ -178,6 +178,7 @@ class Maker(NamedTuple):
         dtype_at: position of the element type.
         alone: False where one of it is small (an image), so that it counts only where many are kept.
         read: False where nothing is read until an array is made of it.
+        table: it reads a table of text or records, of which one column is small beside the whole.
     """
 
     library: str
@@ -189,6 +190,7 @@ class Maker(NamedTuple):
     dtype_at: int = -1
     alone: bool = True
     read: bool = True
+    table: bool = False
 
 
 DECODED = Maker("numpy", "file", alone=False)

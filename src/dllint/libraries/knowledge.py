@@ -24,7 +24,7 @@ from dllint.libraries.index import (
     RUNS_METHODS,
 )
 from dllint.libraries.named_objects import LOCATING, NamedObjects
-from dllint.libraries.records import OPAQUE, RECORDS, ROWS, form
+from dllint.libraries.records import FRAME, OPAQUE, RECORDS, ROWS, form
 from dllint.libraries.registries import Registries
 from dllint.libraries.yaml_json import DataFiles
 from dllint.linking.source import SourceFile
@@ -96,6 +96,11 @@ class Libraries:
     def reads(name: str) -> bool:
         found = form(index.canonical(name))
         return found is not None and found[0] in (RECORDS, OPAQUE, ROWS)
+
+    @staticmethod
+    def is_table(name: str) -> bool:
+        found = form(index.canonical(name))
+        return found is not None and found[0] == FRAME
 
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
         return in_dictionary(self.world, base, index, site)

@@ -68,7 +68,8 @@ LIBRARY = Library(
         **{f"numpy.random.default_rng().{name}": _DRAWN_LATER for name in ("normal", "uniform", "integers")},
         "numpy.arange": Maker("numpy", "count"),
         "numpy.load": Maker("numpy", "file", mapped="mmap_mode"),
-        **{f"numpy.{name}": _READ for name in ("loadtxt", "genfromtxt", "fromfile")},
+        **{f"numpy.{name}": _READ._replace(table=True) for name in ("loadtxt", "genfromtxt")},
+        "numpy.fromfile": _READ,
     },
     size_keeping=frozenset(
         {"astype", "reshape", "copy", "transpose", "squeeze", "swapaxes", "ravel", "flatten", "view", "T"}

@@ -23,7 +23,8 @@ LIBRARY = Library(
     },
     path_functions=frozenset({"read_csv"}),
     arrays={
-        f"pandas.{name}": Maker("numpy", "file") for name in ("read_csv", "read_parquet", "read_hdf", "read_feather")
+        f"pandas.{name}": Maker("numpy", "file", table=True)
+        for name in ("read_csv", "read_parquet", "read_hdf", "read_feather")
     },
     size_keeping=frozenset({"values", "to_numpy"}),
     unsplit_packages=frozenset({"pandas"}),

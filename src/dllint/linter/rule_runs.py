@@ -50,8 +50,7 @@ def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[s
     """Collect what a rule finds, from the first finding on."""
     assert rule.check is not None
     found.clear()
-    for finding in rule.check(project, options):
-        found.append(told(finding, rule))
+    found.extend(told(finding, rule) for finding in rule.check(project, options))
 
 
 def _internal_error(code: str, error: Exception) -> str:

@@ -25,6 +25,7 @@ from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
+    COLUMN,
     Const,
     Display,
     External,
@@ -59,7 +60,8 @@ _ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 class Array:
     """A whole array. `size` is in bytes, `item` the bytes of an element, each None where it is not known; `source` is
     "shape" or "file". `alone` is False where one of it is small, so that it counts only among many, `read` where
-    nothing of it is in memory yet. `mappable`: the call can map its file instead."""
+    nothing of it is in memory yet. `mappable`: the call can map its file instead, `table`: it is a table with
+    columns."""
 
     library: str
     size: int | None
@@ -70,6 +72,7 @@ class Array:
     alone: bool = True
     read: bool = True
     mappable: bool = False
+    table: bool = False
     frame: Frame | None = None
 
     @property
@@ -224,7 +227,9 @@ class Arrays:
         if limits.ARRAY_DEPTH.exceeded(depth):
             return None
         if (value, depth) not in self._arrays:
-            self._arrays[value, depth] = self._found(value, value.of, depth)
+            found = self._found(value, value.of, depth)
+            is_column = found is not None and found.table and COLUMN in value.of.name
+            self._arrays[value, depth] = None if is_column else found
         return self._arrays[value, depth]
 
     def _found(self, value: Instance, of: External, depth: int) -> Array | None:
@@ -294,7 +299,7 @@ class Arrays:
         if maker.shape == "file":
             size = self._file_size(plain, by_name, site) if maker.alone else None
             kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
-            return Array(maker.library, size, "file", file, index, frame=value.frame, **kinds)
+            return Array(maker.library, size, "file", file, index, frame=value.frame, table=maker.table, **kinds)
         if maker.shape in ("same", "other"):
             made = self._same(maker, plain, site, file, index, depth)
             return replace(made, size=None) if made is not None and maker.shape == "other" else made

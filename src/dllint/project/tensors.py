@@ -124,7 +124,7 @@ class Tensors:
     def holds(self, value: Value) -> bool:
         """Whether a value surely is or holds a tensor, or a part of one. A NumPy array over its storage is none."""
         if isinstance(value, Instance) and isinstance(value.of, External):
-            name = value.of.name
+            name = canonical(value.of.name)
             while name.endswith(("[:]", "[]")):
                 name = name.removesuffix("[:]").removesuffix("[]")
             return "().numpy" not in name and self.owns_storage(replace(value, of=External(name)))

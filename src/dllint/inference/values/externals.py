@@ -15,6 +15,10 @@ class Module(Value):
     path: str
 
 
+COLUMN = "[,]"
+"""In the name of an `External`: one column of a table or of an array, where "[:]" is any other slice."""
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class External(Value):
     """Anything reached through a name from outside the project: "torch.utils.data.DataLoader"."""
