@@ -38,7 +38,6 @@ FOUND: dict[str, str] = {
     ),
     "columns of a text file": dataset("self.rows = np.loadtxt(path)[:, 1:].astype(np.float32)  # DLL301"),
     "a channel of a file": dataset("self.rows = np.load(path)[:, 0]  # DLL301"),
-
     "arrays in places of their own": dataset(
         "self.rows = [None] * len(path)  # DLL301\nfor number in range(len(path)):\n"
         "    rows = np.loadtxt(path[number]).astype(np.float32)\n    rows = rows[0:1024, :]\n"
@@ -270,7 +269,6 @@ SILENT: dict[str, str] = {
         "import pandas as pd\n",
     ),
     "a column of a text file": dataset("self.rows = np.loadtxt(path)[:, 0].astype(np.float32)"),
-
     "mapped arrays in places of their own": dataset(
         "self.rows = [None] * len(path)\nfor number, one in enumerate(path):\n"
         "    self.rows[number] = np.load(one, mmap_mode='r')"

@@ -42,9 +42,7 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
 
 
 def of_iterator(world: Engine, value: Value) -> Values | None:
-    """The elements of a progress bar or similar wrapper: those of the iterable that it wraps; else None."""
-    if not _is_iterator(world, value):
-        return None
+    """The elements of a progress bar or similar wrapper: those of the iterable that it wraps."""
     assert isinstance(value, Instance) and value.file is not None
     return iterated(world, CallRef(value.call), world.call_site(value.file, value.call, value.frame))
 
@@ -57,13 +55,13 @@ def _made(world: Engine, expr: Expr, site: Site) -> tuple[Expr, Site]:
         return (expr, site) if base is expr.value else (Subscript(base, expr.index), where)
     if isinstance(expr, Element) and isinstance(expr.value, (Name, Attribute, Entered)):
         values = world.values.evaluate(expr.value, site)
-        if len(values) == 1 and isinstance(one := values[0], Instance) and _is_iterator(world, one):
+        if len(values) == 1 and isinstance(one := values[0], Instance) and is_iterator(world, one):
             assert one.file is not None
             return Element(CallRef(one.call)), world.call_site(one.file, one.call, one.frame)
     return expr, site
 
 
-def _is_iterator(world: Engine, value: Value) -> bool:
+def is_iterator(world: Engine, value: Value) -> bool:
     """Whether an object goes through its arguments: `tqdm(rows)`."""
     return (
         isinstance(value, Instance)

@@ -22,7 +22,7 @@ from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine, Table
-from dllint.inference.iteration import of_iterator
+from dllint.inference.iteration import is_iterator, of_iterator
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -62,6 +62,7 @@ class Mappings:
         self.entries = AllEntries(world, self.changes, self.defaults)
         self._dict_classes: dict[tuple[str, int], bool] = {}
         self._found: Table[Found | None] = {}
+        self._iterated: Table[Values | None] = {}
         self._looked_up: Table[Found | None] = {}
 
     # Changes
@@ -413,7 +414,12 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
-            given = generators.elements(self.world, value) or of_iterator(self.world, value)
+            given = generators.elements(self.world, value)
+            if not given and is_iterator(self.world, value):
+                # A loop can wrap an iterator in itself: `rows = filter(keep, rows)`.
+                given = self.world.memory.remember(self._iterated, value, lambda: of_iterator(self.world, value), ())
+                if given is not None:
+                    return given
             if given is None and isinstance(value.of, External) and self.world.knowledge.reads(value.of.name):
                 return (Instance(External(f"{value.of.name}[]"), value.file, value.call, value.frame),)
             return given or (UNKNOWN,)

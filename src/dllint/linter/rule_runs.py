@@ -21,6 +21,7 @@ from dllint.registry import Rule
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
+
 def step(name: str) -> AbstractContextManager[None]:
     """Counts the time of a step or a rule, where that is wanted."""
     profile = current()
