@@ -354,7 +354,8 @@ ROWS = [
         lambda project: (project.parent / "victim").write_text("precious"), link("l.py", "../victim")), 2,
         "a link that leads out of the project", ("--fix",), unharmed=precious),
     Row("valid Python that libcst refuses", several(
-        write("use.py", VALID), write("text.py", LOADERS + "z = f'{3!s }'\n"))),
+        write("use.py", VALID), write("text.py", f"{LOADERS}z = f'{{3!s }}'\n"),
+        write("all.py", f"{VALID}{LOADERS}z = f'{{3!s }}'\n"))),
     Row('`open("../../x.json")`', several(
         lambda project: (project.parent / "x.json").write_text('{"w": 4}'),
         write("train.py", f"import json\n{LOADERS}DataLoader([], num_workers=json.load(open('../x.json'))['w'])\n")), 0,

@@ -5,9 +5,7 @@ Places come from the tokens, so blanks that are added to the text move nothing.
 
 from __future__ import annotations
 
-import ast
 import keyword
-import warnings
 
 from dllint.facts.extract.tokens import Tokens
 
@@ -16,14 +14,9 @@ _OPEN, _CLOSED = frozenset("([{"), frozenset(")]}")
 
 def respelled(source: str, tokens: Tokens) -> str | None:
     """The source with a blank between a keyword and the number beside it (`return.5`, `1if x`), and without parentheses
-    around a target with an annotation (`(x): int`); the tokens are changed alike. None where Python refuses the text
-    too, or nothing of this is in it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    around a target with an annotation (`(x): int`); the tokens are changed alike. None where nothing of this is in it.
+
+    Whether the text is Python is left to libcst: the Python that runs this may be older than the text is for."""
     dropped = _around_targets(source, tokens)
     pieces: list[str] = []
     done = 0
