@@ -150,6 +150,19 @@ def test_opencv_is_capped_under_the_name_that_the_file_gives_it(told: Told) -> N
     assert fix.edits[0].code == "cv.setNumThreads(0)"
 
 
+@pytest.mark.parametrize(("calls", "kind"), [("read(path)", "suggestion"), ("print(path)", "safe")])
+def test_what_the_program_itself_computes_by_opencv_is_not_slowed_down(told: Told, calls: str, kind: str) -> None:
+    text = (
+        "import cv2\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "def read(path):\n    return cv2.undistort(cv2.imread(path), 1, 2)\n\n\n"
+        "class Rows(Dataset):\n    def __getitem__(self, index):\n        return read(str(index))\n\n\n"
+        f"def cache(paths):\n    return [{calls} for path in paths]\n\n\n"
+        "def build(paths):\n    cache(paths)\n    return DataLoader(Rows(), num_workers=2)\n"
+    )
+    (finding,) = (one for one in told({"train.py": text}) if one.code == "DLL501")
+    assert [fix.applicability for fix in finding.fixes] == [kind]
+
+
 def test_a_module_of_functions_is_not_capped_for_programs_without_workers(told: Told) -> None:
     files = {
         "utils/images.py": "import cv2\n\n\ndef read(path):\n    return cv2.resize(cv2.imread(path), (8, 8))\n",

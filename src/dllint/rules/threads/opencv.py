@@ -244,15 +244,28 @@ class OpenCV:
 
     def fixes(self, run: WorkerRun) -> tuple[Fix, ...]:
         """A cap at the top of the module that the workers run: shown only where that is a module of functions, which
-        programs without workers may use too."""
+        programs without workers may use too, or the program itself calls the same function."""
         anchor = self._anchor(run)
         if anchor is None:
             return ()
         file, span, name = anchor
         entry, _ = run.root
-        kind: Applicability = "safe" if file.path == entry or _in_class(run) else "suggestion"
+        workers_only = (file.path == entry or _in_class(run)) and not self._called_by_others(run)
+        kind: Applicability = "safe" if workers_only else "suggestion"
         edit = InsertStatement(file.path, span, f"{name}.setNumThreads(0)", "after")
         return (Fix("Cap OpenCV's threads in every worker, where the module is imported", kind, (edit,)),)
+
+    def _called_by_others(self, run: WorkerRun) -> bool:
+        """Whether a function that workers run is called by code that they do not run: a cap slows that down."""
+        if run.scope == 0 or run.file.scopes[run.scope].parent != 0:
+            return False
+        return any(
+            caller.call >= 0 and not self._in_workers(caller.file, caller.file.calls[caller.call].scope)
+            for caller in self.world.calls.callers(Function(run.file, run.scope))
+        )
+
+    def _in_workers(self, file: SourceFile, scope: int) -> bool:
+        return any(self.project.runs_in_worker(loader, file, scope) for loader in self.project.loaders)
 
     def _anchor(self, run: WorkerRun) -> tuple[SourceFile, Span, str] | None:
         """The module-level `import cv2` after which a cap reaches the workers, in the module of their entry point or in
