@@ -150,7 +150,10 @@ def test_opencv_is_capped_under_the_name_that_the_file_gives_it(told: Told) -> N
     assert fix.edits[0].code == "cv.setNumThreads(0)"
 
 
-@pytest.mark.parametrize(("calls", "kind"), [("read(path)", "suggestion"), ("print(path)", "safe")])
+@pytest.mark.parametrize(
+    ("calls", "kind"),
+    [("read(path)", "suggestion"), ("cv2.resize(path, (8, 8))", "suggestion"), ("cv2.imread(path)", "safe")],
+)
 def test_what_the_program_itself_computes_by_opencv_is_not_slowed_down(told: Told, calls: str, kind: str) -> None:
     text = (
         "import cv2\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"

@@ -242,15 +242,20 @@ class OpenCV:
     def _making(self, value: Instance) -> Iterable[tuple[str, int]]:
         return self.project.datasets.init_code(value.of) if isinstance(value.of, Class) else ()
 
-    def fixes(self, run: WorkerRun) -> tuple[Fix, ...]:
+    def fixes(self, run: WorkerRun, loader: Loader | None = None) -> tuple[Fix, ...]:
         """A cap at the top of the module that the workers run: shown only where that is a module of functions, which
-        programs without workers may use too, or the program itself calls the same function."""
+        programs without workers may use too, or where it would slow down what the program itself computes.
+
+        Args:
+            loader: whose workers run it, where its process has no cap yet.
+        """
         anchor = self._anchor(run)
         if anchor is None:
             return ()
         file, span, name = anchor
         entry, _ = run.root
         workers_only = (file.path == entry or _in_class(run)) and not self._called_by_others(run)
+        workers_only = workers_only and (loader is None or not self._computes_itself(loader))
         kind: Applicability = "safe" if workers_only else "suggestion"
         edit = InsertStatement(file.path, span, f"{name}.setNumThreads(0)", "after")
         return (Fix("Cap OpenCV's threads in every worker, where the module is imported", kind, (edit,)),)
@@ -263,6 +268,20 @@ class OpenCV:
             caller.call >= 0 and not self._in_workers(caller.file, caller.file.calls[caller.call].scope)
             for caller in self.world.calls.callers(Function(run.file, run.scope))
         )
+
+    def _computes_itself(self, loader: Loader) -> bool:
+        """Whether the program that makes a loader runs OpenCV's pool outside of the workers, in its own files."""
+        for path in dict.fromkeys((loader.file.path, *self.above(loader))):
+            file = self.world.files[path]
+            names = {
+                alias or module for _, _, (module, name, alias, _) in file.imports() if (module, name) == ("cv2", None)
+            }
+            for call in file.calls if names else ():
+                match call.func:
+                    case Attribute(Name(module), function) if module in names and self.uses_pool(f"cv2.{function}"):
+                        if not self._in_workers(file, call.scope):
+                            return True
+        return False
 
     def _in_workers(self, file: SourceFile, scope: int) -> bool:
         return any(self.project.runs_in_worker(loader, file, scope) for loader in self.project.loaders)

@@ -56,7 +56,7 @@ def _everywhere(project: Project, found: list[Uncapped]) -> Finding:
             *dict.fromkeys(entries),
             *dict.fromkeys(beginnings),
         ),
-        fixes=project.ask(OpenCV).fixes(first.run),
+        fixes=project.ask(OpenCV).fixes(first.run, first.loader),
         statement=first.call.statement,
     )
 
@@ -71,7 +71,7 @@ def _other_program(project: Project, one: Uncapped) -> Finding:
         "elsewhere",
         {"call": render(call.func, file), "place": project.where(file, call.span)},
         related=(*project.trace(one.run.hops), Place(file.path, call.span, "these workers run this without a cap")),
-        fixes=project.ask(OpenCV).fixes(one.run),
+        fixes=project.ask(OpenCV).fixes(one.run, one.loader),
         statement=loader.file.calls[loader.call].statement,
     )
 
