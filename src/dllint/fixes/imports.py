@@ -16,17 +16,13 @@ from dllint.finding import AddImport, Edit, HoistFunction, InsertStatement, Repl
 from dllint.fixes.names import times_bound
 from dllint.fixes.statements import (
     Neighbour,
-    blank_lines_above,
-    blank_lines_below,
     insert_after,
     insert_before,
     is_import,
     prologue_length,
 )
-from dllint.fixes.text import Change, Unresolvable, apply_changes
-from dllint.fixes.tree import Line, Tree, parse, parse_code
-
-_WORD = re.compile(r"\w+")
+from dllint.fixes.text import Change, Unresolvable
+from dllint.fixes.tree import Line, Tree, parse_code
 
 
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
@@ -238,59 +234,6 @@ def _section(module: str, path: str) -> int:
         directory = above
 
 
-def without_unused(old: str, new: str) -> str:
-    """The new text without the imports at its top that the old one used and it does not use any more.
-
-    Raises:
-        Unresolvable: one of the texts does not parse.
-    """
-    before, after = parse(old), parse(new)
-    lost = _uses(before) - _uses(after)
-    changes = [
-        change
-        for line in after.module.body
-        if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 and lost
-        for change in _without(after, line, lost)
-    ]
-    return apply_changes(new, changes)
-
-
-def _without(tree: Tree, line: cst.SimpleStatementLine, lost: set[str]) -> Iterator[Change]:
-    node = line.body[0]
-    if not isinstance(node, (cst.Import, cst.ImportFrom)) or isinstance(node.names, cst.ImportStar):
-        return
-    kept = [alias for alias in node.names if _bound(alias).partition(".")[0] not in lost]
-    if len(kept) == len(node.names):
-        return
-    start, end = tree.statement_start(line), tree.range(line)[1]
-    if not kept and tree.lines.start(start) == start:
-        following = tree.rest_of_line(end)[1]
-        above, anything = blank_lines_above(tree, start)
-        below = blank_lines_below(tree, following)
-        for _ in range(min(above, below) if anything else below):
-            following = tree.rest_of_line(tree.lines.end(following))[1]
-        yield Change(start, following, "")
-    elif kept and "#" not in tree.text[start:end]:
-        first, last = tree.range(node.names[0])[0], tree.range(node.names[-1])[1]
-        texts = [tree.text[slice(*tree.range(alias))].rstrip(", \r\n\t") for alias in kept]
-        yield Change(first, last, ", ".join(texts))
-
-
-def _uses(tree: Tree) -> set[str]:
-    """The names that the code reads or binds outside of its imports, and those that `__all__` and others quote."""
-    found: set[str] = set()
-    waiting: list[cst.CSTNode] = [tree.module]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, cst.Name):
-            found.add(node.value)
-        elif isinstance(node, cst.SimpleString):
-            found.update(_WORD.findall(node.value))
-        elif not isinstance(node, (cst.Import, cst.ImportFrom)):
-            waiting += node.children
-    return found
-
-
 def _blanks(lines: Sequence[Line], index: int) -> int:
     """How many blank lines stand between the import and the statement at `index` that follows it."""
     if index == len(lines):
@@ -324,14 +267,14 @@ def _gives(node: cst.Import | cst.ImportFrom, edit: AddImport) -> bool:
         if edit.name is None or node.relative or node.module is None or isinstance(node.names, cst.ImportStar):
             return False
         return _dotted(node.module) == edit.module and any(
-            _dotted(alias.name) == edit.name and _bound(alias) == edit.name for alias in node.names
+            _dotted(alias.name) == edit.name and bound_by(alias) == edit.name for alias in node.names
         )
     if edit.name is not None:
         return False
     return any(alias.asname is None and f"{_dotted(alias.name)}.".startswith(f"{edit.module}.") for alias in node.names)
 
 
-def _bound(alias: cst.ImportAlias) -> str:
+def bound_by(alias: cst.ImportAlias) -> str:
     return _dotted(alias.asname.name if alias.asname is not None else alias.name)
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dllint.finding import Edit, Finding, Fix, HoistFunction, InsertStatement
-from dllint.fixes.imports import without_unused
 from dllint.fixes.resolve import resolve
 from dllint.fixes.sources import read as read_source
 from dllint.fixes.text import Change, Lines, TextEdit, Unresolvable, apply_changes, stack, whole_lines
 from dllint.fixes.tree import parse
+from dllint.fixes.unused import without_unused
 from dllint.notebooks import SUFFIX
 
 PASSES = 10
@@ -286,8 +286,8 @@ def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
 
 
 def _tidied(path: str, old: str, new: str) -> str:
-    """The new text without imports that it no longer uses; an `__init__.py` imports for others, a notebook for what is
-    run in it later."""
+    """The new text without imports and variables that have lost their use. An `__init__.py` imports for others, a
+    notebook for what is run in it later."""
     if path.endswith(("__init__.py", SUFFIX)):
         return new
     tidy = without_unused(old, new)
