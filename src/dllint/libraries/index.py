@@ -114,6 +114,13 @@ PICKLE_BY_VALUE = _union(one.pickles_by_value for one in LIBRARIES)
 REPLACES_PICKLE = _union(one.replaces_pickle for one in LIBRARIES)
 
 PATH_CONSUMERS = _union(one.path_functions for one in LIBRARIES) | {
+    # `read_parquet`, `scan_csv`, `imread`: what reads a whole file takes its path.
+    *(
+        name.rpartition(".")[2]
+        for table in (READERS, _joined(one.arrays for one in LIBRARIES))
+        for name in table
+        if name.rpartition(".")[2].startswith(("read_", "scan_", "imread", "dcmread", "loadtxt", "genfromtxt"))
+    ),
     # What projects call their own functions, and methods of strings and clients that a path is given to.
     *("loader", "cv2_loader", "load_image", "load_img", "ImageReader", "get", "format"),
 }

@@ -7,9 +7,14 @@ FRAME_KEEPING = frozenset(
         *("drop_duplicates", "sort_values", "sort_index", "reset_index", "set_index", "dropna", "fillna", "head"),
         *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
         *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
+        *("groupby", "apply", "agg", "aggregate"),
     }
 )
 """Methods and attributes of a table that give a table, a part or a column of it, or its values as an array."""
+AGGREGATING = frozenset({"apply", "agg", "aggregate"})
+"""Methods of the groups of a table that keep their values where they collect them: `.groupby("user").agg(list)`."""
+FRAME_LISTS = frozenset({"tolist", "to_list", "to_dict"})
+"""Methods of a column that give Python objects."""
 FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
 """Methods of a table that give Python objects, each with the level of what they give: the rows of `iterrows()` come in
 a tuple with their index."""

@@ -9,6 +9,11 @@ from dllint.libraries.facets import Library, NativePool
 from dllint.screen import Words
 
 LIBRARY = Library(
+    readers={
+        f"polars.{verb}_{form}": "columns"
+        for verb in ("read", "scan")
+        for form in ("csv", "parquet", "json", "ndjson", "ipc", "excel", "delta", "avro", "database")
+    },
     native_pools={
         "polars": NativePool(
             "polars",

@@ -1,7 +1,7 @@
 """pyarrow 19 and 26 (arrow.apache.org/docs/python, "Reading and Writing the IPC format": tables read from a memory map
 refer to it)."""
 
-from dllint.libraries.facets import Library, Opener, When
+from dllint.libraries.facets import Library, Maker, Opener, When
 from dllint.libraries.io import READ_BY_POSITION
 from dllint.libraries.pickling import CYTHON, Refusal
 from dllint.screen import Words
@@ -14,7 +14,20 @@ _TABLE = Opener(
 )
 _MAPPED = "a memory-mapped Arrow file"
 
+_READ_TABLE = (
+    *("pyarrow.parquet.read_table", "pyarrow.parquet.ParquetFile", "pyarrow.parquet.ParquetDataset"),
+    *("pyarrow.feather.read_table", "pyarrow.csv.read_csv", "pyarrow.json.read_json", "pyarrow.orc.read_table"),
+    *("pyarrow.dataset.dataset", "pyarrow.ipc.open_file", "pyarrow.ipc.open_stream"),
+)
+_TO_PANDAS = ("", ".read", ".read_row_group", ".to_table", ".read_all")
+
 LIBRARY = Library(
+    readers=dict.fromkeys(_READ_TABLE, "columns"),
+    arrays={
+        f"{name}(){method}().to_pandas" if method else f"{name}().to_pandas": Maker("numpy", "file")
+        for name in _READ_TABLE
+        for method in _TO_PANDAS
+    },
     openers={
         "pyarrow.memory_map": (Opener(_MAPPED, mapped="the memory-mapped Arrow file"),),
         **dict.fromkeys(("pyarrow.ipc.open_file().read_all", "pyarrow.ipc.open_stream().read_all"), (_TABLE,)),

@@ -1,7 +1,7 @@
 """The results of calls that turn a file into Python objects (`json.load`, `csv.reader`).
 
 Sources: the documentation of the json, pickle, csv, io and pathlib modules of CPython 3.14, of PyYAML 6.0, orjson 3.10,
-ujson 5.10, joblib 1.4, mmengine 0.10, jsonlines 4.0, pandas 2.2 and pycocotools 2.0.
+ujson 5.10, joblib 1.4, mmengine 0.10, jsonlines 4.0, pandas 2.2, pyarrow 19, polars 2.1 and pycocotools 2.0.
 """
 
 from __future__ import annotations
@@ -21,12 +21,40 @@ TABLE = "table"
 FRAME = "frame"
 ROWS = "rows"
 HUB = "hub"
+COLUMNS = "columns"
+"""A table of pyarrow or polars, whose rows become Python objects where they are asked for as such."""
 
 _STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
 SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
 """Methods that give the same objects, in another container at most."""
 SAME_OBJECTS = AROUND_ITERABLES | SELECTING | {"map", "dict", "OrderedDict", "deque", "from_iterable"}
 """Functions by their last name whose result holds the objects of their arguments."""
+
+_OF_TABLE = frozenset(
+    {
+        *("read", "read_row_group", "read_all", "iter_batches", "to_batches", "select", "filter", "sort_by", "sort"),
+        *("slice", "take", "drop", "drop_nulls", "drop_null", "rename_columns", "rename", "append_column", "column"),
+        *("with_columns", "with_row_index", "collect", "lazy", "head", "tail", "limit", "unique", "join", "group_by"),
+        *(
+            "agg",
+            "combine_chunks",
+            "cast",
+            "get_column",
+            "to_table",
+            "sample",
+            "explode",
+            "iter_slices",
+            "partition_by",
+        ),
+        *("scanner", "to_reader", "read_next_batch", "set_column", "concat", "vstack", "extend"),
+    }
+)
+"""Methods of such tables that give a table, a part or a column of it."""
+TABLE_ROWS = frozenset(
+    {"to_pylist", "to_pydict", "to_dicts", "to_dict", "rows", "iter_rows", "to_list", "rows_by_key", "to_struct"}
+)
+"""Methods of such tables that give Python objects for their rows or values."""
+OF_TABLES = TABLE_ROWS | _OF_TABLE
 
 _OF_HUB = frozenset({"shuffle", "select", "filter", "map", "with_format", "sort", "shard", "rename_column"})
 """Methods of datasets of the hub that give another one."""
@@ -64,12 +92,23 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
             continue
         if step == "[]":
             # Of datasets of the hub, a split is looked up in the same way as a row.
-            level += kind not in (FRAME, HUB)
+            level += kind not in (FRAME, HUB, COLUMNS)
             whole = whole and kind != FRAME
             continue
         method = step.removeprefix("()").removeprefix(".")
         if kind == HUB:
-            if method not in _OF_HUB:
+            if method in ("to_list", "to_dict"):
+                kind = ROWS
+            elif method == "to_pandas":
+                kind = FRAME
+            elif method not in _OF_HUB:
+                return None
+        elif kind == COLUMNS:
+            if method in TABLE_ROWS:
+                kind = ROWS
+            elif method == "to_pandas":
+                kind = FRAME
+            elif method not in _OF_TABLE:
                 return None
         elif kind == FRAME:
             if method in FRAME_ROWS:

@@ -4,7 +4,10 @@ from dllint.libraries.facets import Library, Opener
 from dllint.libraries.pickling import Refusal, instance
 from dllint.screen import Words
 
+_QUERIES = ("execute().fetchall", "execute().fetchmany", "cursor().execute().fetchall", "cursor().fetchall")
+
 LIBRARY = Library(
+    readers=dict.fromkeys((f"sqlite3.connect().{query}" for query in _QUERIES), "rows"),
     openers={
         # 0 of 10,000 reads were wrong
         "sqlite3.connect": (

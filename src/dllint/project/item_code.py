@@ -373,11 +373,21 @@ class ItemCode:
         """Whether workers read `self.attr[index]`."""
         return any(True for _ in self.items(value, attr, holder))
 
+    def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers read `self.attr[key]` under a key that a field of an item's record gives."""
+        return any(
+            isinstance(expr, Subscript)
+            and run.derived(expr.index, run.fields, fields=True)
+            and run.part_of(expr.value, attrs, names)
+            for run, attrs, names in self._uses_of(value, attr, holder)
+            for expr in run.expressions
+        )
+
     def items(
         self, value: Instance, attr: str, holder: Class | None = None, drawn: bool = False
     ) -> Iterator[tuple[ItemRun, list[Expr]]]:
         """The functions that read `self.attr[index]`, or `self.attr[key][index]`, each with these expressions; with
-        `drawn`, those of which the index is a random number."""
+        `drawn`, those whose index is a random number."""
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
                 expr

@@ -118,6 +118,7 @@ LIBRARY = Library(
             Opener("memory-mapped tensors", mapped="the memory-mapped tensors", when=When("mmap", -1, "on")),
         ),
     },
+    readers={"torch.load": "opaque"},
     refusals=dict.fromkeys((*SCRIPTING, "torch.jit.load", "torch.jit.freeze"), _SCRIPT),
     # torch/utils/_contextlib.py
     named_as_wrapped=frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode"}),

@@ -29,9 +29,11 @@ from dllint.inference import limits
 from dllint.inference.interface import Table
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
+    Class,
     Const,
     Display,
     External,
+    Function,
     Instance,
     Mapping,
     Site,
@@ -39,8 +41,23 @@ from dllint.inference.values import (
     Value,
 )
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
-from dllint.libraries.index import HANDING_ON, canonical
-from dllint.libraries.records import FRAME, HANDLE, HUB, LINES, ROWS, SAME_COLLECTION, SAME_OBJECTS, TEXT, form
+from dllint.libraries.index import HANDING_ON, READERS, canonical
+from dllint.libraries.pandas import AGGREGATING, FRAME_LISTS
+from dllint.libraries.records import (
+    COLUMNS,
+    FRAME,
+    HANDLE,
+    HUB,
+    LINES,
+    OF_TABLES,
+    RECORDS,
+    ROWS,
+    SAME_COLLECTION,
+    SAME_OBJECTS,
+    TABLE_ROWS,
+    TEXT,
+    form,
+)
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
@@ -56,8 +73,10 @@ _POINTER = 8
 """Bytes of a str without its characters, of a dict of up to five keys, of a tuple of one, and of a reference
 (`sys.getsizeof`, CPython 3.11 on 64 bit)."""
 
+_NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
+"""Functions that make a class whose objects keep each argument under a name."""
 
-_SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB})
+_SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB, COLUMNS})
 """Kinds of readings that are no Python objects themselves, only what such are taken from."""
 
 
@@ -120,6 +139,11 @@ class Records:
                 return self._whole(reading)
         return None
 
+    def grouped(self, kept: Kept) -> bool:
+        """Whether an attribute keeps a dict of lists, into which records are put by one of their fields."""
+        inside = (self.world.mappings.values_of(value) for value in kept.values)
+        return any(isinstance(one, Display) for values in inside if values for one in values)
+
     def _collection(self, value: Value, depth: int) -> Held | None:
         inside = self.world.mappings.values_of(value) if isinstance(value, Instance) else None
         if inside is not None:
@@ -137,7 +161,7 @@ class Records:
         """What a list of elements is made of that a call takes from its arguments: `zip(…)`, `random.sample(…)`."""
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
-        if canonical(value.of.name) not in HANDING_ON:
+        if canonical(value.of.name) not in HANDING_ON and value.of.name != "sum":
             return None
         return self._through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
 
@@ -234,6 +258,8 @@ class Records:
         """The reading that the parts of a list or dict come from which an expression gives: of one that a function
         returns, or that other statements fill."""
         for value in self.world.values.evaluate(expr, site):
+            if isinstance(value, Instance) and (found := self._with_fields(value, expr, site, depth)) is not None:
+                return found
             if not isinstance(value, (Display, Mapping)):
                 continue
             written = value.written
@@ -252,6 +278,19 @@ class Records:
                     if found is not None:
                         return found
         return None
+
+    def _with_fields(self, value: Instance, expr: Expr, site: Site, depth: int) -> Reading | None:
+        """The reading that the arguments come from which an object is made with, of a class of the project or a named
+        tuple: `Example(row["text"], row["label"])`."""
+        parts: list[tuple[Expr, Site]] = []
+        if isinstance(value.of, Class) and value.file is not None and value.call >= 0:
+            actuals = self.world.made_with(value)
+            given = (*actuals.positional, *actuals.keywords.values())
+            parts += ((one.expr, one.site) for one in given if one.expr is not None and one.site is not None)
+        elif isinstance(value.of, External) and value.of.name in _NAMED_FIELDS and isinstance(expr, CallRef):
+            # The value of a call of such a class is that of the call that makes the class.
+            parts += ((one.value, site) for one in site.file.calls[expr.index].args if value.call != expr.index)
+        return next((found for part, at in parts if (found := self._object(part, at, depth + 1)) is not None), None)
 
     # Where objects come from
 
@@ -302,6 +341,10 @@ class Records:
     def _through_call(self, index: int, site: Site) -> Reading | None:
         call = site.file.calls[index]
         last = last_name(call.func)
+        if isinstance(call.func, Attribute) and last in OF_TABLES:
+            base = self.trace(call.func.value, site)
+            if base is not None and base.kind == COLUMNS:
+                return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
         if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
             "get",
             "readlines",
@@ -315,17 +358,45 @@ class Records:
                 return replace(base, kind=kinds[last]) if last in kinds else None
             if base.kind == TEXT and last in SPLITTING:
                 return replace(base, kind=LINES)
+            if last in FRAME_LISTS and base.kind == FRAME:
+                return replace(base, kind=ROWS, level=0)
             if last in SAME_COLLECTION and base.kind != LINES:
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
             return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
-        if last in SAME_OBJECTS:
-            plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
+        plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
+        if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
+            return Reading(parsed, 0, site.file, index)
+        if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self._of_container(one, site, Display)
-                if found is not None and last == "zip" and found.kind == FRAME:
+                column = last == "zip" or _is_column(one)
+                if found is not None and column and found.kind == FRAME:
                     return replace(found, kind=ROWS, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
+            return None
+        return self._yielded(index, site)
+
+    def _parses(self, func: Expr, site: Site) -> str:
+        """What a function makes of each string that it is called with: `json.loads`; "" for any other."""
+        values = self.world.values.evaluate(func, site)
+        kinds = {READERS.get(canonical(one.name), "") if isinstance(one, External) else "" for one in values}
+        return RECORDS if kinds == {RECORDS} else ""
+
+    def _yielded(self, index: int, site: Site) -> Reading | None:
+        """The reading that what a generator function of the project yields comes out of."""
+        for callee in self.world.calls.callees(site.file, index, site.frame):
+            if not isinstance(callee, Function):
+                continue
+            scope = callee.file.scopes[callee.scope]
+            frame = self.world.frame(site.file, index, site.frame, callee) if scope.is_generator else None
+            for event in scope.events if scope.is_generator else ():
+                if event.kind != "yield" or event.value is None:
+                    continue
+                at = (event.span.line, event.span.column)
+                found = self._object(event.value, Site(callee.file, callee.scope, event.region, at, frame), 0)
+                if found is not None:
+                    return replace(found, level=0, seen=True)
         return None
 
     def _of_container(
@@ -356,6 +427,8 @@ class Records:
             return None
         if reading.kind == HUB:
             return replace(reading, kind=ROWS, level=1)
+        if reading.kind == COLUMNS:
+            return reading
         return replace(reading, level=reading.level + 1, seen=True)
 
     def _of_instance(self, value: Instance) -> Reading | None:
@@ -365,7 +438,24 @@ class Records:
         if found is None:
             return None
         kind, level = found
+        if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
+            return Reading(kind, level, value.file, value.call) if self._collects(value) else None
         return Reading(kind, level, value.file, value.call)
+
+    @staticmethod
+    def _collects(value: Instance) -> bool:
+        """Whether the groups of a table are made lists: `table.groupby("user")["item"].apply(list).to_dict()`."""
+        assert value.file is not None
+        expr: Expr = CallRef(value.call)
+        while isinstance(expr, (CallRef, Attribute, Subscript)):
+            if isinstance(expr, CallRef):
+                call = value.file.calls[expr.index]
+                if last_name(call.func) in AGGREGATING:
+                    return any(one.value in (Name("list"), Name("tuple"), Name("set")) for one in call.args)
+                expr = call.func
+            else:
+                expr = expr.value
+        return False
 
     # Sizes
 
@@ -388,6 +478,13 @@ def _object_bytes(expr: Expr) -> int | None:
         case Dict(items):
             return _DICT + sum(_object_bytes(part) or 0 for _, part in items)
     return None
+
+
+def _is_column(expr: Expr) -> bool:
+    """Whether a part of a table is a column of it, as far as it is written: `table.text`, `table["text"]`."""
+    if isinstance(expr, Attribute):
+        return expr.attr not in ("columns", "dtypes", "index", "shape")
+    return isinstance(expr, Subscript) and isinstance(expr.index, Constant)
 
 
 def _counts(expr: Expr, file: SourceFile) -> bool:

@@ -60,14 +60,17 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         kept, holder = keeping.kept, keeping.holder.of
         if not keeping.initial or not isinstance(holder, Class):
             continue
-        arrays = project.arrays
-        if arrays.kept(kept.values, kept.store.value, kept.site) is not None or arrays.collected(kept.values):
+        arrays, records = project.arrays, project.ask(Records)
+        if arrays.collected(kept.values):
             continue
-        held = project.ask(Records).kept(kept)
+        if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
+            continue
+        held = records.kept(kept)
         if held is None:
             continue
         reading = held.reading
         by_item = any(ask(value, kept.attr, holder) for ask in (code.indexed, code.iterated, code.drawn))
+        by_item = by_item or (records.grouped(kept) and code.keyed(value, kept.attr, holder))
         whole = (reading is not None and reading.kind == TABLE) or code.measured(value, kept.attr, holder)
         if not by_item and not (whole and code.read(value, kept.attr, holder)):
             continue
