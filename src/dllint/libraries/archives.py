@@ -12,8 +12,10 @@ _COMPRESSED = Opener(
 )
 _BYTES = Mode(1, "rb", text=False)
 BAD_ZIP = "reads raise `BadZipFile: Bad CRC-32`"
-_ZIP = Opener("an open zip archive", "error", BAD_ZIP, when=When("mode", 1, "reads"))
-_TAR = Opener("an open tar archive", "error", "most reads raise, and some return wrong bytes")
+_ZIP = Opener("an open zip archive", "error", BAD_ZIP, parts=frozenset({"open"}), when=When("mode", 1, "reads"))
+_TAR = Opener(
+    "an open tar archive", "error", "most reads raise, and some return wrong bytes", parts=frozenset({"extractfile"})
+)
 
 LIBRARY = Library(
     files={

@@ -137,6 +137,7 @@ class Opener(NamedTuple):
         mapped: what the message calls it ("the memory map") where it maps its file into memory; "" where it does not.
         array: it is an array (or table) over mapped or shared memory, so that pickling it writes all of its data.
         ends: methods after whose call it is harmless.
+        parts: methods whose result reads through the same handle, as a cursor does.
         when: the condition of the row; of several rows for one name the first that applies counts.
     """
 
@@ -146,6 +147,7 @@ class Opener(NamedTuple):
     mapped: str = ""
     array: bool = False
     ends: frozenset[str] = frozenset({"close"})
+    parts: frozenset[str] = frozenset()
     when: When | None = None
 
 

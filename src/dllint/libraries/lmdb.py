@@ -5,12 +5,14 @@ from dllint.libraries.pickling import Refusal, instance
 from dllint.screen import Words
 
 _ENVIRONMENTS = ("lmdb.open", "lmdb.Environment")
+_PARTS = frozenset({"begin", "cursor"})
 _SHARED = (
     Opener(
         "an lmdb environment",
         "warning",
         "lmdb 1.7.3 crashes if the parent has read before",
         mapped="the lmdb environment",
+        parts=_PARTS,
         when=When("lock", -1, "off"),
     ),
     Opener(
@@ -18,6 +20,7 @@ _SHARED = (
         "error",
         "reads raise `ReadersFullError`, or `BadRslotError` if the parent has read before",
         mapped="the lmdb environment",
+        parts=_PARTS,
     ),
 )
 _TRANSACTION = Refusal("an lmdb transaction", instance("Transaction"))

@@ -11,7 +11,12 @@ LIBRARY = Library(
     openers={
         # 0 of 10,000 reads were wrong
         "sqlite3.connect": (
-            Opener("an SQLite connection", "warning", "SQLite forbids it, as it can corrupt the database"),
+            Opener(
+                "an SQLite connection",
+                "warning",
+                "SQLite forbids it, as it can corrupt the database",
+                parts=frozenset({"cursor"}),
+            ),
         ),
     },
     refusals={

@@ -20,6 +20,8 @@ LIBRARY = Library(
         | {"collections.abc.Iterable", "collections.abc.Iterator"}
     ),
     keeps_arguments=frozenset({"collections.defaultdict", "functools.partial"}),
+    # What files give from `__enter__` is the file.
+    gives_argument=frozenset({"contextlib.ExitStack().enter_context", "contextlib.closing"}),
     openers={"mmap.mmap": (Opener("a memory map", mapped="the memory map"),)},
     readers={
         "json.load": "records",

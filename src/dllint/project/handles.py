@@ -102,6 +102,10 @@ class Copied(NamedTuple):
         return self.value.file.calls[self.value.call]
 
 
+_VIEWS = VIEWS | {"[:]"}
+_PARTS = frozenset(method for rows in OPENERS.values() for row in rows for method in row.parts)
+
+
 def expressions(file: SourceFile, scope: int) -> Iterator[Expr]:
     """Everything that a function reads, the tests of its branches aside."""
     for event in file.scopes[scope].events:
@@ -118,7 +122,7 @@ class Handles:
         self.project = project
         self.world = project.world
         self._kept: dict[Instance, list[Handle]] = {}
-        self._openers: dict[Value, Opener | None] = {}
+        self._openers: dict[Value, tuple[Opener, Instance] | None] = {}
         self._read: dict[tuple[str, int], frozenset[str]] = {}
 
     def names_read(self, file: SourceFile, scope: int) -> frozenset[str]:
@@ -133,29 +137,39 @@ class Handles:
     # What is opened
 
     def opener(self, value: Value) -> Opener | None:
-        """What a value is a handle of, if it is one. Views are over the memory of what they are views of, which a loop
-        can make of one another."""
+        """What a value is a handle of, if it is one."""
+        opened = self._opened(value)
+        return opened[0] if opened is not None else None
+
+    def whole(self, value: Instance) -> Instance:
+        """The handle that an object reads through which a method of it gave, such as a cursor; else the object."""
+        opened = self._opened(value)
+        return opened[1] if opened is not None else value
+
+    def _opened(self, value: Value) -> tuple[Opener, Instance] | None:
+        """What a value is a handle of, and the handle that a cursor or the like reads through."""
         if value in self._openers:
             return self._openers[value]
-        found = self._opener(value)
-        if found is None:
-            seen = {value}
-            todo = list(self._viewed(value))
-            while todo and found is None:
-                one = todo.pop(0)
-                if one not in seen:
-                    seen.add(one)
-                    opener = self._opener(one)
-                    found = opener if opener is not None and opener.array else None
-                    todo += self._viewed(one)
+        found = None
+        # A loop can make a view of itself, so that the way back has no end.
+        seen: set[Value] = set()
+        todo: list[tuple[Value, tuple[str, ...]]] = [(value, ())]
+        while todo and found is None:
+            one, methods = todo.pop(0)
+            if one in seen or not isinstance(one, Instance):
+                continue
+            seen.add(one)
+            opener = self._opener(one)
+            if opener is None:
+                todo += [(base, (*methods, method)) for base, method in self._bases(one)]
+            elif all(opener.array if method in _VIEWS else method in opener.parts for method in methods):
+                found = opener, one if _VIEWS.isdisjoint(methods) or not isinstance(value, Instance) else value
         self._openers[value] = found
         return found
 
-    def _opener(self, value: Value) -> Opener | None:
+    def _opener(self, value: Instance) -> Opener | None:
         """What the call that made a value opens."""
-        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
-            return None
-        if value.call < 0:
+        if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
         if value.of.name in self.project.settings.mmap_stores:
             return OWN_STORE
@@ -164,22 +178,22 @@ class Handles:
         rows = OPENERS.get(canonical(value.of.name), ())
         return next((row for row in rows if row.when is None or self._holds(row.when, value)), None)
 
-    def _viewed(self, value: Value) -> Values:
-        """What a slice of an array is taken of, or what a method is called on that gives an array over the same
-        memory."""
-        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
-            return ()
+    def _bases(self, value: Instance) -> Iterator[tuple[Value, str]]:
+        """What a slice is taken of, or what a method is called on that gives a view or a part of a handle; with the
+        method."""
+        if not isinstance(value.of, External) or value.file is None or value.call < 0:
+            return
         name = canonical(value.of.name)
-        if value.call < 0 or name in OPENERS:
-            return ()
+        if name in OPENERS:
+            return
         if name.endswith("[:]"):
-            return (Instance(External(name[:-3]), value.file, value.call, value.frame),)
+            yield Instance(External(name[:-3]), value.file, value.call, value.frame), "[:]"
         head, _, method = name.rpartition("().")
-        if not head or method not in VIEWS:
-            return ()
         func = value.file.calls[value.call].func
-        site = self.world.call_site(value.file, value.call, value.frame)
-        return self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
+        if head and method in _VIEWS | _PARTS and isinstance(func, Attribute) and func.attr == method:
+            site = self.world.call_site(value.file, value.call, value.frame)
+            for base in self.world.values.evaluate(func.value, site):
+                yield base, method
 
     def _holds(self, when: When, value: Instance) -> bool:
         assert value.file is not None
@@ -324,7 +338,9 @@ class Handles:
                     opener = self.opener(one)
                     if opener is not None:
                         seen.add((one.file.path, one.call, attr))
-                        yield Handle(opener, steps, one.file, one.call)
+                        whole = self.whole(one)
+                        assert whole.file is not None
+                        yield Handle(opener, steps, whole.file, whole.call)
 
     def _attributes(self, value: Instance, cls: Class) -> Iterator[tuple[Class, str, Store, Value, bool]]:
         """The values of all attributes, each with whether a container gets it after the object is made."""
