@@ -88,6 +88,10 @@ class ModuleIndex:
                 break
         return inner.replace("/", ".")
 
+    def is_in_package(self, path: str) -> bool:
+        """Whether an `__init__.py` lies beside a file."""
+        return _join(_parent(path.replace("\\", "/")), "__init__.py") in self._path
+
     def _at(self, directory: str, module: str) -> str | None:
         base = _join(directory, module.replace(".", "/"))
         package = _join(base, "__init__.py")

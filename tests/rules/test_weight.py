@@ -644,6 +644,21 @@ def test_tests_and_examples_weigh_less(path: str, severity: str, told: Callable[
     assert found.severity == severity
 
 
+@pytest.mark.parametrize(("launcher", "severity"), [("train.py", "error"), ("tests/test_train.py", "warning")])
+def test_what_only_a_launcher_in_a_test_brings_about_weighs_less(
+    launcher: str, severity: str, told: Callable[..., Any]
+) -> None:
+    files = {
+        "data.py": LAMBDA.replace('multiprocessing_context="spawn", ', ""),
+        launcher: "import torch.multiprocessing as mp\nimport data\n\ndef main(rank):\n"
+        "    for rows in data.build():\n        print(rows)\n\ndef test_main():\n    mp.spawn(main, nprocs=2)\n",
+    }
+
+    (found,) = told(files, select=["DLL204"])
+
+    assert (found.path.rsplit("/", 1)[-1], found.severity) == ("data.py", severity)
+
+
 def test_which_files_weigh_less_is_a_setting(told: Callable[..., Any]) -> None:
     files = {"tests/loading.py": LAMBDA, "demo/loading.py": LAMBDA.replace("build", "make")}
     files["pyproject.toml"] = '[tool.dllint]\nlower-severity = ["demo/"]\n'
@@ -651,3 +666,57 @@ def test_which_files_weigh_less_is_a_setting(told: Callable[..., Any]) -> None:
     found = told(files, select=["DLL204"])
 
     assert {one.path.rsplit("/", 2)[-2]: one.severity for one in found} == {"tests": "error", "demo": "warning"}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "method"),
+    [
+        pytest.param("recipes/digits/train.py", "forkserver", id="a script beside the package"),
+        pytest.param("brain/digits.py", "spawn", id="a module of the package, which may be imported by its name"),
+    ],
+)
+def test_a_launcher_of_another_program_decides_nothing(told: Callable[..., Any], recipe: str, method: str) -> None:
+    """A package that imports modules by their names can import those of packages; scripts are run."""
+    files = {
+        "brain/__init__.py": "",
+        "brain/core.py": """\
+import importlib
+
+from torch.utils.data import DataLoader
+
+def find(name):
+    return importlib.import_module(name)
+
+def fit(rows, **options):
+    for batch in DataLoader(rows, num_workers=2, **options):
+        print(batch)
+""",
+        "checks/sampling.py": """\
+import torch.multiprocessing as mp
+
+from brain.core import find, fit
+
+def recipe(rank):
+    fit(list(range(9)))
+
+def run():
+    mp.set_start_method("spawn", force=True)
+    mp.Process(target=recipe, args=(0,)).start()
+
+if __name__ == "__main__":
+    run()
+""",
+        recipe: """\
+from brain.core import fit
+
+def prepare():
+    def pipeline(rows):
+        return rows[0]
+    return pipeline
+
+if __name__ == "__main__":
+    fit(list(range(9)), collate_fn=prepare())
+""",
+    }
+    (finding,) = told(files, select=["DLL202", "DLL204"])
+    assert finding.start_methods == (method,)

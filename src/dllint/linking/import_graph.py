@@ -113,7 +113,7 @@ class ImportGraph:
         belong to different programs only.
 
         A file that nothing imports may be loaded by its name, so it is apart from a program only where that imports
-        nothing by name, or where it is a test.
+        nothing by name, or where it is a test or a script outside of packages.
         """
         return not any(self._apart(one, other) for one in paths for other in beside)
 
@@ -122,7 +122,7 @@ class ImportGraph:
         found = self._aparts.get(key)
         if found is None:
             mine, theirs = self.roots(one), self.roots(other)
-            by_name = other in theirs and not _is_test(other) and any(map(self.imports_by_name, mine))
+            by_name = other in theirs and not self._is_run(other) and any(map(self.imports_by_name, mine))
             certain = bool(mine and theirs) and all(map(self._is_program, mine | theirs))
             found = self._aparts[key] = certain and not by_name and not mine & theirs
         return found
@@ -136,6 +136,10 @@ class ImportGraph:
                 file.is_notebook or _is_test(path) or bool(main_guards(file))
             )
         return found
+
+    def _is_run(self, path: str) -> bool:
+        """Whether a file is there to be run: a notebook, a test, or a program that no package holds."""
+        return _is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
 
     def imports_by_name(self, path: str) -> bool:
         """Whether a file, or one that it imports, imports modules by their names."""

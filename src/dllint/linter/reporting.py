@@ -37,8 +37,11 @@ def not_silenced(run: Run, found: Iterable[Finding]) -> Iterator[Finding]:
             if path in run.asked:
                 about = [told(one, known[one.code]) for one in suppressions.review(path, comments, known, enabled)]
                 here += suppressions.apply([one for one in about if enabled(one.code)], comments)
-        lower = weighs_less(path)
-        yield from (_lowered(one) if lower else one for one in here if _concerns(one, run.asked))
+        for one in here:
+            if _concerns(one, run.asked):
+                # A chain of calls that begins in a test is the test's.
+                origin = one.trace[0].path if one.trace else path
+                yield _lowered(one) if weighs_less(path) or weighs_less(origin) else one
 
 
 def _lowered(finding: Finding) -> Finding:
