@@ -40,7 +40,7 @@ def guard_statements(tree: Tree, edit: GuardStatements) -> Change:
         following = tree.rest_of_line(stop)[1] if stop < len(tree.text) else stop
         line = tree.text[offset:stop]
         fixed = offset != start and tree.starts_in_string(offset)
-        # A form feed starts the count of blanks anew.
+        # A form feed sets the count of blanks to zero.
         feeds = len(line) - len(line.lstrip("\f"))
         pieces.append(line if fixed or not line.strip() else line[:feeds] + tree.indent + line[feeds:])
         if stop >= line_end:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from dllint.facts.nodes import Attribute, CallRef, Name
+from dllint.facts.nodes import Attribute, CallRef, Entered, Name
 from dllint.inference import enumerations
 from dllint.inference.edges import Given
 from dllint.inference.folding import is_member
@@ -197,6 +197,11 @@ def _copy(world: Engine, file: SourceFile, index: int, site: Site) -> Values | N
     )
 
 
+def _entered(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    args = file.calls[index].args
+    return world.values.evaluate(Entered(args[0].value), site) if args and not args[0].keyword else None
+
+
 def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
     func = file.calls[index].func
     return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
@@ -358,6 +363,7 @@ RESULTS: dict[str, Handler] = {
     "dict().copy": _copy,
     "list().copy": _copy,
     "torch.Generator().manual_seed": _receiver,
+    "contextlib.ExitStack().enter_context": _entered,
     "dataclasses.field": _field,
     "pydantic.Field": _field,
     "attr.ib": _field,

@@ -180,7 +180,7 @@ class Maker(NamedTuple):
         dtype_at: position of the element type.
         alone: False where one of it is small (an image), so that it counts only where many are kept.
         read: False where nothing is read until an array is made of it.
-        table: it reads a table of text or records, of which one column is small beside the whole.
+        table: it reads a table of text or records, where one column is small beside the whole.
     """
 
     library: str

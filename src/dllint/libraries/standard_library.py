@@ -20,8 +20,7 @@ LIBRARY = Library(
         | {"collections.abc.Iterable", "collections.abc.Iterator"}
     ),
     keeps_arguments=frozenset({"collections.defaultdict", "functools.partial"}),
-    # What files give from `__enter__` is the file.
-    gives_argument=frozenset({"contextlib.ExitStack().enter_context", "contextlib.closing"}),
+    gives_argument=frozenset({"contextlib.closing"}),
     openers={"mmap.mmap": (Opener("a memory map", mapped="the memory map"),)},
     readers={
         "json.load": "records",

@@ -147,7 +147,7 @@ class Handles:
         return opened[1] if opened is not None else value
 
     def _opened(self, value: Value) -> tuple[Opener, Instance] | None:
-        """What a value is a handle of, and the handle that a cursor or the like reads through."""
+        """What a value is a handle of, and the handle that a cursor reads through."""
         if value in self._openers:
             return self._openers[value]
         found = None
