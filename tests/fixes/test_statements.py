@@ -240,6 +240,7 @@ def test_a_module_name_is_checked(fixed):
             "numpy",
             "import torch\nimport cv2\nimport numpy\nfrom . import a\n",
         ),
+        ("__all__ = []\nfrom torch import nn\n", "os", "__all__ = []\nimport os\n\nfrom torch import nn\n"),
         ("import queue as q\nimport re\n", "queue", "import queue\nimport queue as q\nimport re\n"),
     ],
 )
@@ -279,6 +280,7 @@ def test_a_name_is_used_by_its_alias(marked, fixed):
             "import cv2\ntry:\n    import b\nexcept ImportError:\n    import c\nimport d\n\nm()\nx = 1\nimport e\n",
         ),
         ("import cv2\nx = 1\nimport d\n", "import cv2\n\nm()\nx = 1\nimport d\n"),
+        ("'doc'; import cv2\nimport b\n\nx = 1\n", "'doc'; import cv2\nimport b\n\nm()\n\nx = 1\n"),
     ],
 )
 def test_code_after_an_import_goes_below_all_of_them(before, after, fixed):

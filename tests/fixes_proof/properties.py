@@ -23,6 +23,7 @@ from dllint.fixes.passes import FixRun, applicable, fix_files, fix_until_stable
 from dllint.fixes.resolve import resolve
 
 IMPORT = re.compile(r"(?:import|from)\s")
+SETTING = re.compile(r"\s+\w+ = ")
 
 
 def check(files: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -106,21 +107,21 @@ def assert_trusted(files: Mapping[str, str]) -> int:
 def assert_rest_stays(files: Mapping[str, str], findings: Iterable[Finding], unsafe: bool) -> None:
     """Assert that one pass keeps, in order, all pieces of a text that lie between its edits.
 
-    An import that the fixes leave without a use goes too, and no edit names it.
+    An import or a variable that the fixes leave without a use goes too, and no edit names it.
     """
     result = fix_files(findings, files.__getitem__, unsafe)
     edits = [edit for one in result.applied for edit in resolve(one.fix, files.__getitem__)]
     assert {edit.path for edit in edits} >= set(result.texts)
     for path, new in result.texts.items():
         place = 0
-        for piece in untouched(files[path], [edit for edit in edits if edit.path == path]):
+        for piece in untouched(files[path], new, [edit for edit in edits if edit.path == path]):
             found = new.find(piece, place)
             assert found >= 0, (path, piece, new)
             place = found + len(piece)
 
 
-def untouched(text: str, edits: Iterable[TextEdit]) -> list[str]:
-    """The pieces of a text between edits and lines of imports, with their line ends."""
+def untouched(text: str, new: str, edits: Iterable[TextEdit]) -> list[str]:
+    """The pieces of a text between edits and lines that went without one, with their line ends."""
     lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
     starts = [0]
     for line in lines:
@@ -133,7 +134,9 @@ def untouched(text: str, edits: Iterable[TextEdit]) -> list[str]:
     cut = [
         (offset(one.span.line, one.span.column), offset(one.span.end_line, one.span.end_column)) for one in edits
     ] + [
-        (starts[number], starts[number + 1]) for number, line in enumerate(lines) if IMPORT.match(line.lstrip("\ufeff"))
+        (starts[number], starts[number + 1])
+        for number, line in enumerate(lines)
+        if IMPORT.match(line.lstrip("\ufeff")) or (SETTING.match(line) and line not in new)
     ]
     pieces, place = [], 0
     for start, end in sorted(cut):

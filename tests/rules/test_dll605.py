@@ -428,6 +428,10 @@ def test_an_option_of_a_command_is_as_likely_as_its_default(
             "num_workers=workers, persistent_workers=True, timeout=ahead if ahead else 9",
             {"persistent_workers": "workers > 0", "timeout": "(ahead if ahead else 9) if workers > 0 else 0"},
         ),
+        (
+            "num_workers=workers, persistent_workers=ahead is None, prefetch_factor=4",
+            {"persistent_workers": "ahead is None and workers > 0", "prefetch_factor": "4 if workers > 0 else None"},
+        ),
         ("num_workers=workers, persistent_workers=True, prefetch_factor=ahead(3)", None),
         (
             "num_workers=workers, persistent_workers=True, prefetch_factor=None",

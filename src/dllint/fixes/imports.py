@@ -160,10 +160,11 @@ def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, in
     """Where an import belongs among those at the top of the file, as isort orders them: before or after the line of an
     index, and with how many blank lines between the two. None where there are none, or they are in another order."""
     lines = tree.module.body
+    first, end = _top_imports(lines)
     block = [
         (index, key)
-        for index, node in enumerate(lines[: _end_of_imports(lines)])
-        if index >= prologue_length(tree.module) and (key := _sort_key(node, edit.path)) is not None
+        for index in range(max(first, prologue_length(tree.module)), end)
+        if (key := _sort_key(lines[index], edit.path)) is not None
     ]
     if not block or [key for _, key in block] != sorted(key for _, key in block):
         return None
@@ -175,12 +176,29 @@ def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, in
     return (*found, 0 if found[0] in same else 1) if tree.statement_start(lines[found[0]]) < limit else None
 
 
-def _end_of_imports(lines: Sequence[Line]) -> int:
-    for index, node in enumerate(lines):
-        first = node.body[0] if isinstance(node, cst.SimpleStatementLine) else None
-        if not is_import(node) and not (index == 0 and isinstance(first, cst.Expr)):
-            return index
-    return len(lines)
+def _top_imports(lines: Sequence[Line]) -> tuple[int, int]:
+    """The first run of imports, behind a docstring and names like `__all__`: its beginning and its end."""
+    first = 0
+    while first < len(lines) and not is_import(lines[first]) and _may_lead(lines[first]):
+        first += 1
+    end = first
+    while end < len(lines) and is_import(lines[end]):
+        end += 1
+    return first, end
+
+
+def _may_lead(node: Line) -> bool:
+    if not isinstance(node, cst.SimpleStatementLine):
+        return False
+    return all(
+        isinstance(one, cst.Expr)
+        or (isinstance(one, cst.Assign) and all(_is_special(target.target) for target in one.targets))
+        for one in node.body
+    )
+
+
+def _is_special(target: cst.BaseExpression) -> bool:
+    return isinstance(target, cst.Name) and target.value.startswith("__") and target.value.endswith("__")
 
 
 class _Key(NamedTuple):

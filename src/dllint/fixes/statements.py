@@ -43,11 +43,11 @@ def insert_statement(tree: Tree, edit: InsertStatement) -> list[Change]:
         if inside_line or isinstance(simple, cst.SimpleStatementSuite):
             return _insert_in_line(tree, place, simple, gap, edit.code, code)
     prologue = prologue_length(tree.module)
-    if place.toplevel and place.position < prologue:
-        return [insert_after(tree, place._replace(position=prologue - 1), edit.code, code.body)]
-    if edit.where == "after" and place.toplevel and is_import(place.node):
+    if edit.where == "after" and place.toplevel and is_import(place.node) and not _is_future(place.node):
         place = place._replace(position=_last_import(tree.module, place.position))
         return [insert_after(tree, place, edit.code, code.body, 1)]
+    if place.toplevel and place.position < prologue:
+        return [insert_after(tree, place._replace(position=prologue - 1), edit.code, code.body)]
     if edit.where == "before":
         return [insert_before(tree, place, edit.code, code.body)]
     return [insert_after(tree, place, edit.code, code.body)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
 
 CODE = "DLL605"
-_OFF = {"persistent_workers": "False", "timeout": "0"}
+_OFF = {"timeout": "0"}
 """The values that switch an option off, where that is not None."""
 
 
@@ -107,15 +107,11 @@ def _conditional(loader: Loader, clash: Clash, names: list[str]) -> tuple[Fix, .
         if "…" in code or leaves(value, loader.file) & leaves(count, loader.file):
             return ()
         code = f"({code})" if isinstance(value, (IfExp, BoolOp)) else code
-        on = option == "persistent_workers" and isinstance(value, Constant)
-        edits.append(
-            SetArgument(
-                loader.file.path,
-                loader.span,
-                name,
-                f"{workers} > 0" if on else f"{code} if {workers} > 0 else {_OFF.get(option, 'None')}",
-            )
-        )
+        if option != "persistent_workers":
+            code = f"{code} if {workers} > 0 else {_OFF.get(option, 'None')}"
+        else:
+            code = f"{workers} > 0" if isinstance(value, Constant) else f"{code} and {workers} > 0"
+        edits.append(SetArgument(loader.file.path, loader.span, name, code))
     return (Fix("Pass the option only where there are workers", "unsafe", tuple(edits)),)
 
 
