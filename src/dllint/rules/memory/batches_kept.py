@@ -61,13 +61,15 @@ def _finding(kept: KeptBatch, waiting: int | None) -> Finding:
     shown = waiting is not None and waiting >= _SHOWN
     values["ahead"] = f" (plus about {mib(waiting)} of prefetched batches)" if waiting and shown else ""
     if message is None:
-        message = "batch" if kept.expr is None else "part"
+        whole, part = ("batch_cpu", "part_cpu") if kept.on_cpu else ("batch", "part")
+        message = whole if kept.expr is None else part
     return Finding(
         CODE,
         kept.file.path,
         kept.span,
         message,
         values,
+        severity="info" if kept.on_cpu else None,
         fixes=_fixes(kept),
         statement=kept.statement,
     )

@@ -9,39 +9,27 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import (
     Attribute,
     CallRef,
-    Compare,
     Comprehension,
-    Constant,
-    Dict,
     List,
     Name,
-    Slice,
     Starred,
     Subscript,
     Tuple,
 )
 from dllint.facts.schema import Event, Expr, Operator
 from dllint.inference import limits
-from dllint.inference.values import Const, Display, External, Instance, Site, Value
-from dllint.libraries.facets import HOLDS
-from dllint.libraries.index import AROUND_ITERABLES, ATTRIBUTES, FUNCTIONS, METHODS, canonical
-from dllint.linking.conditions import render
+from dllint.inference.values import External, Instance, Site, Value
+from dllint.libraries.index import AROUND_ITERABLES
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader
+from dllint.rules.memory.held_storage import JOINING, Body, Kept
 from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
 
 _COLLECTING = {"list": "list", "tuple": "tuple", "itertools.cycle": "cycle"}
-_TENSOR_ONLY = frozenset(
-    {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
-) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
-"""Attributes that only tensors have."""
-_JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
-_BOUNDS = frozenset({"<", ">", "<=", ">="})
-_REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
 
 
 @dataclass(frozen=True)
@@ -49,10 +37,11 @@ class KeptBatch:
     """A call that keeps batches.
 
     Attributes:
-        how: "list", "tuple", "cycle", "comprehension", or "append" and "extend".
-        span: of the call or comprehension.
+        how: "list", "tuple", "cycle", "comprehension", or "append", "extend" and "+=".
+        span: of the call, comprehension or statement.
         expr: what is kept of a batch; None where it is all of it.
         value_span: of `expr`.
+        on_cpu: whether it holds the batch only where an option does not choose another device.
     """
 
     loader: Loader
@@ -62,6 +51,7 @@ class KeptBatch:
     statement: Span
     expr: Expr | None = None
     value_span: Span | None = None
+    on_cpu: bool = False
 
 
 class Batches:
@@ -82,12 +72,28 @@ class Batches:
                 for file, index in self.world.called(one):
                     if file.calls[index].args and self._calls(file, index, name):
                         yield from self._collected(file, index, how)
+        self.keepers = self._find_keepers()
         for file in self.world.files.values():
             for scope, entry in enumerate(file.scopes):
                 for event in entry.events:
                     if event.kind == "for" and event.detail != "comp" and event.target is not None:
-                        yield from _Loop(self, file, scope, event).kept()
+                        yield from _Loop(self, file, scope, event).kept_batches()
                 yield from self._comprehensions(file, scope)
+
+    def _find_keepers(self) -> frozenset[str]:
+        """The names of the functions and methods that put something into what is there before they are called."""
+        found: set[str] = set()
+        for file in self.world.files.values():
+            for name in ("append", "extend"):
+                for index in file.facts.called.get(name, ()):
+                    call = file.calls[index]
+                    base = call.func.value if isinstance(call.func, Attribute) else None
+                    while isinstance(base, (Attribute, Subscript)):
+                        base = base.value
+                    scope = file.scopes[call.scope]
+                    if isinstance(base, Name) and any(one.name == base.id for one in scope.params):
+                        found.add(scope.name)
+        return frozenset(found) - {"__init__"}
 
     def _calls(self, file: SourceFile, index: int, name: str) -> bool:
         site = self.world.call_site(file, index, None)
@@ -106,7 +112,7 @@ class Batches:
             joined = False
             for expr in walk(event.value, file):
                 if isinstance(expr, CallRef):
-                    joined = joined or last_name(file.calls[expr.index].func) in _JOINING
+                    joined = joined or last_name(file.calls[expr.index].func) in JOINING
                 if isinstance(expr, (List, Tuple)):
                     yield from self._unpacked(expr, file, scope, event)
                 if not isinstance(expr, Comprehension) or expr.kind != "list":
@@ -166,16 +172,11 @@ class Batches:
         return []
 
 
-class _Loop:
-    """A `for` loop that may go through batches, followed statement by statement."""
+class _Loop(Body):
+    """A `for` loop that may go through batches."""
 
     def __init__(self, batches: Batches, file: SourceFile, scope: int, event: Event) -> None:
-        self.batches = batches
-        self.world = batches.world
-        self.file = file
-        self.scope = scope
-        self.event = event
-        self.region = next(
+        region = next(
             (
                 index
                 for index, region in enumerate(file.facts.regions)
@@ -183,66 +184,80 @@ class _Loop:
             ),
             -1,
         )
-        self.whole: set[str] = set()
-        self.parts: set[str] = set()
-        self.tensors: set[str] = set()
+        super().__init__(batches.world, file, scope, region)
+        self.batches = batches
+        self.event = event
 
-    def kept(self) -> Iterator[KeptBatch]:
-        """What the body keeps of each batch."""
-        keeping = self._keeping()
-        if not keeping or self.region < 0 or self.event.target is None or self.event.value is None:
+    def kept_batches(self) -> Iterator[KeptBatch]:
+        """What the body keeps of each batch, and what the functions keep that it calls with one."""
+        if self.region == -1 or self.event.target is None or self.event.value is None:
+            return
+        handing = self._handing()
+        if not handing and not self._keeps():
             return
         self._bind(self.event.target, self.event.value)
         if not self.whole and not self.parts:
             return
-        found: list[tuple[int, Expr, Span]] = []
-        todo = list(keeping)
-        for event in self.file.scopes[self.scope].events:
-            if not self._inside(event.region):
-                continue
-            for index in [one for one in todo if self.file.calls[one].statement <= event.span]:
-                if self.file.calls[index].statement != event.span:
-                    continue
-                todo.remove(index)
-                argument = self.file.calls[index].args[0]
-                if self.holds(argument.value):
-                    found.append((index, argument.value, argument.value_span))
-            self._follow(event)
+        found: list[tuple[Body, Kept]] = []
+        for event in self.statements():
+            found += ((self, one) for one in self.kept(event))
+            for index in handing:
+                if self.file.calls[index].statement == event.span:
+                    found += self._in_callees(index)
         if not found:
             return
         site = Site(self.file, self.scope, self.event.region, (self.event.span.line, self.event.span.column), None)
         loaders = self.batches.loaders(self.event.value, site)
-        for index, expr, span in found if loaders else ():
-            call = self.file.calls[index]
-            if (
-                not isinstance(call.func, Attribute)
-                or not self._collects(call.func.value, index)
-                or self._bounded(call.region)
-            ):
+        for body, one in found if loaders else ():
+            if not body.collects(one.container, one.region, one.statement) or body.bounded(one.region):
                 continue
-            unclear = isinstance(expr, Name) and expr.id in self.parts and not self._is_tensor(expr.id)
-            unclear = unclear and not self._joined(call.func.value)
+            unclear = body.is_unclear(one)
             for loader in loaders:
                 if unclear and not loader.gives_only_tensors:
                     continue
-                kept = None if isinstance(expr, Name) and expr.id in self.whole else expr
-                yield KeptBatch(loader, self.file, call.func.attr, call.span, call.statement, kept, span)
+                kept = None if isinstance(one.expr, Name) and one.expr.id in body.whole else one.expr
+                places = (one.span, one.statement, kept, one.value_span)
+                yield KeptBatch(loader, body.file, one.how, *places, on_cpu=body.on_cpu)
 
-    def _inside(self, region: int) -> bool:
-        return self.file.encloses(self.region, region) and region != 0
+    def _keeps(self) -> bool:
+        """Whether the body puts anything into a container."""
+        calls = (index for name in ("append", "extend") for index in self.file.facts.called.get(name, ()))
+        return any(
+            self.file.calls[index].scope == self.scope and self.inside(self.file.calls[index].region) for index in calls
+        ) or any(
+            event.detail == Operator("+") and isinstance(event.value, List) and self.inside(event.region)
+            for event in self.file.scopes[self.scope].events
+        )
 
-    def _keeping(self) -> list[int]:
-        """The calls of the body that put something into a container."""
+    def _handing(self) -> list[int]:
+        """The calls of the body of what may keep their arguments."""
         return [
             index
-            for name in ("append", "extend")
-            for index in self.file.facts.called.get(name, ())
-            if self.file.calls[index].scope == self.scope
-            and self.region > 0
-            and self._inside(self.file.calls[index].region)
-            and isinstance(self.file.calls[index].func, Attribute)
-            and len(self.file.calls[index].args) == 1
+            for index in self.file.calls_of(self.scope)
+            if self.file.calls[index].args
+            and last_name(self.file.calls[index].func) in self.batches.keepers
+            and self.inside(self.file.calls[index].region)
         ]
+
+    def _in_callees(self, index: int) -> Iterator[tuple[Body, Kept]]:
+        """What the functions that a call may run keep of the batch that it hands to them."""
+        if not any(self.holds(argument.value) for argument in self.file.calls[index].args):
+            return
+        for target in self.world.calls.targets(self.file, index, None):
+            function = target.function
+            body = Body(self.world, function.file, function.scope, None, target.frame)
+            for param in function.file.scopes[function.scope].params:
+                actual = self.world.parameters.bound(function, param.name, target.frame).actual
+                expr = actual.expr if actual is not None else None
+                if expr is None or not self.holds(expr):
+                    continue
+                whole = isinstance(expr, Name) and expr.id in self.whole
+                (body.whole if whole else body.parts).add(param.name)
+                if not whole and (isinstance(expr, CallRef) or (isinstance(expr, Name) and self.is_tensor(expr.id))):
+                    body.tensors.add(param.name)
+            body.on_cpu = self.on_cpu
+            if body.whole or body.parts:
+                yield from ((body, kept) for event in body.statements() for kept in body.kept(event))
 
     def _bind(self, target: Expr, iterable: Expr) -> None:
         """The names that the loop gives to a batch, and those it gives to parts of one."""
@@ -261,173 +276,10 @@ class _Loop:
         elif isinstance(target, (Tuple, List)):
             self.parts.update(part.id for part in target.elements if isinstance(part, Name))
 
-    def _follow(self, event: Event) -> None:
-        """What an assignment of the body changes about the names."""
-        if event.kind != "assign" or event.target is None or event.value is None:
-            return
-        if isinstance(event.target, Name):
-            held = event.detail is None and self.holds(event.value)
-            whole = isinstance(event.value, Name) and event.value.id in self.whole
-            self._forget(event.target.id)
-            if held:
-                (self.whole if whole else self.parts).add(event.target.id)
-                if (
-                    isinstance(event.value, CallRef)
-                    and last_name(self.file.calls[event.value.index].func) in _TENSOR_ONLY
-                ):
-                    self.tensors.add(event.target.id)
-        elif isinstance(event.target, (Tuple, List)):
-            held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
-            for position, part in enumerate(event.target.elements):
-                if not isinstance(part, Name):
-                    continue
-                own = held
-                if isinstance(event.value, (Tuple, List)) and len(event.value.elements) == len(event.target.elements):
-                    own = self.holds(event.value.elements[position])
-                self._forget(part.id)
-                if own:
-                    self.parts.add(part.id)
-
-    def _forget(self, name: str) -> None:
-        self.whole.discard(name)
-        self.parts.discard(name)
-
-    def holds(self, expr: Expr) -> bool:
-        """Whether the value of an expression surely holds a storage of the batch, or all that the batch is."""
-        match expr:
-            case Name(name):
-                return name in self.whole or name in self.parts
-            case Attribute(value, attr):
-                return attr in ATTRIBUTES and self.holds(value)
-            case Subscript(value, key):
-                plain = isinstance(key, Slice) or (isinstance(key, Constant) and key.value is not None)
-                return plain and self.holds(value)
-            case Tuple(elements) | List(elements):
-                return any(self.holds(part) for part in elements)
-            case Dict(items):
-                return any(self.holds(part) for _, part in items)
-            case CallRef(index):
-                return self._call_holds(index)
-        return False
-
-    def _call_holds(self, index: int) -> bool:
-        call = self.file.calls[index]
-        copying = self.world.settings.copying_calls
-        if isinstance(call.func, Attribute) and self.holds(call.func.value):
-            operation = METHODS.get(call.func.attr)
-            if operation is None or operation.effect != HOLDS or operation.unless == "type":
-                return False
-            if operation.unless == "arguments":
-                return all(argument.keyword is None and argument.value == Constant("cpu") for argument in call.args)
-            return True
-        if not call.args or not self.holds(call.args[0].value):
-            return False
-        for value in self.world.values.evaluate(call.func, self.world.call_site(self.file, index, None)):
-            if isinstance(value, External) and value.name not in copying:
-                function = FUNCTIONS.get(canonical(value.name))
-                return function is not None and function.effect == HOLDS
-        return False
-
-    def _collects(self, container: Expr, index: int) -> bool:
-        """Whether the container is a list that lives longer than a turn of the loop and only grows in it."""
-        if not isinstance(container, (Name, Attribute)):
-            return False
-        values = [
-            value
-            for value in self.world.values.evaluate(container, self.world.call_site(self.file, index, None))
-            if not isinstance(value, Const)
-        ]
-        if not values or not all(isinstance(value, Display) and value.kind == "list" for value in values):
-            return False
-        for event in self.file.scopes[self.scope].events:
-            if not self._inside(event.region) or event.target is None:
-                continue
-            if event.target == container or (event.kind == "delete" and isinstance(event.target, Subscript)):
-                return False
-        text = render(container, self.file, 200)
-        return not any(
-            (call := self.file.calls[other]).scope == self.scope
-            and isinstance(call.func, Attribute)
-            and self._inside(call.region)
-            and render(call.func.value, self.file, 200) == text
-            for name in _REMOVING
-            for other in self.file.facts.called.get(name, ())
-        )
-
-    def _bounded(self, region: int) -> bool:
-        """Whether a comparison of the body may end the loop by count, or keeps some batches only."""
-        counting = self._counters()
-        for index, entry in enumerate(self.file.facts.regions):
-            if entry.kind != "if" or entry.expr is None or not self._inside(entry.parent):
-                continue
-            for part in walk(entry.expr, self.file):
-                if not isinstance(part, Compare):
-                    continue
-                if self.file.encloses(index, region):
-                    return True
-                operands = [part.left, *(right for _, right in part.comparisons)]
-                if any(op in _BOUNDS for op, _ in part.comparisons) and any(
-                    self._counts(one, counting) for one in operands
-                ):
-                    return True
-        return False
-
     def _counters(self) -> set[str]:
         """Names that count turns of the loop: of `enumerate`, and those that the body adds to."""
-        found = {
-            event.target.id
-            for event in self.file.scopes[self.scope].events
-            if event.target is not None
-            and isinstance(event.target, Name)
-            and isinstance(event.detail, Operator)
-            and self._inside(event.region)
-        }
+        found = super()._counters()
         target = self.event.target
         if isinstance(target, (Tuple, List)) and isinstance(target.elements[0], Name):
             found.add(target.elements[0].id)
         return found - self.parts - self.whole
-
-    def _counts(self, expr: Expr, counting: set[str]) -> bool:
-        """Whether an operand is a counter, or the length of a container that has a name of its own."""
-        if isinstance(expr, CallRef):
-            call = self.file.calls[expr.index]
-            return call.func == Name("len") and bool(call.args) and isinstance(call.args[0].value, Name)
-        return isinstance(expr, Name) and expr.id in counting
-
-    def _is_tensor(self, name: str) -> bool:
-        """Whether the function uses what a name holds as a tensor."""
-        if name in self.tensors:
-            return True
-        named = Name(name)
-        for index in self.file.calls_of(self.scope):
-            call = self.file.calls[index]
-            if (
-                isinstance(call.func, Attribute)
-                and call.func.value == named
-                and call.func.attr in _TENSOR_ONLY | {"to"}
-            ):
-                return True
-            if any(argument.value == named for argument in call.args) and self._is_torch(index):
-                return True
-        for event in self.file.scopes[self.scope].events:
-            for part in walk(event.value, self.file) if event.value is not None else ():
-                if isinstance(part, Attribute) and part.value == named and part.attr in _TENSOR_ONLY:
-                    return True
-        return False
-
-    def _joined(self, container: Expr) -> bool:
-        """Whether the function joins what a list holds by torch, which only tensors can be."""
-        return any(
-            last_name(self.file.calls[index].func) in _JOINING
-            and any(argument.value == container for argument in self.file.calls[index].args)
-            and self._is_torch(index)
-            for index in self.file.calls_of(self.scope)
-        )
-
-    def _is_torch(self, index: int) -> bool:
-        site = self.world.call_site(self.file, index, None)
-        for value in self.world.values.evaluate(self.file.calls[index].func, site):
-            of = value.of if isinstance(value, Instance) else value
-            if isinstance(of, External) and of.name.startswith("torch.") and not of.name.startswith("torch.utils"):
-                return True
-        return False

@@ -1,0 +1,358 @@
+"""Which names of a function hold the storage of a batch, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.nodes import (
+    Attribute,
+    BoolOp,
+    CallRef,
+    Compare,
+    Constant,
+    Dict,
+    IfExp,
+    List,
+    Name,
+    Slice,
+    Subscript,
+    Tuple,
+)
+from dllint.facts.schema import Call, Event, Expr, Operator
+from dllint.inference.values import Const, Display, External, Frame, Instance, Site
+from dllint.libraries.facets import HOLDS
+from dllint.libraries.index import ATTRIBUTES, FUNCTIONS, METHODS, canonical
+from dllint.linking.conditions import render
+from dllint.linking.expressions import walk
+from dllint.linking.source import SourceFile, last_name
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+_TENSOR_ONLY = frozenset(
+    {*METHODS, *ATTRIBUTES, "size", "shape", "dtype", "device", "dim", "ndim", "cuda", "numel", "nelement", "is_cuda"}
+) - {"data", "copy", "real", "imag", "split", "index_select", "sort", "max", "min", "sum", "repeat", "to"}
+"""Attributes that only tensors have."""
+JOINING = frozenset({"cat", "concat", "stack", "hstack", "vstack"})
+_BOUNDS = frozenset({"<", ">", "<=", ">="})
+_REMOVING = frozenset({"clear", "pop", "popleft", "popitem"})
+
+
+class Kept(NamedTuple):
+    """A statement that puts something of a batch into a container.
+
+    Attributes:
+        how: "append" or "extend".
+        expr: what is put there; `value_span` is its place.
+    """
+
+    container: Expr
+    how: str
+    expr: Expr
+    value_span: Span
+    span: Span
+    statement: Span
+    region: int
+
+
+class Body:
+    """The body of a loop over batches, or of a function that is given a batch, followed statement by statement.
+
+    Attributes:
+        region: of the loop; None for the whole function.
+        whole: names of batches; `parts` those of parts of one.
+        tensors: names of parts that are surely tensors.
+        on_cpu: whether something was moved to a device that is the CPU unless an option says otherwise.
+    """
+
+    def __init__(
+        self, world: World, file: SourceFile, scope: int, region: int | None = None, frame: Frame | None = None
+    ) -> None:
+        self.world = world
+        self.file = file
+        self.scope = scope
+        self.region = region
+        self.frame = frame
+        self.whole: set[str] = set()
+        self.parts: set[str] = set()
+        self.tensors: set[str] = set()
+        self.on_cpu = False
+
+    def statements(self) -> Iterator[Event]:
+        """The statements in source order; what each assigns is known once it was passed."""
+        for event in self.file.scopes[self.scope].events:
+            if self.inside(event.region):
+                yield event
+                self._follow(event)
+
+    def kept(self, event: Event) -> Iterator[Kept]:
+        """What a statement keeps of the batch: `rows.append(x)`, `rows += [x]`."""
+        added = event.value if event.detail == Operator("+") else None
+        if event.target is not None and isinstance(added, List):
+            for one in added.elements if event.value_span is not None else ():
+                if self.holds(one) and event.value_span is not None:
+                    yield Kept(event.target, "+=", one, event.value_span, event.span, event.span, event.region)
+        for name in ("append", "extend"):
+            for index in self.file.facts.called.get(name, ()):
+                call = self.file.calls[index]
+                if call.scope != self.scope or call.statement != event.span or not self.inside(call.region):
+                    continue
+                if not isinstance(call.func, Attribute) or len(call.args) != 1:
+                    continue
+                argument = call.args[0]
+                if self.holds(argument.value):
+                    places = (argument.value_span, call.span, call.statement, call.region)
+                    yield Kept(call.func.value, name, argument.value, *places)
+
+    def inside(self, region: int) -> bool:
+        if self.region is None:
+            return True
+        return self.file.encloses(self.region, region) and region != 0
+
+    def is_unclear(self, kept: Kept) -> bool:
+        """Whether what is kept may be no tensor: a part of the batch of which nothing says so."""
+        if isinstance(kept.expr, Name):
+            unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
+        else:
+            unclear = isinstance(kept.expr, Attribute) and kept.expr.attr not in ATTRIBUTES
+        return unclear and not self._joined(kept.container)
+
+    def _follow(self, event: Event) -> None:
+        """What an assignment of the body changes about the names."""
+        if event.kind != "assign" or event.target is None or event.value is None:
+            return
+        if isinstance(event.target, Name):
+            held = event.detail is None and self.holds(event.value)
+            whole = self._is_whole(event.value)
+            self._forget(event.target.id)
+            if held:
+                (self.whole if whole else self.parts).add(event.target.id)
+                if (
+                    isinstance(event.value, CallRef)
+                    and last_name(self.file.calls[event.value.index].func) in _TENSOR_ONLY
+                ):
+                    self.tensors.add(event.target.id)
+        elif isinstance(event.target, (Tuple, List)):
+            held = self.holds(event.value) and not isinstance(event.value, (Tuple, List))
+            for position, part in enumerate(event.target.elements):
+                if not isinstance(part, Name):
+                    continue
+                own = held
+                if isinstance(event.value, (Tuple, List)) and len(event.value.elements) == len(event.target.elements):
+                    own = self.holds(event.value.elements[position])
+                self._forget(part.id)
+                if own:
+                    self.parts.add(part.id)
+
+    def _is_whole(self, expr: Expr) -> bool:
+        """Whether an expression is a batch as it came: `batch.to(device)` gives the same one too."""
+        if isinstance(expr, CallRef):
+            func = self.file.calls[expr.index].func
+            return isinstance(func, Attribute) and func.attr in ("to", "cpu") and self._is_whole(func.value)
+        return isinstance(expr, Name) and expr.id in self.whole
+
+    def _forget(self, name: str) -> None:
+        self.whole.discard(name)
+        self.parts.discard(name)
+
+    def holds(self, expr: Expr) -> bool:
+        """Whether the value of an expression surely holds a storage of the batch, or all that the batch is."""
+        match expr:
+            case Name(name):
+                return name in self.whole or name in self.parts
+            case Attribute(Name(name), attr) if name in self.whole and attr not in _TENSOR_ONLY:
+                # `batch.y`: a field of a batch of graphs, for example.
+                return not attr.startswith(("num_", "batch_", "n_"))
+            case Attribute(value, attr):
+                return attr in ATTRIBUTES and self.holds(value)
+            case Subscript(value, key):
+                plain = isinstance(key, Slice) or (isinstance(key, Constant) and key.value is not None)
+                return plain and self.holds(value)
+            case Tuple(elements) | List(elements):
+                return any(self.holds(part) for part in elements)
+            case Dict(items):
+                return any(self.holds(part) for _, part in items)
+            case CallRef(index):
+                return self._call_holds(index)
+        return False
+
+    def _call_holds(self, index: int) -> bool:
+        call = self.file.calls[index]
+        copying = self.world.settings.copying_calls
+        if isinstance(call.func, Attribute) and self.holds(call.func.value):
+            operation = METHODS.get(call.func.attr)
+            if operation is None or operation.effect != HOLDS or operation.unless == "type":
+                return False
+            if operation.unless == "arguments":
+                return all(
+                    argument.keyword in (None, "device") and self._is_cpu(argument.value, index)
+                    for argument in call.args
+                )
+            return True
+        if not call.args or not self.holds(call.args[0].value):
+            return False
+        for value in self.world.values.evaluate(call.func, self.world.call_site(self.file, index, self.frame)):
+            if isinstance(value, External) and value.name not in copying:
+                function = FUNCTIONS.get(canonical(value.name))
+                return function is not None and function.effect == HOLDS
+        return False
+
+    def _is_cpu(self, device: Expr, index: int) -> bool:
+        """Whether a device is the CPU, or the CPU unless an option of the command line says otherwise."""
+        if device == Constant("cpu"):
+            return True
+        site = self.world.call_site(self.file, index, self.frame)
+        for value in self.world.values.evaluate(device, site):
+            if isinstance(value, Const) and value.value == "cpu":
+                self.on_cpu = True
+            elif isinstance(value, Instance) and value.of == External("torch.device") and value.file is not None:
+                call = value.file.calls[value.call]
+                plain = [one.value for one in call.args] == [Constant("cpu")]
+                self.on_cpu |= plain and not _asks_for_cuda(value.file, call)
+        return self.on_cpu
+
+    def collects(self, container: Expr, region: int, span: Span) -> bool:
+        """Whether the container is a list that lives longer than a turn of the loop and only grows in it."""
+        if not isinstance(container, (Name, Attribute, Subscript)):
+            return False
+        site = Site(self.file, self.scope, region, (span.line, span.column), self.frame)
+        values = [value for value in self.world.values.evaluate(container, site) if not isinstance(value, Const)]
+        if not values or not all(isinstance(value, Display) and value.kind == "list" for value in values):
+            return False
+        if self.region is None and not self._is_older(container):
+            return False
+        for event in self.file.scopes[self.scope].events:
+            if not self.inside(event.region) or event.target is None:
+                continue
+            if (event.target == container and not isinstance(event.detail, Operator)) or (
+                event.kind == "delete" and isinstance(event.target, Subscript)
+            ):
+                return False
+        text = render(container, self.file, 200)
+        return not any(
+            (call := self.file.calls[other]).scope == self.scope
+            and isinstance(call.func, Attribute)
+            and self.inside(call.region)
+            and render(call.func.value, self.file, 200) == text
+            for name in _REMOVING
+            for other in self.file.facts.called.get(name, ())
+        )
+
+    def _is_older(self, container: Expr) -> bool:
+        """Whether a container of a function is there before it is called."""
+        while isinstance(container, (Attribute, Subscript)):
+            container = container.value
+        params = self.file.scopes[self.scope].params
+        return isinstance(container, Name) and any(one.name == container.id for one in params)
+
+    def bounded(self, region: int) -> bool:
+        """Whether a comparison of the body may end the loop by count, or keeps some batches only."""
+        counting = self._counters()
+        for index, entry in enumerate(self.file.facts.regions):
+            if entry.kind != "if" or entry.expr is None or not self._within(index, entry.parent):
+                continue
+            for part in walk(entry.expr, self.file):
+                if not isinstance(part, Compare):
+                    continue
+                if self.file.encloses(index, region):
+                    if _leaves_out_one(entry.expr, entry.holds):
+                        continue
+                    return True
+                operands = [part.left, *(right for _, right in part.comparisons)]
+                if any(op in _BOUNDS for op, _ in part.comparisons) and any(
+                    self._counts(one, counting) for one in operands
+                ):
+                    return True
+        return False
+
+    def _within(self, region: int, parent: int) -> bool:
+        """Whether an `if` stands in the body."""
+        if self.region is None:
+            return self.file.scopes[self.scope].region != region and any(
+                event.region == region for event in self.file.scopes[self.scope].events
+            )
+        return self.inside(parent)
+
+    def _counters(self) -> set[str]:
+        """Names that count turns of the loop: of `enumerate`, and those that the body adds to."""
+        found = {
+            event.target.id
+            for event in self.file.scopes[self.scope].events
+            if event.target is not None
+            and isinstance(event.target, Name)
+            and isinstance(event.detail, Operator)
+            and self.inside(event.region)
+        }
+        return found - self.parts - self.whole
+
+    def _counts(self, expr: Expr, counting: set[str]) -> bool:
+        """Whether an operand is a counter, or the length of a container that has a name of its own."""
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
+            return call.func == Name("len") and bool(call.args) and isinstance(call.args[0].value, Name)
+        return isinstance(expr, Name) and expr.id in counting
+
+    def is_tensor(self, name: str) -> bool:
+        """Whether the function uses what a name holds as a tensor."""
+        if name in self.tensors:
+            return True
+        named = Name(name)
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            if (
+                isinstance(call.func, Attribute)
+                and call.func.value == named
+                and call.func.attr in _TENSOR_ONLY | {"to"}
+            ):
+                return True
+            if any(argument.value == named for argument in call.args) and self._is_torch(index):
+                return True
+        for event in self.file.scopes[self.scope].events:
+            for part in walk(event.value, self.file) if event.value is not None else ():
+                if isinstance(part, Attribute) and part.value == named and part.attr in _TENSOR_ONLY:
+                    return True
+        return False
+
+    def _joined(self, container: Expr) -> bool:
+        """Whether the function joins what a list holds by torch, which only tensors can be; for an attribute, whether
+        any method of its class does."""
+        owner = self.file.method_of(self.scope) if isinstance(container, Attribute) else None
+        return any(
+            any(argument.value == container for argument in call.args) and self._is_torch(index)
+            for name in JOINING
+            for index in self.file.facts.called.get(name, ())
+            if (call := self.file.calls[index]).scope == self.scope
+            or (owner is not None and self.file.method_of(call.scope) == owner)
+        )
+
+    def _is_torch(self, index: int) -> bool:
+        site = self.world.call_site(self.file, index, None)
+        for value in self.world.values.evaluate(self.file.calls[index].func, site):
+            of = value.of if isinstance(value, Instance) else value
+            if isinstance(of, External) and of.name.startswith("torch.") and not of.name.startswith("torch.utils"):
+                return True
+        return False
+
+
+def _asks_for_cuda(file: SourceFile, call: Call) -> bool:
+    """Whether a device is made only where CUDA is not available, or by an expression that chooses."""
+    tests = [file.facts.regions[one].expr for one in file.regions(call.region)]
+    written = [event.value for event in file.scopes[call.scope].events if event.span == call.statement]
+    if any(isinstance(part, IfExp) for expr in written if expr is not None for part in walk(expr, file)):
+        return True
+    return any(
+        isinstance(part, CallRef) and last_name(file.calls[part.index].func) == "is_available"
+        for expr in tests
+        if expr is not None
+        for part in walk(expr, file)
+    )
+
+
+def _leaves_out_one(test: Expr, holds: bool) -> bool:
+    """Whether a branch runs for all but one value: where `x.shape[0] == 1` is false, or `x is not None`."""
+    parts = test.values if isinstance(test, BoolOp) else (test,)
+    compared = [op for part in parts if isinstance(part, Compare) for op, _ in part.comparisons]
+    wanted = ("!=", "is not") if holds else ("==", "is")
+    return len(compared) == len(parts) and all(op in wanted for op in compared)
