@@ -45,6 +45,9 @@ def holding(init: str, item: str, more: str = "") -> str:
 
 
 FOUND: dict[str, str] = {
+    "items that are loaded once": dataset(
+        "if index not in self.cache:\n    self.cache.append(np.load(self.paths[index]))  # DLL304",
+    ).replace("self.cache = {}", "self.cache = []"),
     "of an object inside": holding("self.reader = Reader()", "return self.reader.get(str(index))"),
     "of an object inside, by a field of a record": holding(
         "self.reader = Reader()", "row = self.paths[index]\nreturn self.reader.get(row['path'].replace('.wav', '.npy'))"
@@ -112,6 +115,9 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "names that are noted once": dataset(
+        "for name in self.paths[index].names:\n    if name not in self.cache:\n        self.cache.append(name)",
+    ).replace("self.cache = {}", "self.cache = []"),
     "of an object that is new for each item": holding("self.reader = Reader()", "return Reader().get(index)"),
     "of an object inside, emptied from outside": holding(
         "self.reader = Reader()",

@@ -37,8 +37,8 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
         '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"]',
         "[]",
         (
-            "Files (patterns as in .gitignore) whose findings get the next lower severity, and whose fixes are only shown; "
-            "so do findings that only a launcher in these files brings about."
+            "Files (patterns as in .gitignore) whose findings get the next lower severity, and whose fixes are only "
+            "shown; so do findings that only a launcher in these files brings about."
         ),
     ),
     "exclude": (

@@ -158,8 +158,18 @@ class Caches:
             if call.func.attr == "setdefault" and len(call.args) == 2:
                 content: Expr = call.args[1].value
                 yield _Addition(held, call.args[0].value, content, call.region, call.span, call.statement)
+            elif self._notes_once(run, container, call.args[0].value, call.region):
+                continue
             elif (call.func.attr in ("append", "extend") or key is not None) and run.run.entry == "__getitem__":
                 yield _Addition(held, key, call.args[0].value, call.region, call.span, call.statement)
+
+    @staticmethod
+    def _notes_once(run: ItemRun, container: Expr, content: Expr, region: int) -> bool:
+        """Whether a list only takes what it does not have yet: `if name not in names: names.append(name)` remembers
+        names, and spares no work."""
+        missing = Compare(content, (("not in", container),))
+        regions = (run.file.facts.regions[index] for index in run.file.regions(region))
+        return any(entry.kind == "if" and entry.holds and entry.expr == missing for entry in regions)
 
     def _variable(self, run: ItemRun, expr: Expr, own: Set[int], depth: int = 0) -> _Variable | None:
         """The variable that an expression of a function stands for, by way of local names and parameters too."""
