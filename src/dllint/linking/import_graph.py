@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from dllint.facts.nodes import BinOp, Constant, FString
 from dllint.linking.conditions import main_guards
 from dllint.linking.source import SourceFile
 from dllint.modules import ModuleIndex
+
+_IMPORTING = ("import_module", "__import__")
 
 
 class ImportGraph:
@@ -33,8 +36,27 @@ class ImportGraph:
                 if name and name != "*":
                     inner = f"{module}.{name}" if module else name
                     reached.update(dict.fromkeys(self._index.resolve(path, inner, level)))
+            for name in self._named(file) if file is not None else ():
+                # `import_module(f"models.{kind}")` can give any module of the package.
+                modules = self._index.beginning(path, name) if name.endswith(".") else {}
+                reached.update(dict.fromkeys(one for paths in modules.values() for one in paths))
+                reached.update(dict.fromkeys(self._index.resolve(path, name.strip("."))))
             found = self._imports[path] = list(reached)
         return found
+
+    @staticmethod
+    def _named(file: SourceFile) -> Iterator[str]:
+        """The modules that calls import by a name that is written out, or by one whose beginning is: "models."."""
+        for function in _IMPORTING:
+            for index in file.facts.called.get(function, ()):
+                args = file.calls[index].args
+                name = args[0].value if args and args[0].keyword is None else None
+                if isinstance(name, (FString, BinOp)):
+                    first = name.values[0] if isinstance(name, FString) else name.left
+                    if isinstance(first, Constant) and isinstance(first.value, str) and "." in first.value:
+                        yield first.value.rpartition(".")[0] + "."
+                elif isinstance(name, Constant) and isinstance(name.value, str):
+                    yield name.value
 
     def import_closure(self, paths: Iterable[str]) -> set[str]:
         """The files and all that they import, directly or not."""
@@ -145,7 +167,7 @@ class ImportGraph:
         """Whether a file, or one that it imports, imports modules by their names."""
         if self._loading_by_name is None:
             importing = self._importers()
-            named = ("import_module", "__import__", "instantiate")
+            named = (*_IMPORTING, "instantiate")
             todo = [path for path, file in self._files.items() if any(file.facts.called.get(name) for name in named)]
             self._loading_by_name = set()
             while todo:
