@@ -16,7 +16,9 @@ from dllint.libraries.pickling import Mode, Refusal
 from dllint.screen import Words
 
 Harm = Literal["error", "warning", "info", ""]
-ReaderKind = Literal["records", "lines", "opaque", "handle", "text", "table", "frame", "rows", "hub", "columns"]
+ReaderKind = Literal[
+    "records", "lines", "opaque", "handle", "text", "table", "frame", "rows", "hub", "columns", "column"
+]
 """What a call gives: nested Python objects ("records"), strings ("lines"), whatever was pickled ("opaque"), an open
 file ("handle"), all of its text as one string ("text"), an object that holds records and gives them by methods
 ("table"), a pandas table, a part or a column of one ("frame"), or its rows as Python objects ("rows")."""

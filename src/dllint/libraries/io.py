@@ -6,7 +6,7 @@ of one handle that the parent had opened, on Linux 6.18 with CPython 3.11.7, Ope
 """
 
 from dllint.libraries.facets import FileOpener, Library, Opener, When
-from dllint.libraries.pickling import Mode
+from dllint.libraries.pickling import Mode, Refusal, stream
 
 OPEN_FILE = Mode(1)
 # fork(2), Linux man-pages: the child's descriptors refer to the same open file descriptions and share their offset
@@ -27,6 +27,8 @@ PATH_FUNCTIONS = frozenset(
 """Functions of `os` and `os.path` by their last name that take a path and open nothing."""
 
 LIBRARY = Library(
+    # CPython 3.14, `Lib/wave.py`: reads a file that it opens by `builtins.open`
+    openers={"wave.open": (READABLE_FILE,)},
     files={
         "io.open": FileOpener(OPEN_FILE, READABLE_FILE, lines=True),
         "codecs.open": FileOpener(None, READABLE_FILE, lines=True),
@@ -39,6 +41,7 @@ LIBRARY = Library(
         "tempfile.NamedTemporaryFile": _TEMPORARY,
     },
     readers={"pathlib.Path().read_text": "text"},
+    refusals={"wave.open": Refusal("an open sound file", stream("BufferedReader"))},
     path_functions=frozenset({"join", "Path", "exists", "isfile", "joinpath"}),
     of_the_process=frozenset({"os.environ.get", "os.getenv"}),
     unsplit_packages=frozenset({"io", "os", "glob", "pathlib", "linecache", "codecs"}),

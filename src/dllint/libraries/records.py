@@ -1,7 +1,7 @@
 """The results of calls that turn a file into Python objects (`json.load`, `csv.reader`).
 
 Sources: the documentation of the json, pickle, csv, io and pathlib modules of CPython 3.14, of PyYAML 6.0, orjson 3.10,
-ujson 5.10, joblib 1.4, mmengine 0.10, jsonlines 4.0, pandas 2.2, pyarrow 19, polars 2.1 and pycocotools 2.0.
+ujson 5.10, joblib 1.4, mmengine 0.10, jsonlines 4.0, pandas 2.2, pyarrow 19, polars 2.1, lxml 5 and pycocotools 2.0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ ROWS = "rows"
 HUB = "hub"
 COLUMNS = "columns"
 """A table of pyarrow or polars, whose rows become Python objects where they are asked for as such."""
+COLUMN = "column"
+"""The values of one column, as Python objects: strings, or numbers."""
 
 _STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
 SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
@@ -59,9 +61,14 @@ OF_TABLES = TABLE_ROWS | _OF_TABLE
 _OF_HUB = frozenset({"shuffle", "select", "filter", "map", "with_format", "sort", "shard", "rename_column"})
 """Methods of datasets of the hub that give another one."""
 
+_OF_TREE = frozenset(
+    {"getroot", "find", "findall", "findtext", "iter", "iterfind", "xpath", "text", "attrib", "getElementsByTagName"}
+)
+"""Methods and attributes of a parsed XML document that give a part of it."""
+
 _KEEPING: dict[str, frozenset[str]] = {
     TEXT: OF_STRING,
-    RECORDS: SAME_COLLECTION,
+    RECORDS: SAME_COLLECTION | _OF_TREE,
     OPAQUE: SAME_COLLECTION,
     ROWS: SAME_COLLECTION,
 }
@@ -113,8 +120,8 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
         elif kind == FRAME:
             if method in FRAME_ROWS:
                 kind, level = ROWS, FRAME_ROWS[method]
-            elif method in ("tolist", "to_list") and whole:
-                kind = ROWS
+            elif method in ("tolist", "to_list"):
+                kind = ROWS if whole else COLUMN
             elif method not in FRAME_KEEPING:
                 return None
         elif kind == HANDLE and method in ("readlines", "readline", "read"):
@@ -123,7 +130,7 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
             kind, level = LINES, 0
         elif method in _KEEPING.get(kind, frozenset()) or (level and method in OF_STRING | SPLITTING):
             continue
-        elif kind in (RECORDS, OPAQUE, ROWS) and method in ("get", "pop"):
+        elif kind in (RECORDS, OPAQUE, ROWS, COLUMN) and method in ("get", "pop"):
             level += 1
         else:
             return None

@@ -9,6 +9,7 @@ LIBRARY = Library(
     readers={
         **{f"{name}.{load}": "records" for name in ("ujson", "simplejson", "rapidjson") for load in ("load", "loads")},
         **dict.fromkeys(("orjson.loads", "jsonlines.open"), "records"),
+        "lxml.etree.parse": "records",
         **dict.fromkeys(("yaml.load", "yaml.safe_load", "yaml.full_load"), "records"),
         **dict.fromkeys(("dill.load", "joblib.load"), "opaque"),
     },

@@ -25,6 +25,7 @@ LIBRARY = Library(
     readers={
         "json.load": "records",
         "json.loads": "records",
+        **dict.fromkeys(("xml.etree.ElementTree.parse", "xml.dom.minidom.parse"), "records"),
         "csv.reader": "records",
         "csv.DictReader": "records",
         **dict.fromkeys(("pickle.load", "pickle.loads", "_pickle.load", "cPickle.load"), "opaque"),

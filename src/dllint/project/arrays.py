@@ -26,6 +26,7 @@ from dllint.inference.all_entries import inside
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     COLUMN,
+    UNKNOWN,
     Const,
     Display,
     External,
@@ -110,7 +111,20 @@ class Arrays:
                 found = self.computed(expr, site)
                 if found is not None and found.source == "file":
                     return found
+            copied = self._copied(one) if isinstance(one, Mapping) else ()
+            for part in copied:
+                if (found := self.array(part)) is not None and found.source == "file":
+                    return found
         return None
+
+    def _copied(self, value: Mapping) -> Values:
+        """The values of the dict, or of the archive of arrays, that `dict(np.load(path))` copies."""
+        expr, site = value.written.expr, value.written.site
+        if not isinstance(expr, CallRef):
+            return ()
+        actuals = self.world.actuals(site.file, expr.index, site.frame)
+        given = (one for actual in actuals.positional[:1] for one in self.world.values.passed(actual))
+        return tuple(part for one in given for part in self.world.values.item_of(one, UNKNOWN))
 
     def computed(self, expr: Expr, site: Site, depth: int = 0) -> Array | None:
         """The array that the value of an expression is, or is worked out of element by element. Its size is known of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.builtin_functions import OF_STRING
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import AROUND_ITERABLES, PATH_CONSUMERS, POSITIONS
 from dllint.linking.expressions import walk, without_calls
 from dllint.linking.source import SourceFile, last_name
@@ -26,6 +26,11 @@ _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "for
 
 _OF_TEXTS = _CONVERSIONS | OF_STRING
 """The same for what is made of a field of a record."""
+
+_NUMERIC = frozenset(
+    {"int", "float", "bool", "len", "str", "print", "append", "isinstance", "one_hot", "range", "round"}
+)
+"""Last names of functions that tell nothing of a text, or take numbers."""
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
 """Last names of functions of random, numpy and torch that draw one whole number, or one of a list of them."""
@@ -458,6 +463,24 @@ class ItemCode:
             for expr in run.expressions
         )
 
+    def taken_as_text(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers treat `self.attr[index]` as a string: by its methods, or as what a function is given that
+        makes no number or tensor of it."""
+        for run, items in self.items(value, attr, holder):
+            names = self._named_items(run, items)
+            for index in run.file.calls_of(run.scope):
+                call = run.file.calls[index]
+
+                def meant(expr: Expr, items: list[Expr] = items, names: set[str] = names) -> bool:
+                    return expr in items or (isinstance(expr, Name) and expr.id in names)
+
+                if isinstance(call.func, Attribute) and meant(call.func.value):
+                    if call.func.attr in OF_STRING | SPLITTING:
+                        return True
+                elif any(meant(argument.value) for argument in call.args) and not _makes_numbers(call.func):
+                    return True
+        return False
+
     def _named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
         """Local names for the items of an attribute and for their parts."""
         names: set[str] = set()
@@ -493,6 +516,15 @@ class ItemCode:
                 if joined:
                     return True
         return False
+
+
+def _makes_numbers(func: Expr) -> bool:
+    """Whether a function makes numbers or tensors of what it is given, as far as its name says."""
+    if last_name(func) in _NUMERIC:
+        return True
+    while isinstance(func, Attribute):
+        func = func.value
+    return isinstance(func, Name) and func.id in ("torch", "np", "numpy", "F")
 
 
 def _named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:

@@ -36,6 +36,7 @@ from dllint.inference.values import (
     Function,
     Instance,
     Mapping,
+    Pattern,
     Site,
     Unknown,
     Value,
@@ -44,6 +45,7 @@ from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
 from dllint.libraries.index import HANDING_ON, READERS, canonical
 from dllint.libraries.pandas import AGGREGATING, FRAME_LISTS
 from dllint.libraries.records import (
+    COLUMN,
     COLUMNS,
     FRAME,
     HANDLE,
@@ -218,10 +220,43 @@ class Records:
                 if held is not None:
                     return held
             elif looped:
-                reading = self._object(change.value, where, 0)
+                reading = self._object(change.value, where, 0) or self._for_each_record(change.value, where)
                 if reading is not None:
                     return Held(reading, None)
         return None
+
+    def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
+        """The reading that a loop goes through which adds a new tuple, list or dict for each record, whatever is in it:
+        `triples.append((entities[head], tail))`."""
+        if isinstance(expr, Comprehension):
+            plain = expr.kind != "generator" and self._plain(List((expr.element,)), _inside(expr, site))
+        else:
+            plain = isinstance(expr, (Tuple, List, Dict)) and self._plain(expr, site)
+        if not plain:
+            return None
+        for region in loops(site.file, site.region):
+            entry = site.file.facts.regions[region]
+            if entry.kind != "for" or entry.expr is None:
+                continue
+            around = site._replace(region=entry.parent, at=(entry.span.line, entry.span.column))
+            found = self.trace(entry.expr, around) or self._of_container(entry.expr, around)
+            if found is not None and found.kind in (LINES, RECORDS, ROWS, HANDLE):
+                return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+        return None
+
+    def _plain(self, expr: Tuple | List | Dict, site: Site) -> bool:
+        """Whether nothing in a tuple, list or dict is surely an array or a path."""
+        parts = [one for _, one in expr.items] if isinstance(expr, Dict) else expr.children()
+        for part in parts:
+            if isinstance(part, (Tuple, List, Dict)):
+                if not self._plain(part, site):
+                    return False
+                continue
+            for value in self.world.values.evaluate(part, site):
+                name = value.of.name if isinstance(value, Instance) and isinstance(value.of, External) else ""
+                if isinstance(value, Pattern) or name.startswith(("torch.", "numpy.", "os.path.", "pathlib.", "PIL.")):
+                    return False
+        return True
 
     def _filled_inside(self, value: Display | Mapping, expr: Expr, site: Site, depth: int) -> Held | None:
         """What fills a container of the program that is another one's element, or is added to it."""
@@ -274,7 +309,7 @@ class Records:
             for change in islice(self.datasets.filling(value), limits.CHANGES.most):
                 if change.value is not None and change.kind in ("set", "add", "default"):
                     where = self.world.mappings.changed_at(change, value)
-                    found = self._object(change.value, where, depth + 1)
+                    found = self._object(change.value, where, depth + 1) or self._for_each_record(change.value, where)
                     if found is not None:
                         return found
         return None
@@ -308,7 +343,7 @@ class Records:
     def _find(self, expr: Expr, site: Site) -> Reading | None:
         match expr:
             case Element():
-                return self._element(self.trace(expr.value, site))
+                return self._element(self.trace(expr.value, site) or self._of_container(expr.value, site, Display))
             case Entered():
                 return self.trace(expr.value, site)
             case Attribute():
@@ -359,7 +394,7 @@ class Records:
             if base.kind == TEXT and last in SPLITTING:
                 return replace(base, kind=LINES)
             if last in FRAME_LISTS and base.kind == FRAME:
-                return replace(base, kind=ROWS, level=0)
+                return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
             if last in SAME_COLLECTION and base.kind != LINES:
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
             return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
@@ -369,9 +404,8 @@ class Records:
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
                 found = self.trace(one, site) or self._of_container(one, site, Display)
-                column = last == "zip" or _is_column(one)
-                if found is not None and column and found.kind == FRAME:
-                    return replace(found, kind=ROWS, level=0)
+                if found is not None and found.kind == FRAME and (last == "zip" or _is_column(one)):
+                    return replace(found, kind=ROWS if last == "zip" else COLUMN, level=0)
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
             return None

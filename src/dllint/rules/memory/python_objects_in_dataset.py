@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.memory_trend import grows
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Instance
-from dllint.libraries.records import LINES, OPAQUE, ROWS, TABLE
+from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
 from dllint.project.arrays import mib
 from dllint.project.datasets import Keeping
@@ -76,6 +76,8 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
             continue
         if reading is not None and _makes_paths(project, value, kept.attr, reading.kind, holder):
             continue
+        if reading is not None and reading.kind == COLUMN and not code.taken_as_text(value, kept.attr, holder):
+            continue
         opaque = reading is not None and reading.kind == OPAQUE and not reading.seen
         if opaque and not (code.has_fields(value, kept.attr, holder) or code.drawn(value, kept.attr, holder)):
             continue
@@ -87,7 +89,7 @@ def _makes_paths(project: Project, value: Instance, attr: str, kind: str, holder
     code = project.item_code
     if kind == LINES and code.used_as_path(value, attr, holder):
         return True
-    return kind in (LINES, ROWS) and lists_paths(project.world, code, value, attr, holder)
+    return kind in (LINES, ROWS, COLUMN) and lists_paths(project.world, code, value, attr, holder)
 
 
 def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
