@@ -28,7 +28,7 @@ from dllint.linking.assignments import Store
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.handles import Handles
-from dllint.project.item_code import ItemRun
+from dllint.project.item_run import ItemRun
 from dllint.span import Span
 
 if TYPE_CHECKING:

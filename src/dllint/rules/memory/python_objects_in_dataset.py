@@ -14,8 +14,9 @@ from dllint.project.arrays import mib
 from dllint.project.datasets import Keeping
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
-from dllint.rules.memory.objects_from_files import Held, Records
+from dllint.rules.memory.objects_from_files import Records
 from dllint.rules.memory.path_lists import lists_paths
+from dllint.rules.memory.readings import Held
 
 if TYPE_CHECKING:
     from dllint.evidence.loader_runs import LoaderRun

@@ -14,7 +14,7 @@ from dllint.libraries.index import ATTRIBUTES, METHODS, canonical
 from dllint.linking.expressions import walk
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.arrays import Array
-from dllint.project.item_code import ItemRun
+from dllint.project.item_run import ItemRun
 from dllint.project.loaders import Loader
 from dllint.span import Span
 

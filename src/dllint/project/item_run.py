@@ -1,0 +1,250 @@
+"""A function that workers run for an item, and which of its names depend on the index of the item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
+from dllint.facts.schema import Event, Expr
+from dllint.libraries.builtin_functions import OF_STRING
+from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
+from dllint.linking.expressions import without_calls
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.project.worker_code import WorkerRun
+
+_CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
+"""Last names of calls whose result still identifies the item when an argument or the receiver does."""
+
+_OF_TEXTS = _CONVERSIONS | OF_STRING
+"""The same for what is made of a field of a record."""
+
+_DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
+"""Last names of functions of random, numpy and torch that draw one whole number, or one of a list of them."""
+
+
+class ItemRun:
+    """A method of a dataset that its workers run.
+
+    Attributes:
+        receiver: the name of `self`.
+        given: parameters that hold the index of an item.
+        given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
+        handed: what the caller, a function that reading an item runs too, gives for each parameter.
+        index: names that hold the index of an item, or what a list of keys holds under it.
+        fields: the same with the fields of records among them (`path, label = self.samples[index]`).
+    """
+
+    def __init__(
+        self,
+        run: WorkerRun,
+        receiver: str,
+        index: set[str],
+        parts: set[str],
+        handed: Mapping[str, tuple[ItemRun, Expr]] = MappingProxyType({}),
+    ) -> None:
+        self.run = run
+        self.file: SourceFile = run.file
+        self.scope = run.scope
+        self.receiver = receiver
+        self.events: list[Event] = run.file.scopes[run.scope].events
+        self.given = frozenset(index)
+        self.given_parts = frozenset(parts)
+        self.handed = handed
+
+    @cached_property
+    def index(self) -> set[str]:
+        return self._closed(set(self.given), fields=False)
+
+    @cached_property
+    def fields(self) -> set[str]:
+        return self._closed({*self.given, *self.given_parts}, fields=True)
+
+    def _closed(self, names: set[str], fields: bool) -> set[str]:
+        """The names with all that are assigned from them."""
+        known = set(names)
+        for _ in range(3):
+            before = len(known)
+            for event in self.events:
+                if event.target is None or event.value is None:
+                    continue
+                # An item may be asked for by several numbers, and a batch by a list of them.
+                parts = fields or self._is_given(event.value)
+                if event.kind == "assign":
+                    for name, value in named(event.target, event.value, parts):
+                        if self.derived(value, known, fields):
+                            known.add(name)
+                elif event.kind == "for" and self._is_given(event.value):
+                    known.update(name for name, _ in named(event.target, event.value, True))
+            if len(known) == before:
+                break
+        return known
+
+    @cached_property
+    def drawn(self) -> set[str]:
+        """Names that hold a random number, which picks an item."""
+        return self._closed(
+            {
+                event.target.id
+                for event in self.events
+                if event.kind == "assign"
+                and isinstance(event.target, Name)
+                and isinstance(event.value, CallRef)
+                and last_name(self.file.calls[event.value.index].func) in _DRAWS
+            },
+            fields=False,
+        )
+
+    def _is_given(self, expr: Expr) -> bool:
+        """Whether an expression is a parameter that holds an index, or goes through what one holds."""
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
+            return last_name(call.func) in AROUND_ITERABLES and any(self._is_given(one.value) for one in call.args)
+        return isinstance(expr, Name) and expr.id in self.given
+
+    def derived(self, expr: Expr, names: set[str], fields: bool = False) -> bool:
+        """Whether the value of an expression depends on the index of the item, given that `names` do."""
+        parts: Iterable[Expr] = ()
+        match expr:
+            case Name():
+                return expr.id in names
+            case Subscript():
+                parts = (expr.index, expr.value) if fields else (expr.index,)
+            case Attribute():
+                parts = (expr.value,) if fields else ()
+            case BinOp() | FString() | Tuple() | Slice():
+                parts = expr.children()
+            case IfExp():
+                parts = (expr.body, expr.orelse)
+            case CallRef() if last_name(self.file.calls[expr.index].func) in (_OF_TEXTS if fields else _CONVERSIONS):
+                call = self.file.calls[expr.index]
+                parts = [*call.func.children(), *(argument.value for argument in call.args)]
+            case CallRef() if fields and self._is_own_call(expr):
+                parts = [argument.value for argument in self.file.calls[expr.index].args]
+        return any(self.derived(part, names, fields) for part in parts)
+
+    def _is_own_call(self, expr: CallRef) -> bool:
+        """Whether a call is of a function by its name, or of a method of the same object: `self.path_of(index)`."""
+        func = self.file.calls[expr.index].func
+        if isinstance(func, Attribute):
+            return bool(self.receiver) and func.value == Name(self.receiver)
+        return isinstance(func, Name)
+
+    def direct(self, expr: Expr) -> bool:
+        """Whether an expression is the index itself, or a number worked out from it and constants."""
+        if isinstance(expr, BinOp):
+            sides = (expr.left, expr.right)
+            return any(map(self.direct, sides)) and all(
+                isinstance(part, (Constant, Attribute)) or self.direct(part) for part in sides
+            )
+        if isinstance(expr, CallRef):
+            call = self.file.calls[expr.index]
+            return call.func == Name("int") and len(call.args) == 1
+        return bool(isinstance(expr, Name) and expr.id in self.given)
+
+    @cached_property
+    def expressions(self) -> list[Expr]:
+        """Every expression of the method, inner ones too, each once."""
+        written = [expr for event in self.events for expr in (event.value, event.target) if expr is not None]
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            written += (call.func, *(argument.value for argument in call.args))
+        return [part for expr in written for part in without_calls(expr)]
+
+    def is_attribute(self, expr: Expr, attr: str) -> bool:
+        return (
+            isinstance(expr, Attribute)
+            and expr.attr == attr
+            and isinstance(expr.value, Name)
+            and expr.value.id == self.receiver
+        )
+
+    @cached_property
+    def reads_of_attributes(self) -> Counter[str]:
+        """How often the method mentions each attribute of its object ("records", and "store.records" for one of what it
+        holds), other than for its length."""
+        counted = Counter(map(self._of_object, self.expressions))
+        for index in self.file.calls_of(self.scope):
+            call = self.file.calls[index]
+            if call.func == Name("len"):
+                counted.subtract({self._of_object(argument.value) for argument in call.args})
+        return counted
+
+    def aliases(self, attrs: Set[str], known: Set[str] = frozenset()) -> set[str]:
+        """Local names for one of the attributes, or for what it holds under a key that says nothing of the item;
+        `known` are parameters that hold the same."""
+        found = set(known)
+        for _ in range(2):
+            before = len(found)
+            for event in self.events:
+                if event.value is None or event.target is None:
+                    continue
+                if event.kind == "assign" and isinstance(event.target, Name):
+                    if self.part_of(event.value, attrs, found):
+                        found.add(event.target.id)
+                elif event.kind == "for" and (part := self._gone_through(event.target, event.value)) is not None:
+                    target, container = part
+                    if self.part_of(container, attrs, found):
+                        found.add(target)
+            if len(found) == before:
+                break
+        return found
+
+    def _gone_through(self, target: Expr, iterable: Expr) -> tuple[str, Expr] | None:
+        """The name that a loop gives to what a dict holds under each key, and the dict."""
+        if not isinstance(iterable, CallRef):
+            return None
+        func = self.file.calls[iterable.index].func
+        if not isinstance(func, Attribute) or func.attr not in ("items", "values"):
+            return None
+        if func.attr == "items":
+            if not isinstance(target, (Tuple, List)) or len(target.elements) != 2:
+                return None
+            target = target.elements[1]
+        return (target.id, func.value) if isinstance(target, Name) else None
+
+    def part_of(self, expr: Expr, attrs: Set[str], aliases: Set[str]) -> bool:
+        """Whether an expression is one of the attributes, or what it holds under a key that says nothing of the
+        item."""
+        while isinstance(expr, Subscript) and not self.picks(expr.index):
+            expr = expr.value
+        if isinstance(expr, Name):
+            return expr.id in aliases
+        return isinstance(expr, Attribute) and self._of_object(expr) in attrs
+
+    def mentions(self, attrs: Set[str]) -> bool:
+        """Whether the method reads one of the attributes for more than its length."""
+        return any(self.reads_of_attributes[attr] > 0 for attr in attrs)
+
+    def picks(self, index: Expr) -> bool:
+        """Whether a subscript picks what belongs to an item: by its index, or by a slice between numbers of its own."""
+        if self.derived(index, self.index):
+            return True
+        return isinstance(index, Slice) and self.derived(index, self.fields, fields=True)
+
+    def _of_object(self, expr: Expr) -> str:
+        """The attribute of the method's object that an expression is, with the way to it; "" where it is none."""
+        names: list[str] = []
+        while isinstance(expr, Attribute):
+            names.append(expr.attr)
+            expr = expr.value
+        own = bool(self.receiver) and isinstance(expr, Name) and expr.id == self.receiver
+        return ".".join(reversed(names)) if own else ""
+
+
+def named(target: Expr, value: Expr, fields: bool) -> Iterator[tuple[str, Expr]]:
+    """The names that an assignment binds, each with the expression for it; `fields` counts unpacked parts too."""
+    if isinstance(target, Name):
+        yield target.id, value
+    elif isinstance(target, (Tuple, List)):
+        values = value.elements if isinstance(value, (Tuple, List)) else ()
+        for position, part in enumerate(target.elements):
+            if len(values) == len(target.elements):
+                yield from named(part, values[position], fields)
+            elif fields:
+                yield from named(part, value, fields)

@@ -1,0 +1,288 @@
+"""Where Python objects come from that a program reads from files: calls of readers, and what hands on their results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+from dllint.facts.nodes import (
+    Attribute,
+    BinOp,
+    CallRef,
+    Constant,
+    Element,
+    Entered,
+    IfExp,
+    List,
+    Name,
+    Slice,
+    Subscript,
+    Tuple,
+)
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.interface import Table
+from dllint.inference.origins import Origins, Step
+from dllint.inference.values import (
+    Display,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Site,
+    Unknown,
+    Value,
+)
+from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.index import READERS, canonical
+from dllint.libraries.pandas import AGGREGATING, FRAME_LISTS
+from dllint.libraries.records import (
+    COLUMN,
+    COLUMNS,
+    FRAME,
+    HANDLE,
+    HUB,
+    LINES,
+    OF_TABLES,
+    RECORDS,
+    ROWS,
+    SAME_COLLECTION,
+    SAME_OBJECTS,
+    TABLE_ROWS,
+    TEXT,
+    form,
+)
+from dllint.linking.conditions import render
+from dllint.linking.source import SourceFile, last_name
+from dllint.project import Project
+from dllint.span import Span
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A call whose result is Python objects.
+
+    Attributes:
+        kind: "records", "rows", "lines" or "opaque", or "handle", "text" and "frame" for what these are taken from.
+        level: 0 for all that was read, 1 for an item of it, and so on.
+        seen: whether the project goes through it as a sequence or dict, so that it is no array.
+    """
+
+    kind: str
+    level: int
+    file: SourceFile
+    call: int
+    seen: bool = False
+
+    @property
+    def span(self) -> Span:
+        return self.file.calls[self.call].span
+
+    @property
+    def opener(self) -> str:
+        return render(self.file.calls[self.call].func, self.file, 40)
+
+    def gone_through(self) -> Reading:
+        """The same where a comprehension takes its items."""
+        return replace(self, seen=self.seen or self.level > 0)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
+    is None for objects that the program itself makes."""
+
+    reading: Reading | None
+    size: int | None
+
+
+class Readings(ABC):
+    """Traces values back to the readings that they come out of."""
+
+    def __init__(self, project: Project) -> None:
+        self.world = project.world
+        self.origins = Origins(project.world)
+        self._traced: Table[Reading | None] = {}
+        self._depth = 0
+
+    @abstractmethod
+    def filled(self, value: Display | Mapping, depth: int) -> Held | None:
+        """What a list or dict of the source holds whose elements are objects."""
+
+    @abstractmethod
+    def object(self, expr: Expr, site: Site, depth: int) -> Reading | None:
+        """The reading that an element is made of, if it is a string, a record or a container of such."""
+
+    def trace(self, expr: Expr, site: Site) -> Reading | None:
+        """The reading that the value of an expression comes out of, unchanged but for the container."""
+        if limits.READING_DEPTH.exceeded(self._depth):
+            self.world.memory.cut_short()
+            return None
+        self._depth += 1
+        try:
+            return self.world.memory.remember(self._traced, (expr, site), lambda: self._find(expr, site), None)
+        finally:
+            self._depth -= 1
+
+    def _find(self, expr: Expr, site: Site) -> Reading | None:
+        match expr:
+            case Element():
+                return self._element(self.trace(expr.value, site) or self._of_container(expr.value, site, Display))
+            case Entered():
+                return self.trace(expr.value, site)
+            case Attribute():
+                base = self.trace(expr.value, site)
+                if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
+                    return self._element(base)
+        values = self.world.values.evaluate(expr, site)
+        for value in values:
+            found = self.of_instance(value) if isinstance(value, Instance) else None
+            if found is not None and (found.kind != HUB or not isinstance(expr, Name)):
+                return found
+        if not any(isinstance(value, (Unknown, Instance)) for value in values):
+            return None
+        match expr:
+            case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
+                return None
+            case Subscript():
+                base = self.trace(expr.value, site)
+                whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
+                return base if whole else self._element(base)
+            case CallRef():
+                return self.through_call(expr.index, site)
+            case BinOp() if expr.op == "+":
+                return self.trace(expr.left, site) or self.trace(expr.right, site)
+            case Name() | IfExp():
+                steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
+                return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
+        return None
+
+    def through_call(self, index: int, site: Site) -> Reading | None:
+        call = site.file.calls[index]
+        last = last_name(call.func)
+        if isinstance(call.func, Attribute) and last in OF_TABLES:
+            base = self.trace(call.func.value, site)
+            if base is not None and base.kind == COLUMNS:
+                return base if last not in TABLE_ROWS else replace(base, kind=ROWS, level=0)
+        if isinstance(call.func, Attribute) and last in OF_STRING | SPLITTING | SAME_COLLECTION | {
+            "get",
+            "readlines",
+            "read",
+        }:
+            base = self.trace(call.func.value, site) or self._of_container(call.func.value, site)
+            if base is None:
+                return None
+            if base.kind == HANDLE:
+                kinds = {"readlines": LINES, "read": TEXT}
+                return replace(base, kind=kinds[last]) if last in kinds else None
+            if base.kind == TEXT and last in SPLITTING:
+                return replace(base, kind=LINES)
+            if last in FRAME_LISTS and base.kind == FRAME:
+                return replace(base, kind=ROWS if last == "to_dict" else COLUMN, level=0)
+            if last in SAME_COLLECTION and base.kind != LINES:
+                return replace(base, seen=base.seen or last in ("items", "values", "keys"))
+            return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
+        plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
+        if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
+            return Reading(parsed, 0, site.file, index)
+        if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
+            for one in plain[1:] if last in ("map", "filter") else plain:
+                found = self.trace(one, site) or self._of_container(one, site, Display)
+                if found is not None and found.kind == FRAME and (last == "zip" or _is_column(one)):
+                    return replace(found, kind=ROWS if last == "zip" else COLUMN, level=0)
+                if found is not None and last != "map":
+                    return replace(found, kind=LINES) if found.kind == HANDLE else found
+            return None
+        return self._yielded(index, site)
+
+    def _parses(self, func: Expr, site: Site) -> str:
+        """What a function makes of each string that it is called with: `json.loads`; "" for any other."""
+        values = self.world.values.evaluate(func, site)
+        kinds = {READERS.get(canonical(one.name), "") if isinstance(one, External) else "" for one in values}
+        return RECORDS if kinds == {RECORDS} else ""
+
+    def _yielded(self, index: int, site: Site) -> Reading | None:
+        """The reading that what a generator function of the project yields comes out of."""
+        for callee in self.world.calls.callees(site.file, index, site.frame):
+            if not isinstance(callee, Function):
+                continue
+            scope = callee.file.scopes[callee.scope]
+            frame = self.world.frame(site.file, index, site.frame, callee) if scope.is_generator else None
+            for event in scope.events if scope.is_generator else ():
+                if event.kind != "yield" or event.value is None:
+                    continue
+                at = (event.span.line, event.span.column)
+                found = self.object(event.value, Site(callee.file, callee.scope, event.region, at, frame), 0)
+                if found is not None:
+                    return replace(found, level=0, seen=True)
+        return None
+
+    def _of_container(
+        self, expr: Expr, site: Site, kinds: type[Display] | tuple[type[Value], ...] = (Display, Mapping)
+    ) -> Reading | None:
+        """The reading that the elements of a list or dict of the program come out of. What goes through a dict gets its
+        keys."""
+        for value in self.world.values.evaluate(expr, site):
+            if not isinstance(value, (Display, Mapping)) or not isinstance(value, kinds):
+                continue
+            held = self.filled(value, 0)
+            if held is not None and held.reading is not None:
+                return replace(held.reading, level=0, seen=True)
+            # `dict(zip(keys, [row[0], row[1]]))` is one record.
+            written = value.written
+            reading = self.object(written.expr, written.site, 1) if isinstance(written.expr, (List, Tuple)) else None
+            if reading is not None:
+                return reading
+        return None
+
+    @staticmethod
+    def _element(reading: Reading | None) -> Reading | None:
+        if reading is None:
+            return None
+        if reading.kind == HANDLE:
+            return replace(reading, kind=LINES, level=1, seen=True)
+        if reading.kind == TEXT:
+            return None
+        if reading.kind == HUB:
+            return replace(reading, kind=ROWS, level=1)
+        if reading.kind == COLUMNS:
+            return reading
+        return replace(reading, level=reading.level + 1, seen=True)
+
+    def of_instance(self, value: Instance) -> Reading | None:
+        if not isinstance(value.of, External) or value.file is None or value.call < 0:
+            return None
+        found = form(canonical(value.of.name))
+        if found is None:
+            return None
+        kind, level = found
+        if kind != FRAME and any(f".{method}" in value.of.name for method in AGGREGATING):
+            return Reading(kind, level, value.file, value.call) if self._collects(value) else None
+        return Reading(kind, level, value.file, value.call)
+
+    @staticmethod
+    def _collects(value: Instance) -> bool:
+        """Whether the groups of a table are made lists: `table.groupby("user")["item"].apply(list).to_dict()`."""
+        assert value.file is not None
+        expr: Expr = CallRef(value.call)
+        while isinstance(expr, (CallRef, Attribute, Subscript)):
+            if isinstance(expr, CallRef):
+                call = value.file.calls[expr.index]
+                if last_name(call.func) in AGGREGATING:
+                    return any(one.value in (Name("list"), Name("tuple"), Name("set")) for one in call.args)
+                expr = call.func
+            else:
+                expr = expr.value
+        return False
+
+
+def _is_column(expr: Expr) -> bool:
+    """Whether a part of a table is a column of it, as far as it is written: `table.text`, `table["text"]`."""
+    if isinstance(expr, Attribute):
+        return expr.attr not in ("columns", "dtypes", "index", "shape")
+    return isinstance(expr, Subscript) and isinstance(expr.index, Constant)
+
+
+def _counts(expr: Expr, file: SourceFile) -> bool:
+    """Whether the first part of each element is a number: `enumerate(…)`."""
+    return isinstance(expr, CallRef) and file.calls[expr.index].func == Name("enumerate")
