@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
 
-_NUMERIC = frozenset(
-    {"int", "float", "bool", "len", "str", "print", "append", "isinstance", "one_hot", "range", "round"}
-)
-"""Last names of functions that tell nothing of a text, or take numbers."""
+_OF_TEXTS = re.compile(r"tok|encod|text|smiles|sent|word|vocab|phone|caption|prompt|parse", re.IGNORECASE)
+"""What the names of functions say that are given strings to read."""
 
 
 class _Use(NamedTuple):
@@ -244,8 +243,8 @@ class ItemCode:
         )
 
     def taken_as_text(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers treat `self.attr[index]` as a string: by its methods, or as what a function is given that
-        makes no number or tensor of it."""
+        """Whether workers treat `self.attr[index]` as a string: by its methods, or as what a function is given whose
+        name speaks of texts."""
         for run, items in self.items(value, attr, holder):
             names = self._named_items(run, items)
             for index in run.file.calls_of(run.scope):
@@ -257,7 +256,9 @@ class ItemCode:
                 if isinstance(call.func, Attribute) and meant(call.func.value):
                     if call.func.attr in OF_STRING | SPLITTING:
                         return True
-                elif any(meant(argument.value) for argument in call.args) and not _makes_numbers(call.func):
+                elif any(meant(argument.value) for argument in call.args) and _OF_TEXTS.search(
+                    str(last_name(call.func))
+                ):
                     return True
         return False
 
@@ -296,12 +297,3 @@ class ItemCode:
                 if joined:
                     return True
         return False
-
-
-def _makes_numbers(func: Expr) -> bool:
-    """Whether a function makes numbers or tensors of what it is given, as far as its name says."""
-    if last_name(func) in _NUMERIC:
-        return True
-    while isinstance(func, Attribute):
-        func = func.value
-    return isinstance(func, Name) and func.id in ("torch", "np", "numpy", "F")

@@ -178,9 +178,24 @@ class Records(Readings):
             if entry.kind != "for" or entry.expr is None:
                 continue
             around = site._replace(region=entry.parent, at=(entry.span.line, entry.span.column))
-            found = self.trace(entry.expr, around) or self._of_container(entry.expr, around)
+            found = self._gone_through(entry.expr, around, 0)
             if found is not None and found.kind in (LINES, RECORDS, ROWS, HANDLE):
                 return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+        return None
+
+    def _gone_through(self, expr: Expr, site: Site, depth: int) -> Reading | None:
+        """The reading that has an item for each one that a loop over an expression goes through."""
+        if limits.COUNTING_DEPTH.exceeded(depth):
+            return None
+        found = self.trace(expr, site) or self._of_container(expr, site)
+        if found is not None:
+            return found
+        for value in self.world.values.evaluate(expr, site):
+            made = value.written.expr if isinstance(value, Display) else None
+            if isinstance(value, Display) and isinstance(made, Comprehension) and len(made.clauses) == 1:
+                found = self._gone_through(made.clauses[0].iterable, value.written.site, depth + 1)
+                if found is not None:
+                    return found
         return None
 
     def _plain(self, expr: Tuple | List | Dict, site: Site) -> bool:
