@@ -1055,6 +1055,36 @@ DataLoader(local, num_workers=0)
     assert said == expected
 
 
+def test_what_one_of_many_classes_hands_to_their_base_is_not_what_another_does(told: Callable[..., Any]) -> None:
+    program = """\
+class Step:
+    pass
+
+class Base(Dataset):
+    def __init__(self, step):
+        self.step = step
+
+class Read(Base):
+    def __init__(self):
+        super().__init__(Step())  # kept: Read.step
+
+class Other(Base):
+    def __init__(self):
+        super().__init__(Step())  # kept: no
+
+def load(rows: Read):
+    return DataLoader(rows, num_workers=2)
+"""
+    many = "".join(
+        f"class Kind{number}(Base):\n    def __init__(self):\n        super().__init__({number})\n"
+        f"DataLoader(Kind{number}(), num_workers=2)\n"
+        for number in range(16)
+    )
+    base, _, read = program.partition("class Read")
+    said, expected = told(KEPT_HEAD + base + many + "class Read" + read)
+    assert said == expected
+
+
 @pytest.mark.parametrize("name", ["mypackage.BaseData", "bases.Base", "Base"])
 def test_base_classes_of_the_settings(name: str, told: Callable[..., Any]) -> None:
     program = f"""\

@@ -168,7 +168,112 @@ def main():
     },
 }
 
+ASKED_HEAD = """\
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, DistributedSampler
+
+"""
+ASKED_MAIN = """\
+
+if __name__ == "__main__":
+    mp.spawn(work, args=({"workers": 3},), nprocs=2)
+"""
+ASKED: dict[str, str] = {
+    "asked for its dataset by who makes another": """\
+def load(config):
+    train = DataLoader([1], num_workers=config["workers"])
+    val = DataLoader([2], num_workers=config["workers"])
+    return train, val, None
+
+def work(rank, config):
+    _, _, scale = load(config)
+    train, val, _ = load(config)
+    train = DataLoader(train.dataset, batch_size=len(val), num_workers=train.num_workers)  # DLL101
+    for batch in train:
+        print(batch)
+""",
+    "asked for its dataset, returned at once": """\
+def load(config):
+    return DataLoader([1], num_workers=config["workers"])
+
+def work(rank, config):
+    rows = load(config)
+    print(rows.dataset, rows.batch_size)
+""",
+    "iterated after it is asked": """\
+def load(config):
+    train = DataLoader([1], num_workers=config["workers"])  # DLL101
+    return train, None
+
+def work(rank, config):
+    train, _ = load(config)
+    print(train.dataset)
+    for batch in train:
+        print(batch)
+""",
+    "handed on after it is asked": """\
+def load(config):
+    return DataLoader([1], num_workers=config["workers"])  # DLL101
+
+def work(rank, config):
+    train = load(config)
+    print(train.dataset, list(map(str, train)))
+""",
+    "kept on an object": """\
+def load(config):
+    return DataLoader([1], num_workers=config["workers"])  # DLL101
+
+class Trainer:
+    def __init__(self, config):
+        train = load(config)
+        self.train = train
+
+def work(rank, config):
+    print(list(Trainer(config).train))
+""",
+    "returned once more": """\
+def load(config):
+    return DataLoader([1], num_workers=config["workers"])  # DLL101
+
+def again(config):
+    train = load(config)
+    print(train.dataset)
+    return train
+
+def work(rank, config):
+    print(list(again(config)))
+""",
+    "asked by one and iterated by another": """\
+def load(config):
+    return DataLoader([1], num_workers=config["workers"])  # DLL101
+
+def work(rank, config):
+    rows = load(config)
+    print(rows.dataset, list(load(config)))
+""",
+    "read by a function inside": """\
+def load(config):
+    return DataLoader([1], num_workers=config["workers"])  # DLL101
+
+def work(rank, config):
+    rows = load(config)
+
+    def read():
+        return list(rows)
+
+    print(rows.dataset, read())
+""",
+}
+
 SELECT = {"select": ["DLL101"]}
+
+
+@pytest.mark.parametrize("text", ASKED.values(), ids=ASKED)
+def test_a_loader_that_is_only_asked_for_its_options_starts_no_workers(
+    findings: Callable[..., Any], marks: Callable[..., Any], text: str
+) -> None:
+    files = {"train.py": ASKED_HEAD + text + ASKED_MAIN}
+    assert findings(files, **SELECT) == marks(files)
 
 
 @pytest.mark.parametrize("files", LAUNCHERS.values(), ids=LAUNCHERS)

@@ -320,6 +320,21 @@ batches = [*loader]  # DLL102
     "a loader unpacked into a call": f"""{SPAWNED}
 print(*loader)  # DLL102
 """,
+    "a loader unpacked into names": f"""{SPAWNED}
+first, *others = loader  # DLL102
+""",
+    "workers that this call of the function asks for": f"""{LOADING}
+from torch import multiprocessing
+multiprocessing.set_start_method("spawn")
+def load(workers=0):
+    if workers is None:
+        workers = 8
+    return DataLoader(rows, num_workers=workers)
+def validate(loader):
+    for batch in loader:
+        print(batch)
+validate(load(workers=None))  # DLL102
+""",
     "the first of what repeats a loader": f"""{SPAWNED}
 import itertools
 batches = itertools.cycle(loader)
@@ -362,6 +377,20 @@ batches = itertools.cycle(loader)
 pairs = zip(*[loader, loader])
 joined = itertools.chain.from_iterable([loader])
 print(*[len(loader), *rows.tensors])
+""",
+    "workers that another call of the function asks for": f"""{LOADING}
+from torch import multiprocessing
+multiprocessing.set_start_method("spawn")
+def load(workers=0):
+    if workers is None:
+        workers = 8
+    return DataLoader(rows, num_workers=workers)
+def validate(loader):
+    for batch in loader:
+        print(batch)
+validate(load(workers=0))
+def main():
+    validate(load(workers=4))
 """,
     "the next of something else": f"""{SPAWNED}
 import itertools

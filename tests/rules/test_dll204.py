@@ -200,6 +200,18 @@ def build(rows):
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
 """
     },
+    "one function that makes loaders with and without workers": {
+        "data.py": """\
+from torch.utils.data import DataLoader
+
+def make(rows, workers, collate):
+    return DataLoader(rows, num_workers=workers, collate_fn=collate)
+
+def main():
+    print(list(make([1], 0, lambda rows: rows)))
+    print(list(make([1], 4, lambda rows: rows)))  # DLL204
+"""
+    },
 }
 
 SILENT: dict[str, str] = {

@@ -128,7 +128,9 @@ class Stores:
                     if isinstance(target, Function) and target.key != method.key:
                         for one in self.world.calls.applied(target, Given(method.file, index, frame)):
                             if one.function.receiver == value:
-                                return one
+                                # A merged activation would hold what other classes hand to the same constructor.
+                                apart = self.world.told_apart(method.file, index, one.function, one.frame)
+                                return one._replace(frame=apart)
         return None
 
     def own_stores(self, cls: Class) -> dict[str, list[Store]]:

@@ -213,18 +213,21 @@ class Project:
     def _served(self, loader: Loader) -> Values:
         """What a loader reads from, without what the calls that lead to it give it together with no workers, or not at
         all."""
+        values = self._with_workers(loader, loader.datasets)
+        return tuple(value for value in values if self._may_serve(loader, value))
+
+    def _with_workers(self, loader: Loader, given: Callable[[Frame | None], Values]) -> Values:
+        """What is given to a loader, without what comes in calls of the function around that rule workers out."""
         call = loader.file.calls[loader.call]
         if loader.file.scopes[call.scope].kind != "function":
-            return loader.datasets()
+            return given(None)
         function = Function(loader.file, call.scope)
         callers = self.world.calls.callers(function)
         frames = [self.world.told_apart(one.file, one.call, function, one.frame) for one in callers]
         served = [frame for frame in frames if loader.workers(frame).kind != "none"]
         if len(served) == len(frames):
-            values = loader.datasets()
-        else:
-            values = tuple(dict.fromkeys(value for frame in served for value in loader.datasets(frame)))
-        return tuple(value for value in values if self._may_serve(loader, value))
+            return given(None)
+        return tuple(dict.fromkeys(value for frame in served for value in given(frame)))
 
     def _may_serve(self, loader: Loader, value: Value) -> bool:
         if not isinstance(value, Instance) or value.file is None:
@@ -308,7 +311,7 @@ class Project:
         return values
 
     def _find_callables(self, loader: Loader, argument: str) -> Values:
-        found = dict.fromkeys(loader.argument(argument).values)
+        found = dict.fromkeys(self._with_workers(loader, lambda frame: loader.argument(argument, frame).values))
         for file, store in self.world.stores.outside_stores(argument):
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
             if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dllint.facts.nodes import Attribute, CallRef, Constant, Name, Starred
+from dllint.facts.nodes import Attribute, CallRef, Constant, List, Name, Starred, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import generators, limits
 from dllint.inference.constructors import reaching
@@ -190,6 +190,9 @@ class Starting:
                 for event in file.scopes[scope].events_of("for")
                 if event.value is not None
             ]
+            for event in file.scopes[scope].events_of("assign"):
+                if isinstance(event.target, (Tuple, List)) and event.value is not None:
+                    found.append(_Loop(event.value, event.value_span or event.span, event.region, event.span, True))
             for expr, span, region, statement in expressions(file, scope):
                 for part in without_calls(expr):
                     if isinstance(part, Starred):
@@ -242,7 +245,8 @@ class Starting:
         for value in values:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
-                if loader is not None:
+                # The call that makes this one may rule workers out, though others do not.
+                if loader is not None and (value.frame is None or loader.workers(value.frame).kind != "none"):
                     yield loader
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
@@ -254,7 +258,7 @@ class Starting:
                 continue
             loader = self._loaders.get((value.file.path, value.call))
             if loader is not None and loader.api.dataset:
-                yield loader
+                yield from self._among((value,))
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
                 where = self.world.call_site(value.file, value.call, value.frame)
                 inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE

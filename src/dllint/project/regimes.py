@@ -10,6 +10,7 @@ from dllint.finding import Severity
 from dllint.inference.values import Class, Const, Display, Frame, Function, Instance, Mapping
 from dllint.project.loaders import Loader, Workers
 from dllint.project.start_methods import Arrival, StartMethods
+from dllint.project.unread_loaders import only_asked
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -87,7 +88,7 @@ def _possible_regimes(world: World, methods: StartMethods, loader: Loader) -> It
     for arrival in arrivals:
         decided = decided or arrival.origin.launch is None
         workers = loader.workers(arrival.frame)
-        if not workers.possible:
+        if not workers.possible or only_asked(world, loader, arrival.origin.file):
             continue
         own = loader.context(arrival.frame)
         source = "inherited" if arrival.origin.launch is not None else "program"
