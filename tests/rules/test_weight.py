@@ -608,6 +608,16 @@ def test_near_copies_of_one_script_are_one_cause(told: Callable[..., Any]) -> No
     assert copies == ["b", "c"]
 
 
+def test_near_copies_in_folders_apart_have_the_same_name(told: Callable[..., Any]) -> None:
+    names = ("one/sound/train.py", "two/image/train.py", "three/text/train.py", "four/text/other.py")
+
+    found = told({name: HEAD + COPIED.format(name=name) for name in names}, select=["DLL204"])
+
+    assert [one.path.rsplit("/", 3)[-3] for one in found] == ["four", "one"]
+    copies = [place.path.rsplit("/", 3)[-3] for place in found[1].related if "copy" in place.message]
+    assert copies == ["three", "two"]
+
+
 def test_a_copy_that_is_silenced_is_not_named(told: Callable[..., Any]) -> None:
     files = {f"{name}.py": HEAD + COPIED.format(name=name) for name in ("a", "b")}
     files["b.py"] = files["b.py"].replace("rows: rows)", "rows: rows)  # dllint: ignore[DLL204]")

@@ -16,7 +16,8 @@ FEW_LINES = 12
 
 def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[Finding]:
     """The findings, those alike in near copies as one: the first, with the others as related places. Copies lie in one
-    folder or in sibling folders, most of their lines are the same, and so is the statement that is found."""
+    folder or in sibling folders, or have the same name; most of their lines are the same, and so is the statement that
+    is found."""
     alike: dict[Hashable, list[list[Finding]]] = {}
     groups: list[list[Finding]] = []
     texts: dict[str, frozenset[str]] = {}
@@ -34,8 +35,7 @@ def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[F
 def _key(finding: Finding, sources: Mapping[str, str]) -> Hashable:
     lines = sources.get(finding.path, "").splitlines()[finding.span.line - 1 : finding.span.end_line]
     said = "\n".join(line.strip() for line in lines)
-    above = os.path.dirname(os.path.dirname(finding.path))
-    return finding.code, finding.severity, finding.message, said, above
+    return finding.code, finding.severity, finding.message, said
 
 
 def _copied(
@@ -43,6 +43,9 @@ def _copied(
 ) -> bool:
     """Whether a finding stands in a near copy of the file of a group, which has none of that copy yet."""
     first = group[0].path
+    above, others = (os.path.dirname(os.path.dirname(path)) for path in (first, finding.path))
+    if above != others and os.path.basename(first) != os.path.basename(finding.path):
+        return False
     if any(one.path == finding.path for one in group):
         return False
     left, right = (_lines(path, sources, texts) for path in (first, finding.path))
