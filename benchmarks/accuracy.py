@@ -44,10 +44,11 @@ class Label:
 
 @dataclass(frozen=True)
 class Found:
-    """A finding: its code, and its places as (path, first line), the primary one first."""
+    """A finding: its code, its places as (path, first line), the primary one first, and its severity."""
 
     code: str
     places: tuple[tuple[str, int], ...]
+    severity: str = ""
 
 
 @dataclass
@@ -138,7 +139,8 @@ def parse_findings(document: list[dict[str, Any]], folder: Path) -> Iterator[Fou
         return os.path.relpath(folder / entry["filename"], folder).replace(os.sep, "/"), int(entry["location"]["row"])
 
     for entry in document:
-        yield Found(entry["code"], (place(entry), *(place(other) for other in entry["related"])))
+        places = (place(entry), *(place(other) for other in entry["related"]))
+        yield Found(entry["code"], places, entry["severity"] or "")
 
 
 def check(repository: str, folder: Path, arguments: list[str], limit: float) -> Check:

@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from dllint import config, linter, registry
-from dllint.linter.rule_runs import FRAMES
+from dllint.linter.frames import FRAMES
 from dllint.project.model import Project
 from dllint.registry import Rule
 

@@ -111,6 +111,32 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert "Not checked out: someone/absent (1 labels left out)" in process.stdout
 
 
+def test_what_was_read_of_findings(tmp_path: Path) -> None:
+    """One finding was read, the others were not, and one repository is not there."""
+    shutil.copytree(ROOT / "fixtures" / "launch-wrapper", tmp_path / "checkouts" / "someone+project")
+    table = tmp_path / "readings.tsv"
+    rows = [
+        ["repo", "path", "line", "code", "verdict", "reason"],
+        ["someone/project", "engine/loaders.py", "13", "DLL101", "arguable", "two lines further"],
+        ["someone/project", "engine/loaders.py", "13", "DLL102", "false", "another rule"],
+        ["someone/absent", "train.py", "1", "DLL101", "true", "nowhere"],
+    ]
+    table.write_text("\n".join("\t".join(row) for row in rows) + "\n", encoding="utf-8")
+    command = [sys.executable, str(ROOT / "benchmarks" / "precision.py"), str(table), str(tmp_path / "checkouts")]
+    process = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+    result = json.loads(process.stdout)
+    assert result["findings"]["DLL101"]["arguable"] == 1
+    assert "false" not in result["findings"]["total"]
+    assert result["findings"]["total"].get("unread", 0) == len(result["unread"])
+    assert result["problems"] == ["not checked out: someone/absent"]
+    assert process.returncode == 2
+
+    table.write_text(table.read_text().replace("arguable", "perhaps"), encoding="utf-8")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "readings.tsv, row 2: unknown verdict 'perhaps'" in process.stderr
+
+
 def test_linking_is_timed(tmp_path: Path) -> None:
     tree = ROOT / "fixtures" / "launch-wrapper"
     command = [sys.executable, str(ROOT / "benchmarks" / "speed.py"), str(tree), "--linking-only", str(tmp_path)]
