@@ -57,7 +57,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if "fork" in methods or one.shared:
                 kept.add((_inherited(one), loader), (one.file.path, one.call))
         for draw in unseeded.of_loader(loader, methods):
-            applied.add((draw, loader), (draw.file.path, draw.statement))
+            # One function that seeds the library in the workers of a loader is enough for all that they draw with it.
+            seeding = (loader.file.path, loader.call, draw.library.prefix)
+            applied.add((draw, loader), (draw.file.path, draw.statement), seeding)
         if old is not None and workers.count != 1:
             for run, index in generators.global_draws(loader)[:1]:
                 drawn.add((run, index, loader), (run.file.path, index))
@@ -129,8 +131,13 @@ def _of_object(project: Project, one: _Held, loaders: list[Loader]) -> Finding:
 
 
 def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loader]) -> Finding:
-    first = min(draws, key=lambda draw: draw.span)
+    first = min(draws, key=lambda draw: (draw.file.path, draw.span))
     places = dict.fromkeys(draw.draw for draw in draws if draw.draw is not None)
+    others = dict.fromkeys(
+        Place(draw.file.path, draw.span, f"so does this `{draw.held}`")
+        for draw in draws
+        if (draw.file.path, draw.statement) != (first.file.path, first.statement)
+    )
     return Finding(
         CODE,
         first.file.path,
@@ -142,7 +149,7 @@ def _of_library(project: Project, draws: list[UnseededDraw], loaders: list[Loade
             "loader": project.where(loaders[0].file, loaders[0].span),
             "remedy": first.library.remedy,
         },
-        related=(*places, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
+        related=(*places, *others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
         statement=first.statement,
     )
 
