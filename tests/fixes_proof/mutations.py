@@ -305,10 +305,7 @@ def variant(name: str) -> Callable[[str, Random], str]:
         node = chance.choice(calls)
         assert node.end_lineno is not None and node.end_col_offset is not None
         span = Span(node.lineno, node.col_offset + 1, node.end_lineno, node.end_col_offset + 1)
-        try:
-            return VARIANTS[name](Source(text, span))
-        except SyntaxError as error:
-            raise DoesNotApply("the variant is written for indents of four blanks") from error
+        return VARIANTS[name](Source(text, span))
 
     return mutate
 
