@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dllint.project.worker_code import WorkerCode
 
 _OF_TEXTS = re.compile(r"tok|encod|text|smiles|sent|word|vocab|phone|caption|prompt|parse", re.IGNORECASE)
-"""What the names of functions say that are given strings to read."""
+"""Parts of the names of functions that are given strings."""
 
 
 class _Use(NamedTuple):

@@ -246,8 +246,12 @@ class Starting:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
                 # The call that makes this one may rule workers out, though others do not.
-                if loader is not None and (value.frame is None or loader.workers(value.frame).kind != "none"):
+                if loader is not None and not self._only_others_start_workers(loader, value.frame):
                     yield loader
+
+    @staticmethod
+    def _only_others_start_workers(loader: Loader, frame: Frame | None) -> bool:
+        return frame is not None and loader.workers(frame).kind == "none" and loader.workers().kind != "none"
 
     def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`."""
