@@ -857,3 +857,39 @@ if __name__ == "__main__":
 def test_a_dataset_that_gets_no_workers(workers: str, expected: set[str], findings: Callable[..., Any]) -> None:
     files = {"load.py": LOADING.replace("{workers}", workers)}
     assert {code for _, _, code in findings(files, target_python="3.11")} == expected
+
+
+CHOOSING = """\
+import torch
+import torch.multiprocessing as mp
+
+HAS_CUDA = torch.cuda.is_available()
+
+def begin(backend):
+    if "nccl" in backend:
+        torch.cuda.set_device(0)  # DLL103
+
+def work(rank, backend, rows):
+    begin(backend)
+
+def run(backend, method=None):
+    if method is None:
+        method = "fork" if backend == "gloo" else "spawn"
+    mp.start_processes(work, args=(backend, 3), nprocs=2, start_method=method)
+
+def test_all():
+    run("nccl")
+
+def test_other():
+    run({given})
+"""
+
+
+@pytest.mark.parametrize(("given", "found"), [('"gloo"', False), ('"nccl", "fork"', True)])
+def test_a_method_that_the_launcher_chooses_for_its_caller(
+    given: str, found: bool, findings: Callable[..., Any], marks: Callable[..., Any]
+) -> None:
+    """It forks where it leaves the GPU alone, since that is why it chooses."""
+    files = {"train.py": CHOOSING.format(given=given)}
+
+    assert findings(files, **SELECT) == (marks(files) if found else set())

@@ -12,7 +12,7 @@ from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.edges import Caller
 from dllint.inference.origins import Origins, Step
-from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values
+from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values, const
 from dllint.libraries.contents import held_by
 from dllint.libraries.index import WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
@@ -220,9 +220,21 @@ class CudaForks:
         between: it forks where it leaves the GPU alone, since that is why programs choose."""
         if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
             return False
-        way = (launch.file, launch.call, launch.through, launch.frame)
-        same = [one for one in self.project.launches.all() if (one.file, one.call, one.through, one.frame) == way]
-        return len({method for one in same for method in one.methods}) < 2
+        there = [one for one in self.project.launches.all() if (one.file, one.call) == (launch.file, launch.call)]
+        same = [one for one in there if (one.through, one.frame) == (launch.through, launch.frame)]
+        if len({method for one in same for method in one.methods}) > 1:
+            return False
+        return len({method for one in there for method in one.methods}) < 2 or self._is_told_to_fork(launch.frame)
+
+    def _is_told_to_fork(self, frame: Frame | None) -> bool:
+        """Whether a call names the start method: from another argument, the function chooses it by itself."""
+        while frame is not None:
+            if frame.actuals is not None:
+                given = (*frame.actuals.positional, *frame.actuals.keywords.values())
+                if any(const("fork") in self.world.values.passed(actual) for actual in given):
+                    return True
+            frame = frame.parent
+        return False
 
     def poison_of_loader(self, loader: Loader) -> Poison | None:
         """What has initialized CUDA in the process that starts the loader's workers, when it does."""
