@@ -418,7 +418,8 @@ def test_numpy_seeded_by_worker_init_fn(findings: Callable[..., Any]) -> None:
 def test_one_function_seeds_all_that_a_loader_draws_with(told: Callable[..., Any]) -> None:
     rows = MONAI.replace(
         "self.rng = AUG",
-        "self.rng = Compose([RandFlip(0.5)]) if len(__file__) else Compose([Flip()])\n        self.other = RandFlip(0.1)",
+        "self.rng = Compose([RandFlip(0.5)]) if len(__file__) else Compose([Flip()])\n"
+        "        self.other = RandFlip(0.1)",
     ).replace("return self.rng(index)", "return self.rng(index), self.other(index)")
 
     (finding,) = told({"train.py": HEAD + rows + LOADER}, **SELECT)

@@ -30,8 +30,9 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
     for argument in file.calls[index].args:
         if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
             continue
-        if isinstance(argument.value, Name) and not makes and not world.may_be_function(argument.value.id):
-            continue
+        if isinstance(argument.value, Name) and not makes:
+            if not world.may_be_function(argument.value.id) or _decorates(file, index, argument.value):
+                continue
         for one in world.values.evaluate(argument.value, site):
             if makes and isinstance(one, Class):
                 init = world.hierarchy.method(one, "__init__")
@@ -42,6 +43,20 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
                 yield Target(one, _back_frame(world, name, one, file, index, frame))
             elif isinstance(one, Partial) and isinstance(one.plain, Function):
                 yield Target(one.plain, _back_frame(world, name, one, file, index, frame))
+
+
+def _decorates(file: SourceFile, index: int, function: Name) -> bool:
+    """Whether what a call gives takes the place of the one argument, a function, as a decorator's result does:
+    `step = compile(step)`, or `return mark(function)` where `function` is a parameter."""
+    scope = file.calls[index].scope
+    if len(file.calls[index].args) != 1:
+        return False
+    for event in file.scopes[scope].events:
+        if event.value == CallRef(index):
+            if event.kind == "return":
+                return any(param.name == function.id for param in file.scopes[scope].params)
+            return event.kind == "assign" and event.target == function
+    return False
 
 
 def _back_frame(
