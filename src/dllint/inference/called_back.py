@@ -30,9 +30,9 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
     for argument in file.calls[index].args:
         if argument.keyword in ("*", "**") or not _may_be_called(argument.value, file):
             continue
-        if isinstance(argument.value, Name) and not makes:
-            if not world.may_be_function(argument.value.id) or _decorates(file, index, argument.value):
-                continue
+        named = argument.value if isinstance(argument.value, Name) and not makes else None
+        if named is not None and (not world.may_be_function(named.id) or _decorates(file, index, named)):
+            continue
         for one in world.values.evaluate(argument.value, site):
             if makes and isinstance(one, Class):
                 init = world.hierarchy.method(one, "__init__")
