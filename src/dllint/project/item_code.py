@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
 
-_OF_TEXTS = re.compile(r"tok|encod|text|smiles|sent|word|vocab|phone|caption|prompt|parse", re.IGNORECASE)
-"""Parts of the names of functions that are given strings."""
+_OF_TEXTS = re.compile(
+    r"^(?!.*(?:label|target|class)).*(?:tok|encod|text|smiles|sentence|word|phone|caption|prompt)", re.IGNORECASE
+)
+"""Names of functions that are given strings."""
 
 
 class _Use(NamedTuple):

@@ -111,11 +111,12 @@ class Caches:
                     if self._is_blank(held, runs) if held.file else self._starts_empty(value, holder, held):
                         seen.add(known)
                         yield Cache(self._label(way, held), run, one.span, one.statement)
-                if id(run) in own and self._keeps_results(run):
+                plain = holder == value and not run.receiver
+                if (id(run) in own or plain) and self._keeps_results(run):
                     name = run.file.scopes[run.scope].name
-                    seen.add((holder.of.key, name))
+                    seen.add((run.file.path if plain else holder.of.key, name))
                     header = run.file.header(run.scope)
-                    yield Cache(f"{way}{name}", run, header, header)
+                    yield Cache(name if plain else f"{way}{name}", run, header, header)
 
     def _label(self, way: str, held: _Variable) -> str:
         if not held.file:
@@ -365,8 +366,8 @@ class Caches:
         return bool(isinstance(expr, CallRef) and len(file.calls[expr.index].args) <= 1)
 
     def _keeps_results(self, run: ItemRun) -> bool:
-        """Whether a method that is called for an item keeps all its results: `functools.cache`, or `lru_cache` with no
-        bound."""
+        """Whether a function that is called for an item keeps all its results: `functools.cache`, or `lru_cache`
+        without a bound."""
         if not (run.given or run.given_parts) or not run.run.hops:
             return False
         site = Site(run.file, run.file.scopes[run.scope].parent, 0, (0, 0), None)

@@ -43,10 +43,11 @@ from dllint.libraries.records import (
     TEXT,
 )
 from dllint.linking.expressions import without_calls
+from dllint.linking.source import last_name
 from dllint.project import Project
 from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
-from dllint.rules.memory.readings import Held, Reading, Readings
+from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
 
 _STRING = 57
 _DICT = 184
@@ -74,7 +75,9 @@ class Records(Readings):
         held = [self._collection(value, 0) for value in kept.values if not isinstance(value, (Const, Unknown))]
         if held and all(held):
             return held[0]
-        if kept.store.value is not None and any(isinstance(value, Unknown) for value in kept.values):
+        if kept.store.value is not None and any(
+            isinstance(value, Unknown) or _is_split(value) for value in kept.values
+        ):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
                 return self._whole(reading)
@@ -102,9 +105,20 @@ class Records(Readings):
         """What a list of elements is made of that a call takes from its arguments: `zip(…)`, `random.sample(…)`."""
         if not isinstance(value.of, External) or value.file is None or value.call < 0:
             return None
-        if canonical(value.of.name) not in HANDING_ON and value.of.name != "sum":
+        name = canonical(value.of.name)
+        if name in ("numpy.array", "numpy.asarray"):
+            return self._of_objects(value.call, self.world.call_site(value.file, value.call, value.frame))
+        if name not in HANDING_ON and name != "sum" and name.rpartition("().")[2] not in MAPPING:
             return None
         return self.through_call(value.call, self.world.call_site(value.file, value.call, value.frame))
+
+    def _of_objects(self, index: int, site: Site) -> Reading | None:
+        """What an array of Python objects is made of: `np.array(lines, dtype=object)`."""
+        args = site.file.calls[index].args
+        kinds = (one.value for one in args if one.keyword == "dtype")
+        if not args or not any(last_name(kind) in ("object", "object_") or kind == Constant("O") for kind in kinds):
+            return None
+        return self.trace(args[0].value, site) or self.of_container(args[0].value, site)
 
     def _whole(self, reading: Reading) -> Held | None:
         """A reading that is kept as it is."""
@@ -187,7 +201,7 @@ class Records(Readings):
         """The reading that has an item for each one that a loop over an expression goes through."""
         if limits.COUNTING_DEPTH.exceeded(depth):
             return None
-        found = self.trace(expr, site) or self._of_container(expr, site)
+        found = self.trace(expr, site) or self.of_container(expr, site)
         if found is not None:
             return found
         for value in self.world.values.evaluate(expr, site):
@@ -302,6 +316,11 @@ def _object_bytes(expr: Expr) -> int | None:
         case Dict(items):
             return _DICT + sum(_object_bytes(part) or 0 for _, part in items)
     return None
+
+
+def _is_split(value: Value) -> bool:
+    """Whether a value is a part that `train_test_split` gives."""
+    return isinstance(value, Instance) and isinstance(value.of, External) and value.of.name.startswith(SPLIT)
 
 
 def _inside(expr: Comprehension, site: Site) -> Site:

@@ -57,6 +57,10 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.span import Span
 
+MAPPING = frozenset({"map", "imap", "imap_unordered"})
+"""Last names of functions, and of methods of pools, that call a function for each element."""
+SPLIT = "sklearn.model_selection.train_test_split"
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -127,7 +131,7 @@ class Readings(ABC):
     def _find(self, expr: Expr, site: Site) -> Reading | None:
         match expr:
             case Element():
-                return self._element(self.trace(expr.value, site) or self._of_container(expr.value, site, Display))
+                return self._element(self.trace(expr.value, site) or self.of_container(expr.value, site, Display))
             case Entered():
                 return self.trace(expr.value, site)
             case Attribute():
@@ -144,6 +148,11 @@ class Readings(ABC):
         match expr:
             case Subscript(Element(counted), Constant(0)) if _counts(counted, site.file):
                 return None
+            case Subscript(CallRef(index), Constant(int(position))) if _splits(site.file, index):
+                # The parts of each argument follow one another.
+                given = [one.value for one in site.file.calls[index].args if one.keyword is None]
+                part = given[position // 2] if position // 2 < len(given) else None
+                return None if part is None else self.trace(part, site) or self.of_container(part, site)
             case Subscript():
                 base = self.trace(expr.value, site)
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
@@ -169,7 +178,7 @@ class Readings(ABC):
             "readlines",
             "read",
         }:
-            base = self.trace(call.func.value, site) or self._of_container(call.func.value, site)
+            base = self.trace(call.func.value, site) or self.of_container(call.func.value, site)
             if base is None:
                 return None
             if base.kind == HANDLE:
@@ -185,9 +194,11 @@ class Readings(ABC):
         plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
         if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
             return Reading(parsed, 0, site.file, index)
+        if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
+            return found
         if last in SAME_OBJECTS or (last == "sum" and len(plain) == 2):
             for one in plain[1:] if last in ("map", "filter") else plain:
-                found = self.trace(one, site) or self._of_container(one, site, Display)
+                found = self.trace(one, site) or self.of_container(one, site, Display)
                 if found is not None and found.kind == FRAME and (last == "zip" or _is_column(one)):
                     return replace(found, kind=ROWS if last == "zip" else COLUMN, level=0)
                 if found is not None and last != "map":
@@ -200,6 +211,15 @@ class Readings(ABC):
         values = self.world.values.evaluate(func, site)
         kinds = {READERS.get(canonical(one.name), "") if isinstance(one, External) else "" for one in values}
         return RECORDS if kinds == {RECORDS} else ""
+
+    def _returned(self, func: Expr, site: Site) -> Reading | None:
+        """The reading that each result of a function of the project is."""
+        for value in self.world.values.evaluate(func, site):
+            for step in self.origins.returned(value, None) if isinstance(value, Function) else ():
+                found = self.trace(step.expr, step.site) if isinstance(step, Step) else None
+                if found is not None:
+                    return replace(found, level=0, seen=True)
+        return None
 
     def _yielded(self, index: int, site: Site) -> Reading | None:
         """The reading that what a generator function of the project yields comes out of."""
@@ -217,7 +237,7 @@ class Readings(ABC):
                     return replace(found, level=0, seen=True)
         return None
 
-    def _of_container(
+    def of_container(
         self, expr: Expr, site: Site, kinds: type[Display] | tuple[type[Value], ...] = (Display, Mapping)
     ) -> Reading | None:
         """The reading that the elements of a list or dict of the program come out of. What goes through a dict gets its
@@ -274,6 +294,10 @@ class Readings(ABC):
             else:
                 expr = expr.value
         return False
+
+
+def _splits(file: SourceFile, index: int) -> bool:
+    return last_name(file.calls[index].func) == SPLIT.rpartition(".")[2]
 
 
 def _is_column(expr: Expr) -> bool:
