@@ -254,9 +254,8 @@ class OpenCV:
             return ()
         file, span, name = anchor
         entry, _ = run.root
-        workers_only = (file.path == entry or _in_class(run)) and not self._called_by_others(run)
-        workers_only = workers_only and (loader is None or not self._computes_itself(loader))
-        kind: Applicability = "safe" if workers_only else "suggestion"
+        slower = loader is not None and (self._called_by_others(run) or self._computes_itself(loader))
+        kind: Applicability = "safe" if (file.path == entry or _in_class(run)) and not slower else "suggestion"
         edit = InsertStatement(file.path, span, f"{name}.setNumThreads(0)", "after")
         return (Fix("Cap OpenCV's threads in every worker, where the module is imported", kind, (edit,)),)
 
