@@ -61,7 +61,9 @@ def _read(path: str) -> _Run:
     except OSError as error:
         raise ConfigError(f"--with-run: {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"--with-run: {path} is no JSON: {error}") from None
+        raise ConfigError(
+            f"--with-run: {path} is no JSON ({error}); `dllint run --output-format json` writes it"
+        ) from None
     if not isinstance(content, dict) or not {"version", "directory", "findings"} <= content.keys():
         raise ConfigError(f"--with-run: {path} is no report of `dllint run --output-format json`")
     if content["version"] != RUN_VERSION:
