@@ -230,6 +230,17 @@ flashy.distrib.loader([], batch_size=2, num_workers=5)  # workers: 5
 args = TrainingArguments("out", dataloader_num_workers=6)  # workers: 6
 Trainer(args=args).train()
 """,
+    "loaders of detectron2 and skorch": """\
+from detectron2.data import build_detection_test_loader, build_detection_train_loader
+from skorch import NeuralNet
+
+def main(cfg, rows):
+    build_detection_train_loader(cfg, mapper=print)  # workers: 4 | unknown
+    build_detection_test_loader(dataset=rows, mapper=print)  # workers: 0
+    build_detection_test_loader(dataset=rows, mapper=print, num_workers=2)  # workers: 2
+    NeuralNet(None, iterator_train__num_workers=3)  # workers: 3
+    NeuralNet(None, iterator_valid__num_workers=3)  # workers: 0
+""",
     "options of a trainer that a command line fills": """\
 # plain.py
 from transformers import HfArgumentParser, TrainingArguments

@@ -320,6 +320,23 @@ batches = [*loader]  # DLL102
     "a loader unpacked into a call": f"""{SPAWNED}
 print(*loader)  # DLL102
 """,
+    "a loader that Composer's trainer is made with": f"""{SPAWNED}
+from composer import Trainer
+trainer = Trainer(model=None, train_dataloader=loader, max_duration="1ep")
+trainer.fit()  # DLL102
+""",
+    "a loader that Composer's trainer is given": f"""{SPAWNED}
+from composer.trainer import Trainer
+Trainer(model=None).fit(train_dataloader=loader)  # DLL102
+""",
+    "a dict of loaders that Catalyst's runner is given": f"""{SPAWNED}
+from catalyst import dl
+dl.SupervisedRunner().train(model=None, loaders={{"train": loader}})  # DLL102
+""",
+    "a list of loaders that Lightning's trainer is given": f"""{SPAWNED}
+import lightning as L
+L.Trainer().validate(None, dataloaders=[DataLoader(rows), loader])  # DLL102
+""",
     "a loader unpacked into names": f"""{SPAWNED}
 first, *others = loader  # DLL102
 """,
@@ -377,6 +394,11 @@ batches = itertools.cycle(loader)
 pairs = zip(*[loader, loader])
 joined = itertools.chain.from_iterable([loader])
 print(*[len(loader), *rows.tensors])
+""",
+    "a trainer that is made and not run": f"""{SPAWNED}
+from composer import Trainer
+trainer = Trainer(model=None, train_dataloader=loader, max_duration="1ep")
+trainer.save_checkpoint("a.pt")
 """,
     "workers that another call of the function asks for": f"""{LOADING}
 from torch import multiprocessing

@@ -380,6 +380,20 @@ class Rows(Dataset):
 }
 
 SILENT: dict[str, str] = {
+    "mappers that detectron2 pickles by value": """\
+from detectron2.data import build_detection_test_loader, build_detection_train_loader
+
+class Mapper:
+    def __init__(self):
+        self.change = lambda row: row
+
+    def __call__(self, row):
+        return self.change(row)
+
+def build(cfg, rows):
+    build_detection_test_loader(dataset=rows, mapper=lambda row: row, num_workers=4)
+    return build_detection_train_loader(cfg, mapper=Mapper())
+""",
     "no workers": """
 class Rows(Dataset):
     def __init__(self):

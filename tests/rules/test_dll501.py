@@ -19,6 +19,20 @@ def build():
 """
 
 FOUND: dict[str, str] = {
+    "in the mapper of a loader of detectron2": """
+from detectron2.data import build_detection_train_loader
+
+class Mapper:
+    def __call__(self, row):
+        return cv2.resize(row, (2, 2))  # DLL501
+
+def build_detection(cfg):
+    return build_detection_train_loader(cfg, mapper=Mapper())
+
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return index
+""",
     "in __getitem__": """
 class Rows(Dataset):
     def __getitem__(self, index):

@@ -1,10 +1,21 @@
 """detectron2 0.6 (`detectron2/engine/launch.py`: processes start by `torch.multiprocessing.start_processes`, which
-spawns them unless it is told otherwise)."""
+spawns them unless it is told otherwise; `detectron2/data/build.py`: the builders take a configuration, whose
+`DATALOADER.NUM_WORKERS` is 4 by default, or `dataset=` and `num_workers=0`; `MapDataset` calls the mapper in
+workers)."""
 
-from dllint.libraries.facets import LauncherApi, Library
+from dllint.libraries.facets import LauncherApi, Library, LoaderApi
+
+_BUILDERS = ("build_detection_train_loader", "build_detection_test_loader")
+_DETECTION = LoaderApi((), wraps="detectron2.data.MapDataset", configured=4)
 
 LIBRARY = Library(
-    aliases={"detectron2.engine.launch.launch": "detectron2.engine.launch"},
+    aliases={
+        "detectron2.engine.launch.launch": "detectron2.engine.launch",
+        **{f"detectron2.data.build.{name}": f"detectron2.data.{name}" for name in _BUILDERS},
+    },
+    # detectron2/data/common.py: the mapper is pickled by cloudpickle
+    pickles_by_value=frozenset({"detectron2.data.MapDataset"}),
+    loaders={f"detectron2.data.{name}": _DETECTION for name in _BUILDERS},
     launchers={
         "detectron2.engine.launch": LauncherApi(
             "main_func",

@@ -52,12 +52,17 @@ class LoaderApi(NamedTuple):
         dataset: the parameter that takes the dataset.
         names: parameters whose name differs from torch's: torch's name → this API's.
         trainers: the classes that make loaders by these options.
+        wraps: the dataset class that it makes an object of, with its own arguments; "" where it makes none.
+        configured: the number of workers that the configuration has where the dataset is not given by its name; 0 where
+            it takes no configuration.
     """
 
     params: tuple[str, ...]
     dataset: str = "dataset"
     names: Mapping[str, str] = NOTHING
     trainers: Mapping[str, TrainerApi] = NOTHING
+    wraps: str = ""
+    configured: int = 0
 
 
 class LauncherApi(NamedTuple):
@@ -106,12 +111,14 @@ class PoolApi(NamedTuple):
 class Hooks(NamedTuple):
     """`entries` are methods of a framework's class that call `methods` of the project's objects.
 
-    `iterates` says whether the entries iterate the loaders that they are given.
+    `iterates` says whether the entries iterate the loaders that they are given, and `holds` by which parameters the
+    constructor takes loaders that they iterate.
     """
 
     entries: tuple[str, ...]
     methods: tuple[str, ...]
     iterates: bool = False
+    holds: tuple[str, ...] = ()
 
 
 class When(NamedTuple):

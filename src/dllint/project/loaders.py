@@ -28,6 +28,7 @@ from dllint.inference.values import (
     Unknown,
     Value,
     Values,
+    const,
 )
 from dllint.libraries import contexts
 from dllint.libraries.contents import held_by
@@ -122,7 +123,11 @@ class Loader:
         reached = self.reaching(frame)
         if reached is None:
             return OPAQUE
-        return _given(self.world, reached[0], reached[1], reached[0].names.get(name, name))
+        found = _given(self.world, reached[0], reached[1], reached[0].names.get(name, name))
+        if name == "num_workers" and found.absent and not found.values and self.api.configured:
+            by_name = self.api.dataset in reached[1].keywords
+            return found if by_name else Found((const(self.api.configured), UNKNOWN), False)
+        return found
 
     @cached_property
     def _filled(self) -> bool:
@@ -260,6 +265,8 @@ class Loader:
     def _find_datasets(self, frame: Frame | None) -> Values:
         if self.api.trainers:
             return given_to_trainers(self.world, self.api, (self.file, self.call), lambda one: one.datasets).values
+        if self.api.wraps:
+            return (Instance(External(self.api.wraps), self.file, self.call, frame),)
         found = self.argument(self.api.dataset, frame).values if self.api.dataset else ()
         return tuple(dict.fromkeys(one for value in found for one in self._heirs(value)))
 

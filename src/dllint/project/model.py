@@ -27,6 +27,7 @@ from dllint.inference.values import (
     Values,
 )
 from dllint.libraries.contents import contents, held_by
+from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
 from dllint.linking.source import SourceFile, last_name
@@ -289,7 +290,7 @@ class Project:
                     yield from self._pieces_of(inner, name, given or inside.given, depth + 1)
             elif isinstance(one, Instance) and isinstance(one.of, Class) and not self.datasets.is_dataset(one.of):
                 for piece in self.datasets.pieces(one):
-                    yield name, piece
+                    yield name, piece._replace(given=given) if given in PICKLE_BY_VALUE else piece
 
     def shipped_objects(self, loader: Loader) -> list[Instance]:
         """The objects of the project that workers are sent: the datasets, and what serves as `collate_fn` or

@@ -176,7 +176,11 @@ class Starting:
         for index in file.calls_of(scope):
             call = file.calls[index]
             site = self.world.call_site(file, index, frame)
-            found = [loader for expr in self._consumed(file, index, site) for loader in self.iterated(expr, site)]
+            consumed = list(self._consumed(file, index, site))
+            found = [loader for expr in consumed for loader in self.iterated(expr, site)]
+            if isinstance(call.func, Attribute):
+                # Frameworks take lists and dicts of loaders too.
+                found += [loader for expr in consumed for loader in self._among(self._held(expr, site))]
             found += self._by_framework(file, index, site)
             for loader in {(loader.file.path, loader.call): loader for loader in found}.values():
                 yield Iteration(loader, file, scope, call.region, call.span, call.statement, index)
@@ -234,6 +238,18 @@ class Starting:
                     yield from self._among(one for given in made for one in self.world.mappings.flattened(given))
             for trainer in self.world.values.evaluate(func.value, site):
                 yield from self._among(options_of(self.world, trainer))
+                yield from self._handed(trainer)
+
+    def _handed(self, trainer: Value) -> Iterator[Loader]:
+        """The loaders that the constructor of a trainer is given."""
+        if not isinstance(trainer, Instance) or not isinstance(trainer.of, External) or trainer.call < 0:
+            return
+        hooks = HOOKS.get(canonical(trainer.of.name))
+        for name in hooks.holds if hooks is not None else ():
+            given = self.world.made_with(trainer).keywords.get(name)
+            if given is not None and given.expr is not None and given.site is not None:
+                yield from self.iterated(given.expr, given.site)
+                yield from self._among(self._held(given.expr, given.site))
 
     def _held(self, expr: Expr, site: Site) -> Iterator[Value]:
         """What containers hold."""

@@ -10,7 +10,7 @@ from dllint.facts.nodes import Attribute, CallRef
 from dllint.facts.schema import Expr
 from dllint.finding import Place
 from dllint.inference.values import Class, External, Function, Instance, Partial, Site, Value
-from dllint.libraries.index import NAMED_AS_WRAPPED, canonical
+from dllint.libraries.index import NAMED_AS_WRAPPED, PICKLE_BY_VALUE, canonical
 from dllint.libraries.torch import MODULE_HOOKS
 from dllint.linking.conditions import under_main_guard
 from dllint.linking.source import SourceFile, declared_names, decorated, last_name
@@ -88,6 +88,8 @@ def _local_objects(project: Project, loader: Loader) -> Iterator[UnpicklableFunc
     local: list[UnpicklableFunction] = []
     held: dict[tuple[str, int], str] = {}
     for name, piece in project.dataset_pieces(loader):
+        if piece.given in PICKLE_BY_VALUE:
+            continue
         holder = f"{name}.{piece.path}" if piece.path else name
         value = piece.value
         if isinstance(value, Instance) and value.file is not None and isinstance(value.of, External):

@@ -1,0 +1,10 @@
+"""skorch (skorch.readthedocs.io, "NeuralNet"): `iterator_train__num_workers` is an argument of the DataLoader."""
+
+from dllint.libraries.facets import Library, LoaderApi
+from dllint.libraries.torch import DATA_LOADER
+from dllint.screen import Words
+
+_TRAINING = LoaderApi((), dataset="", names={name: f"iterator_train__{name}" for name in DATA_LOADER.params})
+_NETS = ("NeuralNet", "NeuralNetClassifier", "NeuralNetBinaryClassifier", "NeuralNetRegressor")
+
+LIBRARY = Library(loaders={f"skorch.{name}": _TRAINING for name in _NETS}, words=Words(loading=(b"iterator_train__",)))
