@@ -216,7 +216,7 @@ class Starting:
         elif call.func == Name("next") and call.args and not call.args[0].keyword:
             # What `iter` gave began to be iterated there; what goes through a loader lazily begins here.
             values = self.world.values.evaluate(call.args[0].value, site)
-            if not any(self._among(values)):
+            if not any(self._among(values, idle=True)):
                 yield call.args[0].value
         elif isinstance(call.func, Attribute) and call.func.attr in _TRAINING:
             for value in self.world.values.evaluate(call.func, site):
@@ -256,21 +256,19 @@ class Starting:
         for value in self.world.values.evaluate(expr, site):
             yield from self.world.mappings.flattened(value) if isinstance(value, (Display, Mapping)) else ()
 
-    def _among(self, values: Iterable[Value]) -> Iterator[Loader]:
-        """The loaders among values."""
+    def _among(self, values: Iterable[Value], idle: bool = False) -> Iterator[Loader]:
+        """The loaders among values; `idle` ones too, which the call that makes them gives no workers."""
         for value in values:
             if isinstance(value, Instance) and value.file is not None:
                 loader = self._loaders.get((value.file.path, value.call))
                 # The call that makes this one may rule workers out, though others do not.
-                if loader is not None and not self._only_others_start_workers(loader, value.frame):
+                works = idle or loader is None or value.frame is None or loader.workers(value.frame).kind != "none"
+                if loader is not None and works:
                     yield loader
 
-    @staticmethod
-    def _only_others_start_workers(loader: Loader, frame: Frame | None) -> bool:
-        return frame is not None and loader.workers(frame).kind == "none" and loader.workers().kind != "none"
-
-    def iterated(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
-        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`."""
+    def iterated(self, expr: Expr, site: Site, depth: int = 0, idle: bool = False) -> Iterator[Loader]:
+        """The loaders that iterating an expression iterates, also inside wrappers such as `enumerate` and `tqdm`;
+        `idle` ones too, whose making rules workers out."""
         if not self._loaders or limits.COUNTING_DEPTH.exceeded(depth):
             return
         for value in self.world.values.evaluate(expr, site):
@@ -278,23 +276,23 @@ class Starting:
                 continue
             loader = self._loaders.get((value.file.path, value.call))
             if loader is not None and loader.api.dataset:
-                yield from self._among((value,))
+                yield from self._among((value,), idle)
             elif loader is None and self._goes_on(value, in_place=expr == CallRef(value.call)):
                 where = self.world.call_site(value.file, value.call, value.frame)
                 inside = isinstance(value.of, External) and canonical(value.of.name) in GOES_INSIDE
                 for argument in value.file.calls[value.call].args:
                     if argument.keyword == "*":
-                        yield from self._among(self._held(argument.value, where))
+                        yield from self._among(self._held(argument.value, where), idle)
                     elif argument.keyword in (None, "iterable", "iterables"):
-                        yield from self.iterated(argument.value, where, depth + 1)
-                        yield from self._among(self._held(argument.value, where)) if inside else ()
+                        yield from self.iterated(argument.value, where, depth + 1, idle)
+                        yield from self._among(self._held(argument.value, where), idle) if inside else ()
             elif loader is None and isinstance(value.of, Class):
-                yield from self._iterated_by(value, value.of, depth)
+                yield from self._iterated_by(value, value.of, depth, idle)
 
     def gone_through(self, expr: Expr, site: Site, depth: int = 0) -> Iterator[Loader]:
         """The loaders that iterating an expression goes through, in the `__iter__` of the project's own classes and in
         its generators too."""
-        yield from self.iterated(expr, site)
+        yield from self.iterated(expr, site, idle=True)
         if limits.COUNTING_DEPTH.exceeded(depth):
             return
         for value in self.world.values.evaluate(expr, site):
@@ -324,7 +322,7 @@ class Starting:
         else:
             yield from generators.runs(self.world, value)
 
-    def _iterated_by(self, value: Instance, cls: Class, depth: int) -> Iterator[Loader]:
+    def _iterated_by(self, value: Instance, cls: Class, depth: int, idle: bool) -> Iterator[Loader]:
         """The loaders that an iteration reads through an object whose class inherits from a progress bar."""
         if value.file is None or value.call < 0 or self.world.hierarchy.method(cls, "__iter__") is not None:
             return
@@ -332,7 +330,7 @@ class Starting:
         found = reaching(self.world, cls, self.world.made_with(value), making, _is_iterator)
         for actual in (*found.actuals.positional, found.actuals.keywords.get("iterable")) if found is not None else ():
             if actual is not None and actual.expr is not None and actual.site is not None:
-                yield from self.iterated(actual.expr, actual.site, depth + 1)
+                yield from self.iterated(actual.expr, actual.site, depth + 1, idle)
 
     @staticmethod
     def _goes_on(value: Instance, in_place: bool) -> bool:
