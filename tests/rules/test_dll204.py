@@ -200,6 +200,24 @@ def build(rows):
     return DataLoader(rows, num_workers=2, multiprocessing_context="spawn", collate_fn=collate)
 """
     },
+    "workers that a command line may ask for, and a call does not": {
+        "data.py": """\
+import fire
+from torch.utils.data import DataLoader
+
+class Train:
+    def __init__(self, workers=0):
+        self.workers = workers
+
+    def fit(self, rows):
+        return list(DataLoader(rows, num_workers=self.workers, collate_fn=lambda rows: rows))  # DLL204
+
+def check():
+    Train(workers=0).fit([1])
+
+fire.Fire(Train)
+"""
+    },
     "one function that makes loaders with and without workers": {
         "data.py": """\
 from torch.utils.data import DataLoader

@@ -312,7 +312,9 @@ class Project:
         return values
 
     def _find_callables(self, loader: Loader, argument: str) -> Values:
-        found = dict.fromkeys(self._with_workers(loader, lambda frame: loader.argument(argument, frame).values))
+        known = self._with_workers(loader, lambda frame: loader.argument(argument, frame).values)
+        # Where no call that is known asks for workers, one that is not known does.
+        found = dict.fromkeys(known or loader.argument(argument).values)
         for file, store in self.world.stores.outside_stores(argument):
             site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
             if any(self._is_made_by(base, loader) for base in self.world.values.evaluate(store.base, site)):
