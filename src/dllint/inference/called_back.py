@@ -75,10 +75,15 @@ def _back_frame(
     return world.intern(("back", file.path, index, called, frame), actuals, function, frame)
 
 
-def contained(world: Engine, value: Instance, depth: int = 0) -> Iterator[Target]:
-    """What calling a composed transform from outside the project calls in turn."""
-    if value.file is None or value.call < 0 or depth > 3:
+def contained(
+    world: Engine, value: Instance, depth: int = 0, seen: dict[Instance, int] | None = None
+) -> Iterator[Target]:
+    """What calling a composed transform from outside the project calls in turn. `seen` has the depth at which each
+    object was looked into: what many others hold gives nothing new there."""
+    seen = {} if seen is None else seen
+    if value.file is None or value.call < 0 or depth > 3 or seen.get(value, depth + 1) <= depth:
         return
+    seen[value] = depth
     for held in world.knowledge.held_by(value):
         if isinstance(held, Function):
             yield Target(held, world.intern(("held", held), None, held, None))
@@ -89,9 +94,9 @@ def contained(world: Engine, value: Instance, depth: int = 0) -> Iterator[Target
                     bound = Function(method.file, method.scope, held)
                     yield Target(bound, world.intern(("held", bound), None, bound, None))
             if world.hierarchy.method(held.of, "__call__") is None:
-                yield from contained(world, held, depth + 1)
+                yield from contained(world, held, depth + 1, seen)
         elif isinstance(held, Instance):
-            yield from contained(world, held, depth + 1)
+            yield from contained(world, held, depth + 1, seen)
 
 
 def _may_be_called(argument: Expr, file: SourceFile) -> bool:

@@ -194,7 +194,7 @@ class Changes:
             lambda: self.world.values.evaluate(change.base, change.site(frame)),
             (),
         )
-        if any(same(base, value) for base in bases):
+        if among(value, bases):
             return True
         unclear = not bases or any(isinstance(base, Unknown) for base in bases)
         return unclear and isinstance(value, (Display, Mapping)) and self._names_owner(change, value)
@@ -313,6 +313,16 @@ def identity(value: Value) -> Hashable:
     if isinstance(value, (Display, Mapping)):
         return value.made or value.written
     return value
+
+
+def among(value: Value, others: Values) -> bool:
+    """Whether one of the values may be the same container."""
+    kind = type(value)
+    if not isinstance(value, (Display, Mapping)):
+        return any(type(one) is kind and same(one, value) for one in others)
+    made = value.made or value.written
+    # Asked so often that each call counts.
+    return any(type(one) is kind and (one.made or one.written).may_be(made) for one in others)  # type: ignore[attr-defined]
 
 
 def same(one: Value, other: Value) -> bool:

@@ -13,13 +13,14 @@ from dllint.inference.values.functions import Function
 class Written:
     """An expression of the source together with where it is evaluated; the same text is the same object."""
 
-    __slots__ = ("_hash", "_identity", "expr", "site")
+    __slots__ = ("_hash", "_identity", "expr", "site", "text")
 
     def __init__(self, expr: Expr, site: Site) -> None:
         self.expr = expr
         self.site = site
-        text = ("call", expr.index) if isinstance(expr, CallRef) else ("at", id(expr))
-        self._identity = (*text, site.file.path, id(site.frame))
+        number = expr.index if isinstance(expr, CallRef) else -1 - id(expr)
+        self.text = (number, site.file.path)
+        self._identity = (number, site.file.path, id(site.frame))
         self._hash = hash(self._identity)
 
     def __eq__(self, other: object) -> bool:
@@ -30,7 +31,7 @@ class Written:
 
     def may_be(self, other: Written) -> bool:
         """Whether both are one text, and not surely of two activations."""
-        if self._identity[:3] != other._identity[:3]:
+        if self.text != other.text:
             return False
         mine, frame = self.site.frame, other.site.frame
         return mine is frame or mine is None or frame is None or not mine.is_apart(frame)
