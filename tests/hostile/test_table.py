@@ -326,6 +326,8 @@ ROWS = [
         line="600 findings"),
     Row("1 MB of statements", write("train.py", HAZARD + "1;" * 500_000 + "\n"), 2,
         "too large to be parsed: more than 320,000 tokens"),
+    Row("100,000 short lines", write("train.py", HAZARD + "a\n" * 100_000), 2,
+        " tokens in 100,00"),
     Row("2,000 functions with loaders", several(
         write("train.py", LOADERS + "".join(
             f"def f{one}(d):\n    return DataLoader(d, num_workers=2)\n" for one in range(2000))),

@@ -19,7 +19,7 @@ import libcst as cst
 
 from dllint.facts.aliases import aliases
 from dllint.facts.extract.respelling import respelled
-from dllint.facts.extract.shortening import MOST_CHARACTERS, MOST_TOKENS, REST, shortened
+from dllint.facts.extract.shortening import MOST_CHARACTERS, REST, shortened, too_large
 from dllint.facts.extract.statements import Statements
 from dllint.facts.extract.tokens import Tokens, tokens_around
 from dllint.facts.extract.walk import OutOfStep
@@ -67,9 +67,9 @@ def extract(source: str) -> FileFacts:
     if tokens.brackets > _MOST_BRACKETS or tokens.chain > _LONGEST_CHAIN:
         place = tokens.span(tokens.deepest, tokens.deepest)
         raise SyntaxProblem("nested too deeply to be parsed", place.line, place.column)
-    source = shortened(source, tokens)
-    if len(tokens.texts) > MOST_TOKENS:
-        raise SyntaxProblem(f"too large to be parsed: more than {MOST_TOKENS:,} tokens", 1, 1)
+    whole, source = source, shortened(source, tokens)
+    if reason := too_large(whole, tokens):
+        raise SyntaxProblem(f"too large to be parsed: {reason}", 1, 1)
     deep = tokens.brackets > _DEEP_BRACKETS or tokens.chain > _DEEP_CHAIN
     collecting = gc.isenabled()
     gc.disable()

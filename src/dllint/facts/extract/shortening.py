@@ -14,11 +14,15 @@ MOST_CHARACTERS = 3_000_000
 """Of a text whose tokens are looked for."""
 MOST_TOKENS = 320_000
 """Of a text that is parsed. The largest file of PyTorch has 196,000."""
+_MOST_WEIGHT, _STATEMENT = 500_000, 6
+"""What the tokens of a text come to, where each statement's line counts as six more: a line of one name takes up to
+12 KiB and 60 µs (measured), so this is less than 1 GiB. The largest file of PyTorch comes to 226,000."""
 REST = "__and_more__"
 """The name that stands for the elements that are left out: nobody knows their number."""
 _LONG = 2_000
 """Elements of a row from which on it is shortened."""
 _KEPT = 100
+_BRACKETS = frozenset("()[]{}")
 _LITERAL = frozenset("0123456789.'\"")
 
 
@@ -48,13 +52,34 @@ def shortened(source: str, tokens: Tokens) -> str:
     return "".join([*pieces, source[done:]])
 
 
+def too_large(source: str, tokens: Tokens) -> str:
+    """Why a text is not parsed, whose tokens are those that are left of long rows; "" where it is."""
+    count = len(tokens.texts)
+    if count > MOST_TOKENS:
+        return f"more than {MOST_TOKENS:,} tokens"
+    lines = _statements(source, tokens) if count * (1 + _STATEMENT) > _MOST_WEIGHT else 0
+    return f"{count:,} tokens in {lines:,} statements" if count + lines * _STATEMENT > _MOST_WEIGHT else ""
+
+
+def _statements(source: str, tokens: Tokens) -> int:
+    """How many lines begin a statement: those outside of brackets."""
+    found = depth = done = 0
+    for text, start, end in zip(tokens.texts, tokens.starts, tokens.ends, strict=True):
+        if not depth and ("\n" in (gap := source[done:start]) or "\r" in gap):
+            found += 1
+        if text in _BRACKETS:
+            depth += 1 if text in "([{" else -1
+        done = end
+    return found
+
+
 def for_python(source: str) -> str | None:
     """The shortened source, which Python itself parses in little memory; None where it would take much."""
     if len(source) > MOST_CHARACTERS:
         return None
     tokens = Tokens(source)
     short = shortened(source, tokens)
-    return short if len(tokens.texts) <= MOST_TOKENS else None
+    return None if too_large(source, tokens) else short
 
 
 def _rows(texts: Sequence[str]) -> list[tuple[int, int, str]]:
