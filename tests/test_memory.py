@@ -1,19 +1,12 @@
-"""Kept answers: a premise that changes costs the answers that rest on it, and no others; an answer that a bound cut
-short is not kept as a whole one."""
+"""Kept answers: a premise that changes costs the answers that rest on it, and no others."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Hashable
 
-from dllint.config import Settings
-from dllint.facts.extract import extract
-from dllint.inference import limits
-from dllint.inference.engine import World
-from dllint.inference.memo import Memory, Table
-from dllint.inference.values import Const
-from dllint.libraries.knowledge import Libraries
-from dllint.linking.source import last_name
-from dllint.linter.rule_runs import room_for_questions
+from dllint.inference.memo import Memory
+
+Table = dict[Hashable, "tuple[int, int | None] | None"]
 
 
 class Sums:
@@ -21,7 +14,7 @@ class Sums:
 
     def __init__(self) -> None:
         self.memory = Memory()
-        self.table: Table[int] = {}
+        self.table: Table = {}
         self.premises = {"left": 1, "right": 10}
         self.worked_out: list[str] = []
 
@@ -63,52 +56,3 @@ def test_settled_answers_stay() -> None:
     sums.worked_out.clear()
     assert sums.of("left") == 1
     assert sums.worked_out == []
-
-
-class Chain:
-    """Functions that return what the next one returns, and the last one a text."""
-
-    def __init__(self, length: int) -> None:
-        lines = [f"def step{number}(rows):\n    return step{number + 1}(rows)\n" for number in range(length)]
-        lines += [f"def step{length}(rows):\n    return 'end'\n"]
-        lines += [f"from{number} = step{number}([1])" for number in range(length + 1)]
-        self.world = World({"run.py": extract("\n".join(lines))}, Settings(), Libraries)
-
-    def given_by(self, number: int) -> tuple[object, ...]:
-        """What the call of one of the functions at the end of the module gives."""
-        file = self.world.files["run.py"]
-        call = next(index for index in file.calls_of(0) if last_name(file.calls[index].func) == f"step{number}")
-        with room_for_questions(last=False):
-            values = self.world.values.call(call, self.world.call_site(file, call, None))
-        return tuple(value.value if isinstance(value, Const) else value for value in values)
-
-
-def test_a_question_at_the_end_of_a_long_chain_is_answered_in_full_after_one_from_its_start() -> None:
-    length = limits.QUESTION_DEPTH.most + 20
-    chain = Chain(length)
-    assert chain.given_by(0) != ("end",)
-    assert chain.world.limits[limits.QUESTION_DEPTH.name] > 0
-    assert [chain.given_by(number) for number in range(length - 30, length)] == [("end",)] * 30
-
-
-def test_an_interrupted_question_leaves_nothing_behind() -> None:
-    """A rule that meets the limit of the stack is run again with more of it."""
-    memory = Memory()
-    table: Table[int] = {}
-    stack = [True]
-
-    def inner() -> int:
-        return memory.remember(table, "outer", lambda: 0, 0) + 1
-
-    def outer() -> int:
-        found = memory.remember(table, "inner", inner, 0)
-        if stack.pop():
-            raise RecursionError
-        return found + 10
-
-    with pytest.raises(RecursionError):
-        memory.remember(table, "outer", outer, 0)
-    stack.append(False)
-    assert memory.remember(table, "outer", outer, 0) == 11
-    stack.append(False)
-    assert memory.remember(table, "inner", inner, 0) == 12

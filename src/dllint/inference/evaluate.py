@@ -7,7 +7,7 @@ where there is none. A question inside itself has no values there; what is compu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +47,6 @@ from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
-from dllint.inference.memo import Table
 from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
 from dllint.inference.new_objects import made_by
 from dllint.inference.operators import Operators
@@ -79,21 +78,19 @@ from dllint.inference.values import (
 from dllint.linking.expressions import summands
 from dllint.linking.source import Binding
 
-DEEPEST = limits.QUESTION_DEPTH.most
-
 
 class Evaluator:
     """Evaluates expressions over a linked project. Results are memoised."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._names: Table[Values] = {}
-        self._calls: Table[Values] = {}
-        self._attributes: Table[Values] = {}
+        self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
         self.operators = Operators(world)
         self.truth = self.operators.truth
         self.compared = self.operators.compared
-        self._memory = world.memory
+        self._depth = 0
         self._table: dict[type[Expr] | type[Held] | type[Passed], Callable[[Any, Site], Values]] = {
             Constant: lambda expr, site: (constant(expr.value),),
             Name: self._name,
@@ -130,15 +127,13 @@ class Evaluator:
         handler = self._table.get(type(expr))
         if handler is None:
             return (UNKNOWN,)
-        memory = self._memory
-        if memory.depth > DEEPEST:
-            memory.too_deep()
+        if limits.QUESTION_DEPTH.exceeded(self._depth):
             return (UNKNOWN,)
-        memory.depth += 1
+        self._depth += 1
         try:
             return handler(expr, site)
         finally:
-            memory.depth -= 1
+            self._depth -= 1
 
     def passed(self, actual: Actual) -> Values:
         """The values of an argument, where it is written."""
