@@ -1,12 +1,11 @@
-"""Kept answers: a premise that changes costs the answers that rest on it, and no others."""
+"""Kept answers: a premise that changes costs the answers that rest on it, and no others; a question that is
+interrupted leaves nothing behind."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import pytest
 
-from dllint.inference.memo import Memory
-
-Table = dict[Hashable, "tuple[int, int | None] | None"]
+from dllint.inference.memo import Memory, Table
 
 
 class Sums:
@@ -14,7 +13,7 @@ class Sums:
 
     def __init__(self) -> None:
         self.memory = Memory()
-        self.table: Table = {}
+        self.table: Table[int] = {}
         self.premises = {"left": 1, "right": 10}
         self.worked_out: list[str] = []
 
@@ -56,3 +55,26 @@ def test_settled_answers_stay() -> None:
     sums.worked_out.clear()
     assert sums.of("left") == 1
     assert sums.worked_out == []
+
+
+def test_an_interrupted_question_leaves_nothing_behind() -> None:
+    """A rule that meets the limit of the stack is run again with more of it."""
+    memory = Memory()
+    table: Table[int] = {}
+    stack = [True]
+
+    def inner() -> int:
+        return memory.remember(table, "outer", lambda: 0, 0) + 1
+
+    def outer() -> int:
+        found = memory.remember(table, "inner", inner, 0)
+        if stack.pop():
+            raise RecursionError
+        return found + 10
+
+    with pytest.raises(RecursionError):
+        memory.remember(table, "outer", outer, 0)
+    stack.append(False)
+    assert memory.remember(table, "outer", outer, 0) == 11
+    stack.append(False)
+    assert memory.remember(table, "inner", inner, 0) == 12

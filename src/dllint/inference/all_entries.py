@@ -13,7 +13,8 @@ from dllint.inference.changes import Changes
 from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.entries import Change
 from dllint.inference.generators import GENERATOR
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Display, Instance, Mapping, Site, Unknown, Value, Values, const
 from dllint.linking.expressions import summands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from dllint.facts.nodes import Attribute, CallRef, Name
 from dllint.inference import limits
@@ -11,6 +11,7 @@ from dllint.inference.callbacks import Passing
 from dllint.inference.called_back import called_back, contained
 from dllint.inference.edges import NOTHING, Caller, Given, Target, Targets
 from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.methods_by_name import Namesakes
 from dllint.inference.names import ANY_CLASS, CONSTRUCTORS, names_of
 from dllint.inference.packed_arguments import laid_out
@@ -42,12 +43,12 @@ class CallGraph:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._callers: dict[Hashable, tuple[list[Caller], int | None] | None] = {}
-        self._targets: dict[Hashable, tuple[Targets, int | None] | None] = {}
+        self._callers: Table[list[Caller]] = {}
+        self._targets: Table[Targets] = {}
         self._constructions: dict[tuple[str, object], list[tuple[SourceFile, int]]] | None = None
-        self._dynamic: dict[Hashable, tuple[DynamicCalls, int | None] | None] = {}
+        self._dynamic: Table[DynamicCalls] = {}
         self._indexing = False
-        self._named: dict[Hashable, tuple[CallsByFunction, int | None] | None] = {}
+        self._named: Table[CallsByFunction] = {}
         self._scanned: set[str] = set()
         self._calls_on_self: dict[tuple[str, int], dict[str, list[tuple[SourceFile, int]]]] = {}
         self._later: dict[tuple[str, int], bool] = {}

@@ -10,7 +10,8 @@ from dllint.facts.schema import Call, Expr, Operator
 from dllint.inference import enumerations, limits
 from dllint.inference.entries import Change
 from dllint.inference.flows import Flows, Place
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.values import (
     UNKNOWN,
     Class,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dllint.facts.nodes import Opaque
 from dllint.inference.changes import Changes
 from dllint.inference.edges import Given
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import (
     UNKNOWN,

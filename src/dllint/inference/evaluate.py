@@ -7,7 +7,7 @@ where there is none. A question inside itself has no values there; what is compu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -47,6 +47,7 @@ from dllint.inference.edges import Given
 from dllint.inference.entries import METHODS
 from dllint.inference.folding import is_member, unary
 from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.narrowing import called_before, not_functions, of_tests, passes, replaced_by_test
 from dllint.inference.new_objects import made_by
 from dllint.inference.operators import Operators
@@ -84,9 +85,9 @@ class Evaluator:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._names: dict[Hashable, tuple[Values, int | None] | None] = {}
-        self._calls: dict[Hashable, tuple[Values, int | None] | None] = {}
-        self._attributes: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._names: Table[Values] = {}
+        self._calls: Table[Values] = {}
+        self._attributes: Table[Values] = {}
         self.operators = Operators(world)
         self.truth = self.operators.truth
         self.compared = self.operators.compared

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from dllint.facts.schema import Event, ImportedName
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, External, Module, Pattern, Site, Values
 from dllint.linking.source import Binding, SourceFile
@@ -16,7 +17,7 @@ class Imports:
 
     def __init__(self, world: Engine) -> None:
         self.world = world
-        self._members: dict[Hashable, tuple[Values, int | None] | None] = {}
+        self._members: Table[Values] = {}
         self._importers: dict[str, dict[str, Event]] | None = None
         self._listed: Table[frozenset[object] | None] = {}
         self._star: dict[tuple[str, str, tuple[int, int]], Values | None] = {}

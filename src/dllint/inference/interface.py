@@ -6,7 +6,7 @@ libraries (`Knowledge`) and of processes (`Processes`) comes from rooms above an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from dllint.config import Settings
@@ -380,5 +380,3 @@ class Engine(Protocol):
 
 Handler = Callable[[Engine, SourceFile, int, Site], "Values | None"]
 """What a call of something from outside gives; None where nothing more than an object of it is known."""
-Table = dict[Hashable, "tuple[T, int | None] | None"]
-"""Kept answers by question, as `Memory.remember` fills them."""

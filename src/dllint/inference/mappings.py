@@ -21,8 +21,9 @@ from dllint.inference.default_factories import DefaultFactories
 from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
 from dllint.inference.iteration import is_iterator, of_iterator
+from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (

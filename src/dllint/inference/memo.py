@@ -17,16 +17,40 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dllint import profiling
 from dllint.inference import interruption, limits
 
 T = TypeVar("T")
-Asked = tuple[int, Hashable]
-"""A question: its table (by identity) and its key. A premise has table 0."""
-_NEW: Any = object()
 _NOWHERE = sys.maxsize
+
+
+class Answer(Generic[T]):
+    """An entry of a memo table.
+
+    Attributes:
+        value: what was worked out.
+        known: whether `value` is valid. It is not before the first answer, and after one was dropped.
+        opened: the position among the questions under way, -1 where this one is not under way.
+        room: how many more levels of callers could be asked; None if the answer needs no more of them.
+        reach: the position of the outermost question under way that the answer rests on; `_NOWHERE` if there is none.
+        dropped: how often the answer was dropped because it rested on a question around it.
+    """
+
+    __slots__ = ("dropped", "known", "opened", "reach", "room", "value")
+
+    def __init__(self) -> None:
+        self.value: T | None = None
+        self.known = False
+        self.opened = -1
+        self.room: int | None = None
+        self.reach = _NOWHERE
+        self.dropped = 0
+
+
+Table = dict[Hashable, Answer[T]]
+"""Answers by question, as `Memory.remember` fills them."""
 
 
 class Memory:
@@ -38,12 +62,11 @@ class Memory:
     def __init__(self) -> None:
         self.room = limits.CALLER_LEVELS.most
         self._cut = False
-        self._tables: dict[int, dict[Hashable, object]] = {}
-        self._asking: list[Asked] | None = []
-        self._notes: list[tuple[Asked, list[Asked]]] = []
-        self._open: dict[Asked, int] = {}
-        self._dropped: dict[Asked, int] = {}
-        self._passing: dict[Asked, int] = {}
+        self._asking: list[Answer[Any]] | None = []
+        self._notes: list[tuple[Answer[Any], list[Answer[Any]]]] = []
+        self._premises: dict[Hashable, Answer[None]] = {}
+        self._open = 0
+        self._passing: list[Answer[Any]] = []
         self._reach = _NOWHERE
         self._stop = interruption.current()
         self._profile = profiling.current()
@@ -51,24 +74,25 @@ class Memory:
     def rest_on(self, premise: Hashable) -> None:
         """Note that the question under way is answered by something that may still change."""
         if self._asking is not None:
-            self._asking.append((0, premise))
+            self._asking.append(self._premises.setdefault(premise, Answer()))
 
     def revise(self, premises: Iterable[Hashable]) -> None:
         """Drop all answers that rest on premises that have changed. Not while a question is under way."""
-        todo: list[Asked] = [(0, premise) for premise in premises]
-        users: dict[Asked, list[Asked]] = {}
+        todo: list[Answer[Any]] = [self._premises[one] for one in premises if one in self._premises]
+        users: dict[Answer[Any], list[Answer[Any]]] = {}
         for question, asked in self._notes if todo else ():
             for one in asked:
                 users.setdefault(one, []).append(question)
         while todo:
             for question in users.pop(todo.pop(), ()):
-                self._tables[question[0]].pop(question[1], None)
+                question.known = False
                 todo.append(question)
 
     def settle(self) -> None:
         """All premises are final: nothing is noted from here on."""
         self._asking = None
         self._notes.clear()
+        self._premises.clear()
 
     def enter(self) -> bool:
         """Go one level of callers up; False where there is no room left, which marks all questions under way."""
@@ -95,64 +119,75 @@ class Memory:
     def widen(self, outer: int) -> None:
         self.room = outer
 
-    def remember(
-        self, table: dict[Hashable, tuple[T, int | None] | None], key: Hashable, compute: Callable[[], T], unfinished: T
-    ) -> T:
+    def remember(self, table: Table[T], key: Hashable, compute: Callable[[], T], unfinished: T) -> T:
         """The answer to the question `key`: kept, or worked out now. A question inside itself gives `unfinished`; what
         rests on that is kept until the outer question is answered, and no longer."""
+        answer = table.get(key)
+        if answer is None:
+            answer = table[key] = Answer()
         asking = self._asking
         if asking is not None:
-            asking.append((id(table), key))
-        kept: tuple[T, int | None] | None = table.get(key, _NEW)
-        if kept is not _NEW:
-            if kept is None:
-                self._reach = min(self._reach, self._open[id(table), key])
-                return unfinished
-            value, room = kept
-            if self._passing:
-                self._reach = min(self._reach, self._passing.get((id(table), key), _NOWHERE))
-            if room is None:
-                return value
-            if room >= self.room:
+            asking.append(answer)
+        if answer.opened >= 0:
+            if answer.opened < self._reach:
+                self._reach = answer.opened
+            return unfinished
+        if answer.known:
+            if answer.reach < self._reach:
+                self._reach = answer.reach
+            if answer.room is None:
+                return answer.value  # type: ignore[return-value]
+            if answer.room >= self.room:
                 self._cut = True
-                return value
+                return answer.value  # type: ignore[return-value]
         if self._stop.wanted:
             raise interruption.Interrupted
-        table[key] = None
-        question = (id(table), key)
-        depth = self._open[question] = len(self._open)
+        depth = answer.opened = self._open
+        self._open += 1
         first = len(self._passing)
         outer, self._cut = self._cut, False
         around, self._reach = self._reach, _NOWHERE
         if asking is not None:
             self._asking = []
-        self._tables[id(table)] = table  # type: ignore[assignment]
         try:
             value = compute() if self._profile is None else self._profile.question(key, compute)
         except BaseException:
-            del table[key]
+            answer.known = False
+            self._cut, self._reach = outer, around
+            self._drop_passing(first, most=sys.maxsize)
             raise
         finally:
-            del self._open[question]
+            answer.opened = -1
+            self._open = depth
             if asking is not None:
                 assert self._asking is not None
-                self._notes.append((question, self._asking))
+                self._notes.append((answer, self._asking))
                 self._asking = asking
-        table[key] = (value, self.room if self._cut else None)
+        answer.value = value
+        answer.known = True
+        answer.room = self.room if self._cut else None
         self._cut = outer or self._cut
-        self._settle_passing(question, depth, first)
-        self._reach = min(around, self._reach)
+        self._settle_passing(answer, depth, first)
+        if around < self._reach:
+            self._reach = around
         return value
 
-    def _settle_passing(self, question: Asked, depth: int, first: int) -> None:
+    def _settle_passing(self, answer: Answer[Any], depth: int, first: int) -> None:
         """Mark the answer as a passing one where it rests on a question around it, which is not answered yet; drop
         those that rested on this one otherwise."""
         if self._reach < depth:
-            self._passing[question] = self._reach
+            if answer.reach == _NOWHERE:
+                self._passing.append(answer)
+            answer.reach = self._reach
             return
         self._reach = _NOWHERE
+        self._drop_passing(first, limits.ATTEMPTS.most)
+
+    def _drop_passing(self, first: int, most: int) -> None:
+        """Drop the passing answers from a position on, unless they were dropped so often before."""
         while len(self._passing) > first:
-            passing, _ = self._passing.popitem()
-            dropped = self._dropped[passing] = self._dropped.get(passing, 0) + 1
-            if dropped <= limits.ATTEMPTS.most:
-                self._tables[passing[0]].pop(passing[1], None)
+            passing = self._passing.pop()
+            passing.reach = _NOWHERE
+            passing.dropped += 1
+            if passing.dropped <= most:
+                passing.known = False

@@ -8,7 +8,8 @@ from dllint.facts.nodes import Attribute, Name
 from dllint.facts.schema import Annotation, Expr
 from dllint.inference import enumerations, fields, limits
 from dllint.inference.entries import METHODS
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.stores_in_callees import set_by_callee
 from dllint.inference.unions import union
 from dllint.inference.values import (
@@ -45,9 +46,9 @@ class Objects:
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._stored: dict[tuple[str, int], dict[str, list[Store]]] = {}
-        self._on_classes: dict[Hashable, tuple[list[Values], int | None] | None] = {}
+        self._on_classes: Table[list[Values]] = {}
         self._spreads: Table[dict[Hashable, list[tuple[Spread, Site]]]] = {}
-        self._handed: dict[Hashable, tuple[Values | None, int | None] | None] = {}
+        self._handed: Table[Values | None] = {}
 
     def attribute(self, value: Value, name: str) -> Values:
         """The values of `value.name`."""

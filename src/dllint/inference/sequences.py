@@ -24,7 +24,8 @@ from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.changes import Changes
 from dllint.inference.entries import Change
-from dllint.inference.interface import Engine, Table
+from dllint.inference.interface import Engine
+from dllint.inference.memo import Table
 from dllint.inference.unions import union
 from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values
 from dllint.linking.conditions import contradict

@@ -21,7 +21,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr
 from dllint.inference import limits
-from dllint.inference.interface import Table
+from dllint.inference.memo import Table
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     Display,
