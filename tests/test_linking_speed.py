@@ -72,8 +72,20 @@ def wide_polymorphism() -> dict[str, str]:
     return {"data.py": "\n".join(lines)}
 
 
+def long_pipelines() -> dict[str, str]:
+    """A pipeline with thirty stages, of which each may be left out."""
+    lines = ["import webdataset as wds", "from torch.utils.data import DataLoader", "", "def stage(row):"]
+    lines += ["    return row", "", "def build(urls, wanted):", "    pipeline = wds.WebDataset(urls)"]
+    for number in range(30):
+        lines += [f"    if {number} in wanted:", "        pipeline = pipeline.map(stage)"]
+    lines += ["    return DataLoader(pipeline, num_workers=2)", ""]
+    return {"data.py": "\n".join(lines)}
+
+
 @pytest.mark.parametrize(
-    "files", [many_ways(), lists_of_themselves(), wide_polymorphism()], ids=["ways", "lists", "kinds"]
+    "files",
+    [many_ways(), lists_of_themselves(), wide_polymorphism(), long_pipelines()],
+    ids=["ways", "lists", "kinds", "pipelines"],
 )
 def test_a_program_that_multiplies_is_checked_in_bounded_time(files: dict[str, str]) -> None:
     before = time.process_time()

@@ -259,17 +259,21 @@ class Project:
                 for piece in self.datasets.pieces(value):
                     yield value.of.name, piece
         for given in self._served(loader):
-            for one in self._external(given, 0):
+            for one in self._external(given, 0, set()):
                 name = one.of.name.partition("()")[0].rsplit(".", 1)[-1] if isinstance(one.of, External) else ""
                 inside = contents(self.world, one)
+                seen: set[tuple[Value, str]] = set()
                 for held in inside.values:
-                    yield from self._pieces_of(held, name, inside.given, 0)
+                    yield from self._pieces_of(held, name, inside.given, 0, seen)
 
-    def _external(self, value: Value, depth: int) -> Iterator[Instance]:
+    def _external(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Instance]:
+        """The objects from outside the project that a value is or holds. Of many ways to one, as a chain of methods
+        has them, the first counts."""
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in self.world.mappings.flattened(value):
-            if isinstance(one, Instance) and isinstance(one.of, External):
+            if isinstance(one, Instance) and isinstance(one.of, External) and one not in seen:
+                seen.add(one)
                 yield one
                 for inner in held_by(self.world, one):
                     if (
@@ -277,17 +281,22 @@ class Project:
                         and isinstance(inner.of, External)
                         and "dataset" in inner.of.name.lower()
                     ):
-                        yield from self._external(inner, depth + 1)
+                        yield from self._external(inner, depth + 1, seen)
 
-    def _pieces_of(self, value: Value, name: str, given: str, depth: int) -> Iterator[tuple[str, Piece]]:
+    def _pieces_of(
+        self, value: Value, name: str, given: str, depth: int, seen: set[tuple[Value, str]]
+    ) -> Iterator[tuple[str, Piece]]:
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in self.world.mappings.flattened(value):
+            if (one, given) in seen:
+                continue
+            seen.add((one, given))
             yield name, Piece("", one, None, given)
             if isinstance(one, Instance) and isinstance(one.of, External):
                 inside = contents(self.world, one)
                 for inner in inside.values:
-                    yield from self._pieces_of(inner, name, given or inside.given, depth + 1)
+                    yield from self._pieces_of(inner, name, given or inside.given, depth + 1, seen)
             elif isinstance(one, Instance) and isinstance(one.of, Class) and not self.datasets.is_dataset(one.of):
                 for piece in self.datasets.pieces(one):
                     yield name, piece._replace(given=given) if given in PICKLE_BY_VALUE else piece
@@ -344,13 +353,14 @@ class Project:
         return (file.path, scope) in found
 
     def _find_worker_runs(self, loader: Loader) -> Iterator[WorkerRun]:
-        outside: list[Instance] = [one for given in self._served(loader) for one in self._external(given, 0)]
+        outside: list[Instance] = [one for given in self._served(loader) for one in self._external(given, 0, set())]
         for value in self.dataset_objects(loader):
             yield from self.workers.of_dataset(value)
             outside.append(value)
+        seen: set[Value] = set()
         for one in outside:
             for held in held_by(self.world, one):
-                for part in self._callable_parts(held, 0):
+                for part in self._callable_parts(held, 0, seen):
                     yield from self.workers.of_callable(part, "transform")
         for argument in ("collate_fn", "worker_init_fn"):
             functions = self.callables(loader, argument)
@@ -375,15 +385,19 @@ class Project:
         if method is not None:
             yield from self.workers.of_callable(method, "collate_fn")
 
-    def _callable_parts(self, value: Value, depth: int) -> Iterator[Value]:
+    def _callable_parts(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Value]:
+        """What can be called of all that a value holds and that is not `seen` yet."""
         if limits.EXTERNAL_DEPTH.exceeded(depth):
             return
         for one in self.world.mappings.flattened(value):
+            if one in seen:
+                continue
+            seen.add(one)
             if isinstance(one, (Function, Partial)) or (isinstance(one, Instance) and isinstance(one.of, Class)):
                 yield one
             if isinstance(one, Instance):
                 for inner in held_by(self.world, one):
-                    yield from self._callable_parts(inner, depth + 1)
+                    yield from self._callable_parts(inner, depth + 1, seen)
 
     def may_use_nccl(self, loader: Loader, use_cuda: Callable[[list[SourceFile]], bool]) -> bool:
         """Whether the loader's program sets up torch.distributed with NCCL, or with a backend that is not known where
