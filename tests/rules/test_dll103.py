@@ -893,3 +893,26 @@ def test_a_method_that_the_launcher_chooses_for_its_caller(
     files = {"train.py": CHOOSING.format(given=given)}
 
     assert findings(files, **SELECT) == (marks(files) if found else set())
+
+
+def test_one_process_that_is_forked_is_one_cause(told: Callable[..., Any]) -> None:
+    source = """\
+import torch
+from multiprocessing import Process
+
+def work(rank):
+    torch.cuda.set_device(rank)
+    train()
+
+def train():
+    torch.zeros(3).cuda()
+
+def main():
+    torch.cuda.init()
+    process = Process(target=work, args=(0,))
+    process.start()
+"""
+    (finding,) = told({"train.py": source}, **SELECT)
+
+    too = [place.span.line for place in finding.related if "too" in place.message]
+    assert sorted([finding.span.line, *too]) == [5, 9]

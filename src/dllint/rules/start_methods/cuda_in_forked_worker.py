@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.finding import Finding, Place
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL103"
+_TOO = "this fails there too"
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -39,12 +41,20 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             if poison is not None:
                 for use in uses:
                     finding = _use(project, use, process, poison, (), "process")
-                    causes.add(Use(finding, place), (finding.path, finding.span))
+                    also = Place(finding.path, finding.span, _TOO)
+                    # Another start method mends all that the process does.
+                    one_edit = (launch.file.path, launch.call)
+                    causes.add(Use(finding, place, made=(also,)), (finding.path, finding.span), one_edit)
             if not uses:
                 for one in project.ask(CudaForks).handed_to(launch):
                     finding = _read(project, one, process, "process")
                     causes.add(Use(finding, place), (finding.path, finding.span))
-    yield from map(worst, causes)
+    for cause in causes:
+        finding = worst(cause)
+        others = (
+            one for one in finding.related if (one.path, one.span, one.message) != (finding.path, finding.span, _TOO)
+        )
+        yield replace(finding, related=tuple(others))
 
 
 def _of_loader(
