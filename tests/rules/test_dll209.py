@@ -164,3 +164,34 @@ def test_what_only_a_default_pickles_is_a_warning(told: Callable[..., Any]) -> N
     [finding] = told({"demo.py": source}, **SELECT)
     assert (finding.severity, finding.start_methods) == ("warning", ("forkserver",))
     assert not told({"demo.py": source}, **SELECT, target_python="3.12")
+
+
+def test_what_an_object_keeps_of_one_module_is_one_cause(told: Callable[..., Any]) -> None:
+    source = """\
+import multiprocessing as mp
+
+def scaled(factor):
+    def fn(row):
+        return factor * row
+    return fn
+
+def shifted(by):
+    def fn(row):
+        return by + row
+    return fn
+
+class Model:
+    def __init__(self):
+        self.scale = scaled(2)
+        self.shift = shifted(3)
+
+def work(model):
+    print(model)
+
+def main():
+    mp.get_context("spawn").Process(target=work, args=(Model(),)).start()
+"""
+    (finding,) = told({"train.py": source}, select=["DLL209"])
+
+    either = [place.span.line for place in finding.related if "either" in place.message]
+    assert sorted([finding.span.line, *either]) == [4, 9]

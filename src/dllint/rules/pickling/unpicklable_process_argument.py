@@ -19,7 +19,9 @@ CODE = "DLL209"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[SentArgument] = Causes()
     for sent in sent_arguments(project):
-        causes.add(sent, (sent.file.path, sent.span), (sent.file.path, sent.statement))
+        # What one object keeps of one module: the functions of its layers, for example.
+        same = (sent.launch.file.path, sent.launch.call, sent.file.path, sent.holder.partition(".")[0])
+        causes.add(sent, (sent.file.path, sent.span), (sent.file.path, sent.statement), same)
     for found in causes:
         found.sort(key=lambda sent: sent.method is not None and not sent.method.shown)
         yield _finding(project, found)
