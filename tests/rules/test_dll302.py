@@ -36,6 +36,11 @@ def dataset(init: str, before: str = "", extra: str = READ, tail: str = TAIL) ->
 
 
 FOUND: dict[str, str] = {
+    "a dict that an array without dimensions holds": dataset(
+        "cache, exists = numpy.load(path, allow_pickle=True).item(), True\n"
+        "labels, shapes = zip(*cache.values())\nself.rows = list(labels)  # DLL302",
+        "import numpy\n",
+    ),
     "rows with fields of their own beside a path": dataset(
         "self.rows = []  # DLL302\nfor _, row in pandas.read_csv(path).iterrows():\n"
         "    self.rows.append([{'file': row['file'], 'names': row['names']}])",

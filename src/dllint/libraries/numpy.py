@@ -48,6 +48,8 @@ LIBRARY = Library(
             Opener(_MAPPED_ARRAY.what, mapped=_MAPPED_ARRAY.mapped, array=True, when=When("buffer", 0, "mmap.mmap")),
         ),
     },
+    # The one object of an array without dimensions: a pickled dict, for example.
+    readers={"numpy.load().item": "opaque"},
     path_functions=frozenset({"load", "loadtxt", "fromfile"}),
     arrays={
         **{f"numpy.{name}": _SHAPED for name in ("zeros", "ones", "empty")},
