@@ -115,6 +115,10 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "entries that are set to None again": dataset(
+        "if self.cache.get(index) is None:\n    self.cache[index] = open(self.paths[index]).read()\n"
+        "row = self.cache[index]\nself.cache[index] = None\nreturn row",
+    ),
     "names that are noted once": dataset(
         "for name in self.paths[index].names:\n    if name not in self.cache:\n        self.cache.append(name)",
     ).replace("self.cache = {}", "self.cache = []"),

@@ -277,6 +277,9 @@ class Caches:
                 and not self._is_lazy(run, store, held.name)
             ):
                 return True
+        # An entry that is set to None lets go of what it held.
+        if any(store.value == Constant(None) and meant(store.base) for store in run.file.stores(run.scope)):
+            return True
         for event in run.events:
             target = event.target if event.kind == "delete" else None
             if target is not None and any(map(meant, walk(target, run.file))):
