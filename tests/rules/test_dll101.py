@@ -20,35 +20,6 @@ if __name__ == "__main__":
     mp.spawn(worker, args=([],), nprocs=2)
 """
     },
-    "a function that a string names, here and in processes": {
-        "main.py": """\
-from launch import launch
-
-if __name__ == "__main__":
-    launch("tasks:train", 2)
-""",
-        "launch.py": """\
-import importlib
-import torch.multiprocessing as mp
-
-def entry(rank, target):
-    module, name = target.split(":")
-    getattr(importlib.import_module(module), name)(rank)
-
-def launch(target, world):
-    if world == 1:
-        entry(0, target)
-    else:
-        mp.spawn(entry, args=(target,), nprocs=world)
-""",
-        "tasks.py": """\
-from torch.utils.data import DataLoader
-
-def train(rank):
-    for row in DataLoader([1], num_workers=4):  # DLL101
-        print(row)
-""",
-    },
     "set_start_method at the start of main": {
         "train.py": """\
 import torch.multiprocessing as mp

@@ -346,7 +346,7 @@ class CallGraph:
             memory.cut_short()
             return {}
         outer = memory.room
-        memory.widen(limits.LOOKUP_LEVELS.most)
+        memory.widen(limits.RESOLVING_LEVELS.most)
         self._indexing = True
         try:
             return memory.remember(self._dynamic, "calls", self._index_dynamic_calls, {})

@@ -82,7 +82,6 @@ ATTEMPTS = Limit("times that an answer is worked out that depends on the questio
 """The work on a recursion then grows with its length."""
 RESOLVING_LEVELS = Limit("callers of callers while the call graph itself is resolved", 1)
 """Which method a call means depends on what its receiver can be."""
-LOOKUP_LEVELS = Limit("callers of callers that say by which name a function is looked up", 2)
 CANDIDATE_CALLS = Limit("calls of one name among which callers are looked for", 400)
 ALIASES = Limit("names under which one function is called", 60)
 PASSED_PARAMETERS = Limit("parameters that one function is passed to", 200)
