@@ -136,6 +136,23 @@ def test_the_programs_of_all_files_are_found_in_one_walk(monkeypatch: pytest.Mon
     assert len(asked) <= len(world.files)
 
 
+@pytest.mark.parametrize(
+    ("call", "imported"),
+    [
+        ("import_module('sets.digits')", {"sets/digits.py"}),
+        ("import_module(f'sets.{name}')", {"sets/digits.py", "sets/faces.py"}),
+        ("import_module('sets.' + name)", {"sets/digits.py", "sets/faces.py"}),
+        ("import_module('.other', __package__)", {"top/other.py"}),
+        ("import_module(name)", set()),
+    ],
+)
+def test_modules_that_are_imported_by_a_written_name(call: str, imported: set[str]) -> None:
+    files = dict.fromkeys(("sets/digits.py", "sets/faces.py", "other.py", "top/__init__.py", "top/other.py"), "")
+    world = linked({**files, "top/main.py": f"from importlib import import_module\nname = input()\n{call}\n"})
+
+    assert set(world.import_graph.imports("top/main.py")) == imported
+
+
 def test_files_that_import_by_name_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     world = linked(import_chain(60))
     asked = counting(monkeypatch, ImportGraph, "imports")

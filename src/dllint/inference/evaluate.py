@@ -55,7 +55,7 @@ from dllint.inference.sequences import cut
 from dllint.inference.symbols import Meaning
 from dllint.inference.unions import union
 from dllint.inference.values import (
-    COLUMN,
+    COLUMN_MARK,
     NONE,
     UNKNOWN,
     Actual,
@@ -291,7 +291,7 @@ class Evaluator:
         """A slice: of a store from outside what reading it gives."""
         if isinstance(value, Instance) and isinstance(value.of, External):
             parts = expr.index.elements if isinstance(expr.index, Tuple) else ()
-            mark = COLUMN if any(isinstance(one, Constant) and type(one.value) is int for one in parts) else "[:]"
+            mark = COLUMN_MARK if any(isinstance(one, Constant) and type(one.value) is int for one in parts) else "[:]"
             return Instance(External(value.of.name + mark), value.file, value.call, value.frame)
         if isinstance(value, Display):
             return value.made_by(value.kind, Written(expr, site))

@@ -27,7 +27,7 @@ from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
 from dllint.inference.values import (
-    COLUMN,
+    COLUMN_MARK,
     UNKNOWN,
     Actuals,
     Class,
@@ -386,7 +386,7 @@ class Mappings:
                     return (UNKNOWN,)
             mark = "[:]" if isinstance(key, Display) else "[]"
             if isinstance(key, Const) and self.world.knowledge.is_table(value.of.name):
-                mark += COLUMN
+                mark += COLUMN_MARK
             return (Instance(External(value.of.name + mark), value.file, value.call, value.frame),)
         if isinstance(value, Instance) and isinstance(value.of, Class):
             return self.world.objects.call_method(value, "__getitem__")

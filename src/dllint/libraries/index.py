@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from typing import TypeVar
 
 import dllint.libraries
-from dllint.inference.values import COLUMN
+from dllint.inference.values import COLUMN_MARK
 from dllint.libraries import contexts
 from dllint.libraries.facets import Library, Opener
 from dllint.libraries.pickling import Mode
@@ -57,7 +57,7 @@ _KEPT = tuple(name for one in LIBRARIES for name in one.kept)
 @cache
 def canonical(name: str) -> str:
     """The one name by which the tables know an API that can be reached by several."""
-    head, bracket, rest = contexts.plain(name).replace(COLUMN, "[:]").partition("()")
+    head, bracket, rest = contexts.plain(name).replace(COLUMN_MARK, "[:]").partition("()")
     found = ALIASES.get(head)
     if found is None and not head.startswith(_KEPT):
         for prefix, replacement in _RENAMED.items():

@@ -40,7 +40,8 @@ class ImportGraph:
                 # `import_module(f"models.{kind}")` can give any module of the package.
                 modules = self._index.beginning(path, name) if name.endswith(".") else {}
                 reached.update(dict.fromkeys(one for paths in modules.values() for one in paths))
-                reached.update(dict.fromkeys(self._index.resolve(path, name.strip("."))))
+                plain = name.lstrip(".")
+                reached.update(dict.fromkeys(self._index.resolve(path, plain.rstrip("."), len(name) - len(plain))))
             found = self._imports[path] = list(reached)
         return found
 

@@ -25,7 +25,7 @@ from dllint.inference import limits
 from dllint.inference.all_entries import inside
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
-    COLUMN,
+    COLUMN_MARK,
     UNKNOWN,
     Const,
     Display,
@@ -242,7 +242,7 @@ class Arrays:
             return None
         if (value, depth) not in self._arrays:
             found = self._found(value, value.of, depth)
-            is_column = found is not None and found.table and COLUMN in value.of.name
+            is_column = found is not None and found.table and COLUMN_MARK in value.of.name
             self._arrays[value, depth] = None if is_column else found
         return self._arrays[value, depth]
 

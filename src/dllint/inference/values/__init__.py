@@ -23,7 +23,7 @@ from dllint.inference.values.containers import Display as Display
 from dllint.inference.values.containers import Keywords as Keywords
 from dllint.inference.values.containers import Mapping as Mapping
 from dllint.inference.values.containers import Written as Written
-from dllint.inference.values.externals import COLUMN as COLUMN
+from dllint.inference.values.externals import COLUMN_MARK as COLUMN_MARK
 from dllint.inference.values.externals import External as External
 from dllint.inference.values.externals import Module as Module
 from dllint.inference.values.frames import Actual as Actual

@@ -15,7 +15,7 @@ class Module(Value):
     path: str
 
 
-COLUMN = "[,]"
+COLUMN_MARK = "[,]"
 """In the name of an `External`: one column of a table or of an array, where "[:]" is any other slice."""
 
 

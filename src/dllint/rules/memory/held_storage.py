@@ -112,7 +112,7 @@ class Body:
         return self.file.encloses(self.region, region) and region != 0
 
     def is_unclear(self, kept: Kept) -> bool:
-        """Whether what is kept may be no tensor: a part of the batch of which nothing says so."""
+        """Whether what is kept is a part of the batch that nothing shows to be a tensor."""
         if isinstance(kept.expr, Name):
             unclear = kept.expr.id in self.parts and not self.is_tensor(kept.expr.id)
         else:
