@@ -53,7 +53,12 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Pope
     if sys.platform != "linux":
         pytest.skip("measures by /proc, and compares with fork")
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("OPENCV_")},
+        # Unbuffered, a `print` of two values is four writes, and those of two workers mix.
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("OPENCV_") and name != "PYTHONUNBUFFERED"
+        },
         "DLLINT_PROOF_ADDRESS": str(tmp_path_factory.mktemp("server") / "address"),
         "PYTHONPATH": str(HERE / "support"),
         "OMP_NUM_THREADS": "1",
