@@ -85,7 +85,7 @@ class AllEntries:
         if change.kind in ("set", "default"):
             yield self.changes.keys(change, where) if keys else self.world.values.evaluate(change.value, where)
         elif change.kind == "merge" and change.value is not None:
-            yield self._merged(change.value, where, keys)
+            yield self.merged(change.value, where, keys)
 
     def _all_written(self, value: Mapping, keys: bool) -> Iterator[Values]:
         expr, site = value.written.expr, value.written.site
@@ -93,34 +93,37 @@ class AllEntries:
         if isinstance(expr, Dict):
             for key, entry in expr.items:
                 one = key if keys else entry
-                yield self._merged(entry, site, keys) if key is None else evaluate(one, site)
+                yield self.merged(entry, site, keys) if key is None else evaluate(one, site)
         elif isinstance(expr, CallRef):
             actuals = self.world.actuals(site.file, expr.index, site.frame)
             for name, actual in actuals.keywords.items():
                 yield (const(name),) if keys else self.world.values.passed(actual)
             for actual in (*actuals.positional[:1], *actuals.mappings):
                 if actual.expr is not None and actual.site is not None:
-                    yield self._merged(actual.expr, actual.site, keys)
+                    yield self.merged(actual.expr, actual.site, keys)
         elif isinstance(expr, Comprehension) and expr.key is not None:
             yield evaluate(expr.key if keys else expr.element, inside(expr, site))
 
-    def _merged(self, expr: Expr, site: Site, keys: bool) -> Values:
+    def merged(self, expr: Expr, site: Site, keys: bool) -> Values:
         """The values under any key, or the keys, that another dict or a sequence of pairs hands over."""
         groups: list[Values] = []
         parts = summands(expr)
         if len(parts) > 1:
-            return union((self._merged(part, site, keys) for part in parts), limits.ITEMS)
+            return union((self.merged(part, site, keys) for part in parts), limits.ITEMS)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
                 groups.append(self.keys(value) if keys else self.values(value))
-            elif isinstance(value, Display):
-                groups.extend(
-                    self.world.values.item_of(pair, const(0 if keys else 1))
-                    for pair in self.world.mappings.elements(value)
-                )
+            elif (pairs := self._pairs(value)) is not None:
+                groups.extend(self.world.values.item_of(pair, const(0 if keys else 1)) for pair in pairs)
             else:
                 groups.append(iterating.part(self.world, Element(expr), 0 if keys else 1, site) or (UNKNOWN,))
         return union(groups, limits.ITEMS)
+
+    def _pairs(self, value: Value) -> Values | None:
+        """The elements of a sequence, or of what a generator function gives; None for anything else."""
+        if isinstance(value, Display):
+            return self.world.mappings.elements(value)
+        return generators.elements(self.world, value) if isinstance(value, Instance) else None
 
 
 def inside(comprehension: Comprehension, site: Site) -> Site:

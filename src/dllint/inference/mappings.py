@@ -180,12 +180,23 @@ class Mappings:
             return found
         pairs = self.lists.pairs(expr, site)
         if pairs is None:
-            return OPAQUE
+            return self._under_any(expr, site, key)
         plain = ((enumerations.plain(self.world, keys), values) for keys, values in pairs)
         fitting = [(values, len(keys) == 1) for keys, values in plain if any(_may_equal(one, key) for one in keys)]
         sure = next((number for number, (_, alone) in enumerate(reversed(fitting)) if alone), None)
         counted = fitting if sure is None else fitting[len(fitting) - 1 - sure :]
         return Found(union(values for values, _ in counted), sure is None, bool(fitting))
+
+    def _under_any(self, expr: Expr, site: Site, key: object) -> Found:
+        """The same of pairs whose number and places are not known: `((kind, Rows(kind)) for kind in kinds)`."""
+        values = self.entries.merged(expr, site, keys=False)
+        if all(isinstance(one, Unknown) for one in values):
+            return OPAQUE
+        keys = enumerations.plain(self.world, self.entries.merged(expr, site, keys=True))
+        known = bool(keys) and all(isinstance(one, Const) or is_member(one) for one in keys)
+        if not any(_may_equal(one, key) for one in keys):
+            return ABSENT if known else OPAQUE
+        return Found(values, not known)
 
     def in_value(self, value: Value, key: object, reader: tuple[str, int] | None = None) -> Found | None:
         """What is under the key in one container; None where the value is none. `reader` is the function that asks:
