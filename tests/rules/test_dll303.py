@@ -174,6 +174,14 @@ SILENT: dict[str, str] = {
         "self.stats = {'low': np.min(paths), 'high': np.max(paths)}\nfor path in paths:\n"
         "    self.stats[path.kind] = torch.zeros(3)",
     ),
+    "one per class": dataset(
+        "self.rows = paths\nself.parts = []\nfor kind in paths:\n    self.parts.append(torch.zeros(len(kind)))",
+        extra=READ + "\n    def weights(self, kind):\n        return self.parts[kind]\n",
+    ),
+    "one per class, which each item reads": dataset(
+        "self.rows = paths\nself.means = {}\nfor kind in paths:\n    self.means[kind] = torch.load(kind)",
+        extra="\n    def __getitem__(self, index):\n        return self.rows[index] - self.means['all']\n",
+    ),
     "one of two kinds that a parameter may be": dataset(
         "self.rows = rows",
         tail=TAIL + "\ndef build_other(paths):\n    return Rows([torch.load(path) for path in paths]), Rows([1, 2])\n",

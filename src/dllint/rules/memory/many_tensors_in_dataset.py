@@ -10,7 +10,7 @@ from dllint.evidence.storage_limits import STRATEGIES, storages_sent, walls
 from dllint.evidence.thresholds import FAR, NEAR
 from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place, Severity
-from dllint.inference.values import Class
+from dllint.inference.values import Class, Instance
 from dllint.libraries.torch.tensors import DESCRIPTORS_IN_A_MESSAGE, MEMORY_MAPS, OPEN_FILES
 from dllint.project import Project, Regime
 from dllint.project.tensors import ManyTensors
@@ -38,9 +38,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             assert isinstance(value.of, Class)
             beside = project.programs.behind(value)
             regimes = [regime for regime in project.regimes(loader, beside, value.of.name) if regime.method != "fork"]
+            gives_items = value in project.dataset_objects(loader)
             for many in project.tensors.many(value):
                 judged = [(message, regime) for regime in regimes if (message := _message(options, many, regime))]
-                if not judged:
+                if not judged or (gives_items and many.count is None and not _by_item(project, value, many.kept.attr)):
                     continue
                 message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
                 rank = (not regime.unchosen, _RANKS.index(message), regime.shown)
@@ -49,6 +50,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 use = Use(finding, project.loader_place(loader), rank, methods=methods)
                 causes.add(use, (many.kept.file.path, many.kept.store.event.span))
     yield from map(worst, causes)
+
+
+def _by_item(project: Project, value: Instance, attr: str) -> bool:
+    """Whether an attribute holds something for each item; what workers do not look up by one may be few: classes."""
+    code = project.item_code
+    return any(ask(value, attr) for ask in (code.indexed, code.keyed, code.iterated, code.drawn, code.measured))
 
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
