@@ -115,6 +115,10 @@ FOUND: dict[str, str] = {
 }
 
 SILENT: dict[str, str] = {
+    "one entry for each device and data type": dataset(
+        "row = self.paths[index]\nname = str(row.device) + '_' + str(row.dtype)\nif name not in self.cache:\n"
+        "    self.cache[name] = torch.hann_window(row.size).to(row.device)\nreturn row * self.cache[name]",
+    ),
     "entries that are set to None again": dataset(
         "if self.cache.get(index) is None:\n    self.cache[index] = open(self.paths[index]).read()\n"
         "row = self.cache[index]\nself.cache[index] = None\nreturn row",

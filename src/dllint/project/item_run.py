@@ -18,6 +18,8 @@ from dllint.linking.source import SourceFile, last_name
 if TYPE_CHECKING:
     from dllint.project.worker_code import WorkerRun
 
+_OF_ALL_ITEMS = frozenset({"device", "dtype", "layout", "ndim"})
+"""Attributes of an item that hardly differ from one item to the next."""
 _CONVERSIONS = POSITIONS | {"int", "str", "item", "tolist", "join", "Path", "format"}
 """Last names of calls whose result still identifies the item when an argument or the receiver does."""
 
@@ -116,7 +118,7 @@ class ItemRun:
             case Subscript():
                 parts = (expr.index, expr.value) if fields else (expr.index,)
             case Attribute():
-                parts = (expr.value,) if fields else ()
+                parts = (expr.value,) if fields and expr.attr not in _OF_ALL_ITEMS else ()
             case BinOp() | FString() | Tuple() | Slice():
                 parts = expr.children()
             case IfExp():
