@@ -49,7 +49,8 @@ class Use:
 def worst(uses: Sequence[Use]) -> Finding:
     """The worst finding of one cause, the first of several, with the places and start methods of all others."""
     finding = max(uses, key=lambda use: use.rank).finding
-    related = (*finding.related, *(place for use in uses for place in use.made), *(use.loader for use in uses))
+    made = (place for use in uses for place in use.made if (place.path, place.span) != (finding.path, finding.span))
+    related = (*finding.related, *made, *(use.loader for use in uses))
     methods = finding.start_methods
     if methods:
         given = (use.finding.start_methods if use.methods is None else use.methods for use in uses)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.memory_trend import grows
+from dllint.facts.nodes import Attribute, Name
 from dllint.finding import Finding, Place, Severity
 from dllint.inference.values import Class, Instance
 from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
 from dllint.project.arrays import mib
-from dllint.project.datasets import Keeping
+from dllint.project.datasets import Keeping, Kept
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.objects_from_files import Records
@@ -49,9 +50,24 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 rank, regime = max(judged, key=lambda pair: pair[0])
                 finding = _finding(project, value, keeping, held, regime)
                 methods = tuple(other.method for _, other in judged if other.method != "fork")
-                use = Use(finding, project.loader_place(loader), rank, methods=methods)
-                causes.add(use, (kept.file.path, kept.owner, kept.attr))
+                kept_too = Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
+                use = Use(finding, project.loader_place(loader), rank, (kept_too,), methods)
+                causes.add(use, (kept.file.path, kept.owner, kept.attr), *_read_once(kept, held))
     yield from map(worst, causes)
+
+
+def _read_once(kept: Kept, held: Held) -> Iterator[Hashable]:
+    """What attributes of one class have in common that hold the same objects: what reads them, or the attribute that
+    they are taken from, as in `self.names = list(self.rows.keys())`."""
+    reading = held.reading
+    if reading is None:
+        return
+    yield kept.owner, reading.file.path, reading.call
+    func = reading.file.calls[reading.call].func
+    if isinstance(func, Attribute) and isinstance(func.value, Attribute) and isinstance(func.value.value, Name):
+        params = reading.file.scopes[reading.file.calls[reading.call].scope].params
+        if params and func.value.value == Name(params[0].name):
+            yield kept.file.path, kept.owner, func.value.attr
 
 
 def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]]:
