@@ -53,8 +53,7 @@ class ItemCode:
         kept = self._of_line.get((value.of, of))
         if kept is None:
             line = {cls.key for cls in self.world.hierarchy.line(of) if isinstance(cls, Class)}
-            kept = [one for one in self.all_runs(value) if (one.file.path, one.file.method_of(one.scope)) in line]
-            kept = self._of_line[value.of, of] = [one for one in kept if one.receiver]
+            kept = self._of_line[value.of, of] = [one for one in self.all_runs(value) if one.owner in line]
         return kept
 
     def all_runs(self, value: Instance) -> list[ItemRun]:
@@ -65,11 +64,8 @@ class ItemCode:
             found = self._runs[value.of] = []
             by_scope: dict[tuple[str, int], ItemRun] = {}
             for run in self.workers.of_dataset(value):
-                owner = run.file.method_of(run.scope)
-                params = run.file.scopes[run.scope].params
-                receiver = params[0].name if owner is not None and params else ""
                 handed = self._handed(run, by_scope)
-                item = ItemRun(run, receiver, *self._index_names(run, handed), handed)
+                item = ItemRun(run, *self._receiver(run, handed), *self._index_names(run, handed), handed)
                 by_scope[run.file.path, run.scope] = item
                 found.append(item)
         return found
@@ -88,6 +84,19 @@ class ItemCode:
                 if caller is not None:
                     found[param.name] = caller, actual.expr
         return found
+
+    @staticmethod
+    def _receiver(run: WorkerRun, handed: Mapping[str, tuple[ItemRun, Expr]]) -> tuple[str, tuple[str, int] | None]:
+        """The parameter that is the object, and the class that it is of: `self` of a method, or of a function that a
+        method hands it to."""
+        method_of = run.file.method_of(run.scope)
+        params = run.file.scopes[run.scope].params
+        if method_of is not None:
+            return (params[0].name, (run.file.path, method_of)) if params else ("", None)
+        for name, (caller, expr) in handed.items():
+            if caller.receiver and expr == Name(caller.receiver):
+                return name, caller.owner
+        return "", None
 
     @staticmethod
     def _index_names(run: WorkerRun, handed: Mapping[str, tuple[ItemRun, Expr]]) -> tuple[set[str], set[str]]:

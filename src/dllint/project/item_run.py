@@ -31,10 +31,11 @@ _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
 
 
 class ItemRun:
-    """A method of a dataset that its workers run.
+    """A function that workers run for an item: a method of the dataset, or one that these call.
 
     Attributes:
-        receiver: the name of `self`.
+        receiver: the name of `self`, also in a function that a method hands it to; empty in others.
+        owner: the class that `self` is an object of, by its key; None without one.
         given: parameters that hold the index of an item.
         given_parts: parameters that hold a field of an item's record (`self.load(self.samples[index]["path"])`).
         handed: what the caller, a function that reading an item runs too, gives for each parameter.
@@ -46,6 +47,7 @@ class ItemRun:
         self,
         run: WorkerRun,
         receiver: str,
+        owner: tuple[str, int] | None,
         index: set[str],
         parts: set[str],
         handed: Mapping[str, tuple[ItemRun, Expr]] = MappingProxyType({}),
@@ -54,6 +56,7 @@ class ItemRun:
         self.file: SourceFile = run.file
         self.scope = run.scope
         self.receiver = receiver
+        self.owner = owner
         self.events: list[Event] = run.file.scopes[run.scope].events
         self.given = frozenset(index)
         self.given_parts = frozenset(parts)

@@ -49,9 +49,10 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
-                    # One array that several statements keep is one thing to fix, and so is one statement for several.
+                    # What one call reads into several attributes of a class is one thing to fix, and so is what one
+                    # statement keeps.
                     attribute = (kept.file.path, kept.owner, kept.attr)
-                    causes.add(use, (attribute, kept.span), (attribute, array.file.path, array.call))
+                    causes.add(use, (attribute, kept.span), (kept.owner, array.file.path, array.call))
     yield from map(worst, causes)
 
 
@@ -86,7 +87,8 @@ def _judge(
             values["workers"] = regime.workers.described
     values["remedy"] = "tensor" if array.library == "torch" else "load" if array.mappable else "main"
     apart = array.span.line != kept.span.line or array.file is not kept.file
-    made = (Place(array.file.path, array.span, "made here"),) if apart else ()
+    kept_too = Place(kept.file.path, kept.span, f"kept here as `{keeping.path}`")
+    made = (*((Place(array.file.path, array.span, "made here"),) if apart else ()), kept_too)
     finding = Finding(
         CODE,
         kept.file.path,
