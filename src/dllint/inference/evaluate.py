@@ -31,6 +31,7 @@ from dllint.facts.nodes import (
     List,
     Name,
     Not,
+    Opaque,
     Set,
     Slice,
     Subscript,
@@ -265,8 +266,9 @@ class Evaluator:
 
     def _item(self, expr: Subscript, site: Site) -> Values:
         base, index = expr.value, expr.index
-        if isinstance(index, Slice) or (
-            isinstance(index, Tuple) and any(isinstance(part, Slice) for part in index.elements)
+        # `...` is not described.
+        if isinstance(index, (Slice, Opaque)) or (
+            isinstance(index, Tuple) and any(isinstance(part, (Slice, Opaque)) for part in index.elements)
         ):
             return union((self._sliced(value, expr, site),) for value in self.evaluate(base, site))
         if isinstance(base, (Element, Subscript)) and isinstance(index, Constant):

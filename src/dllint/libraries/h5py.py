@@ -6,6 +6,8 @@ from dllint.screen import Words
 
 _REFUSED = always("TypeError: h5py objects cannot be pickled")
 _READ = Maker("numpy", "file")
+_INSIDE = ("[]", "[][]", "[][][]", "[][][][]")
+"""Groups nest."""
 
 LIBRARY = Library(
     openers={
@@ -21,7 +23,11 @@ LIBRARY = Library(
     },
     refusals={"h5py.File": Refusal("an h5py file", _REFUSED), "h5py.File[]": Refusal("an h5py object", _REFUSED)},
     path_functions=frozenset({"File"}),
-    arrays=dict.fromkeys(("h5py.File[:]", "h5py.File[][:]", "h5py.File.get()[:]", "h5py.File().get()[:]"), _READ),
+    arrays={
+        **dict.fromkeys(("h5py.File[:]", "h5py.File.get()[:]", "h5py.File().get()[:]"), _READ),
+        **dict.fromkeys((f"h5py.File{inside}[:]" for inside in _INSIDE), _READ),
+        **dict.fromkeys((f"h5py.File{inside}" for inside in _INSIDE), _READ._replace(read=False)),
+    },
     unsplit_packages=frozenset({"h5py"}),
     words=Words(in_workers=(b"h5py",)),
 )

@@ -18,7 +18,9 @@ def _unconverted(attributes: str) -> str:
     return f"TypeError: {attributes} cannot be converted to a Python object for pickling"
 
 
+_INSIDE = ("", "[]", "[][]", "[][][]")
 _ZARR = ("zarr.open", "zarr.open_group", "zarr.open_array")
+_GROUPS = (*_ZARR, "zarr.group")
 
 _READS = When("mode", 1, "reads")
 _FASTA = ("pysam.FastaFile", "pysam.Fastafile")
@@ -51,7 +53,10 @@ LIBRARY = Library(
     readers={"pycocotools.coco.COCO": "table"},
     arrays={
         # zarr 3.1: slicing an array reads it; groups nest
-        **dict.fromkeys((f"{opened}{inside}[:]" for opened in _ZARR for inside in ("", "[]", "[][]")), _READ),
+        **dict.fromkeys((f"{opened}{inside}[:]" for opened in _GROUPS for inside in _INSIDE), _READ),
+        **dict.fromkeys(
+            (f"{opened}{inside}" for opened in _GROUPS for inside in _INSIDE[1:]), _READ._replace(read=False)
+        ),
         **dict.fromkeys(
             ("zarr.load", "zarr.load[]", "scipy.io.loadmat", "scipy.sparse.load_npz", "nibabel.load().get_fdata"), _READ
         ),

@@ -17,6 +17,7 @@ from dllint.facts.nodes import (
     IfExp,
     List,
     Name,
+    Slice,
     Subscript,
     Tuple,
 )
@@ -42,10 +43,13 @@ from dllint.inference.values import (
 from dllint.libraries.facets import Maker
 from dllint.libraries.index import MAKERS, SIZE_KEEPING, canonical
 from dllint.libraries.numpy import ITEM_BYTES
+from dllint.libraries.records import OPAQUE, form
 from dllint.libraries.torch import CASTS
 from dllint.libraries.torch import ITEM_BYTES as TORCH_ITEM_BYTES
-from dllint.linking.source import SourceFile
+from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import loops, whole_number
+from dllint.project.repeated_reads import RepeatedReads
+from dllint.reading import is_file
 from dllint.reading import size as file_size
 from dllint.span import Span
 
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.inference.entries import Change
 
+_JOINING = frozenset({"concatenate", "vstack", "hstack"})
+"""Functions that take arrays of any length, and nothing else."""
 _ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 """Operators of arrays whose result has a number for each of theirs."""
 
@@ -89,6 +95,7 @@ class Arrays:
         self.world = world
         self.filling = filling
         self.origins = Origins(world)
+        self.repeated = RepeatedReads(world, self.origins)
         self._arrays: dict[tuple[Instance, int], Array | None] = {}
 
     def kept(self, values: Values, expr: Expr | None, site: Site) -> Array | None:
@@ -126,24 +133,28 @@ class Arrays:
         given = (one for actual in actuals.positional[:1] for one in self.world.values.passed(actual))
         return tuple(part for one in given for part in self.world.values.item_of(one, UNKNOWN))
 
-    def computed(self, expr: Expr, site: Site, depth: int = 0) -> Array | None:
+    def computed(self, expr: Expr, site: Site, depth: int = 0, many: bool = False) -> Array | None:
         """The array that the value of an expression is, or is worked out of element by element. Its size is known of
-        the array itself alone."""
+        the array itself alone. With `many`, it may be one that counts only among many."""
         if limits.ARRAY_STEPS.exceeded(depth):
             return None
-        values = self.world.values.evaluate(expr, site)
-        found = next((array for value in values if (array := self.array(value)) is not None), None)
-        if found is not None or not any(isinstance(value, (Unknown, Instance)) for value in values):
+        values, of = self.world.values.evaluate(expr, site), self._of if many else self.array
+        found = next((array for value in values if (array := of(value)) is not None), None)
+        if found is not None or not any(isinstance(value, (Unknown, Instance, External)) for value in values):
             return found
         match expr:
+            case Attribute(attr=attr) if attr in SIZE_KEEPING:
+                found = self.computed(expr.value, site, depth + 1, many)
+            case Subscript(index=Slice()):
+                found = self.computed(expr.value, site, depth + 1, many)
             case BinOp(op=op) if op in _ELEMENTWISE:
-                sides = (self.computed(side, site, depth + 1) for side in (expr.left, expr.right))
+                sides = (self.computed(side, site, depth + 1, many) for side in (expr.left, expr.right))
                 found = next((side for side in sides if side is not None), None)
             case CallRef() if (made_of := self._same_as(expr, site)) is not None:
-                found = self.computed(made_of, site, depth + 1)
+                found = self.computed(made_of, site, depth + 1, many)
             case Name() | IfExp() | CallRef() | Subscript():
                 steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step) and one.expr != expr)
-                parts = (self.computed(one.expr, one.site, depth + 1) for one in steps)
+                parts = (self.computed(one.expr, one.site, depth + 1, many) for one in steps)
                 found = next((part for part in parts if part is not None), None)
         return None if found is None else replace(found, size=None)
 
@@ -179,12 +190,12 @@ class Arrays:
     def _many(self, value: Display | Mapping, depth: int) -> Array | None:
         if limits.ARRAY_DEPTH.exceeded(depth):
             return None
-        flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
+        evaluate = self.world.values.evaluate
         expr, site = value.written.expr, value.written.site
         if isinstance(expr, Comprehension):
-            around = site.file.regions(inside(expr, site).region)
-            turns = [one for one in around if not site.file.encloses(one, site.region)]
-            if (found := self._read(flattened(value), site, turns)) is not None:
+            within = inside(expr, site)
+            turns = [one for one in site.file.regions(within.region) if not site.file.encloses(one, site.region)]
+            if (found := self._read(expr.element, within, turns, site)) is not None:
                 return found
         inner: list[Value] = []
         for change in self.filling(value):
@@ -195,35 +206,34 @@ class Arrays:
             turns = loops(change.file, change.region)
             if change.kind in ("extend", "merge") and (displayed := _displayed(given)) and turns:
                 # `arrays += [array]` adds one like `arrays.append(array)`.
-                added = (part for one, at in displayed for part in evaluate(one, at))
-                if (found := self._read((part for one in added for part in flattened(one)), where, turns)) is not None:
+                read = (self._read(one, at, turns, where) for one, at in displayed)
+                if (found := next((one for one in read if one is not None), None)) is not None:
                     return found
             elif change.kind in ("extend", "merge"):
                 inner += given
-            elif turns:
-                if (found := self._read((part for one in given for part in flattened(one)), where, turns)) is not None:
-                    return found
             else:
+                if (found := self._read(change.value, where, turns, where)) is not None:
+                    return found
                 inner += given
+        inner += (one for part in _written(expr) for one in evaluate(part, site))
         parts = [*inner, *value.parts] if isinstance(value, Display) else inner
-        containers = [one for one in parts if isinstance(one, (Display, Mapping)) and one != value]
+        containers = [one for one in dict.fromkeys(parts) if isinstance(one, (Display, Mapping)) and one != value]
         return next((found for one in containers if (found := self._many(one, depth + 1)) is not None), None)
 
-    def _read(self, values: Iterable[Value], where: Site, turns: list[int]) -> Array | None:
-        """The first array that is read from a file again in each iteration of one of the loops."""
-        for array in map(self._of, values):
-            if array is not None and array.source == "file" and array.read and self._in_turns(array, where, turns):
-                return array
-        return None
-
-    def _in_turns(self, array: Array, where: Site, turns: list[int]) -> bool:
-        """Whether the call that makes an array, or one that leads to it, stands in one of the loops of a function."""
-        file, index, frame = array.file, array.call, array.frame
-        while not (file is where.file and file.calls[index].scope == where.scope):
-            if frame is None or frame.call is None:
-                return False
-            file, index, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
-        return any(file.encloses(turn, file.calls[index].region) for turn in turns)
+    def _read(self, expr: Expr, site: Site, turns: list[int], where: Site) -> Array | None:
+        """An array that is read from a file again in each turn of one of the loops around an expression, and that its
+        value is or holds."""
+        if not turns:
+            return None
+        flattened, evaluate = self.world.mappings.flattened, self.world.values.evaluate
+        parts = [part for one in evaluate(expr, site) for part in flattened(one)]
+        found = [array for part in parts if (array := self._of(part)) is not None]
+        worked_out = None if found else self.computed(expr, site, many=True)
+        read = [one for one in (*found, worked_out) if one is not None and one.source == "file" and one.read]
+        for one in read:
+            if self.repeated.calls(one.file, one.call, one.frame, where, turns):
+                return one
+        return read[0] if read and self.repeated.reads(expr, site, where, turns) else None
 
     def array(self, value: Value) -> Array | None:
         """The array that a value is, if it surely is one that lies in memory as a whole, and no small one of many."""
@@ -315,7 +325,7 @@ class Arrays:
             kinds = {"alone": maker.alone, "read": maker.read, "mappable": maker.mapped == "mmap_mode"}
             return Array(maker.library, size, "file", file, index, frame=value.frame, table=maker.table, **kinds)
         if maker.shape in ("same", "other"):
-            made = self._same(maker, plain, site, file, index, depth)
+            made = self._same(maker, plain, site, file, index, depth, value.frame)
             return replace(made, size=None) if made is not None and maker.shape == "other" else made
         count = self._count(maker, plain, by_name, site)
         if count is None:
@@ -324,7 +334,7 @@ class Arrays:
         return Array(maker.library, None if item is None else count * item, "shape", file, index, item)
 
     def _same(
-        self, maker: Maker, plain: list[Expr], site: Site, file: SourceFile, index: int, depth: int
+        self, maker: Maker, plain: list[Expr], site: Site, file: SourceFile, index: int, depth: int, frame: Frame | None
     ) -> Array | None:
         if not plain:
             return None
@@ -332,11 +342,26 @@ class Arrays:
             parts: Values = self.world.mappings.elements(one) if isinstance(one, Display) else (one,)
             for part in parts:
                 inner = self._of(part, depth + 1)
+                if inner is None and isinstance(one, Display) and last_name(file.calls[index].func) in _JOINING:
+                    inner = self._unpickled(part)
                 if inner is not None:
                     size = inner.size if not isinstance(one, Display) else None
                     alone = inner.alone or isinstance(one, Display)
-                    return replace(inner, library=maker.library, size=size, alone=alone, read=True)
+                    made = replace(inner, library=maker.library, size=size, alone=alone, read=True)
+                    # What stays in an open file is read where it is made an array.
+                    stays = inner.alone and not inner.read
+                    return replace(made, file=file, call=index, frame=frame) if stays else made
         return None
+
+    @staticmethod
+    def _unpickled(value: Value) -> Array | None:
+        """What was pickled, where arrays are joined: one, too."""
+        if not isinstance(value, Instance) or not isinstance(value.of, External) or value.file is None:
+            return None
+        kind, _ = form(canonical(value.of.name)) or ("", 0)
+        if kind != OPAQUE or value.call < 0:
+            return None
+        return Array("numpy", None, "file", value.file, value.call, frame=value.frame)
 
     def _file_size(self, plain: list[Expr], by_name: dict[str | None, Expr], site: Site) -> int | None:
         """Size of the file where its path is written out and it is a file of the project."""
@@ -346,7 +371,8 @@ class Arrays:
         for value in self.world.values.evaluate(path, site):
             if isinstance(value, Const) and isinstance(value.value, str) and not os.path.isabs(value.value):
                 for base in (os.path.dirname(site.file.path), self.world.settings.root):
-                    found = file_size(os.path.join(base, value.value))
+                    path_there = os.path.join(base, value.value)
+                    found = file_size(path_there) if is_file(path_there) else None
                     if found is not None:
                         return found
         return None
@@ -410,6 +436,13 @@ class Arrays:
             if label in ITEM_BYTES:
                 return ITEM_BYTES[label]
         return None
+
+
+def _written(expr: Expr) -> Iterable[Expr]:
+    """The entries of a list, tuple or dict that is written out."""
+    if isinstance(expr, Dict):
+        return [entry for key, entry in expr.items if key is not None]
+    return expr.elements if isinstance(expr, (List, Tuple)) else ()
 
 
 def _displayed(values: Values) -> list[tuple[Expr, Site]]:

@@ -138,14 +138,16 @@ class ItemCode:
         return found
 
     def _properties(self, cls: Class, attr: str) -> Iterator[str]:
-        """The properties of a class that give the attribute."""
+        """The properties of a class that give the attribute, or what it holds: `return self.root["data"]`."""
         hierarchy = self.world.hierarchy
         for owner in hierarchy.line(cls):
             for name, scope in hierarchy.own_methods(owner).items() if isinstance(owner, Class) else ():
                 assert isinstance(owner, Class)
                 method = owner.file.scopes[scope]
                 given = Attribute(Name(method.params[0].name), attr) if len(method.params) == 1 else None
-                gives = given and any(one.kind == "return" and one.value == given for one in method.events)
+                gives = given and any(
+                    one.kind == "return" and _without_keys(one.value) == given for one in method.events
+                )
                 if gives and hierarchy.is_property(Function(owner.file, scope)):
                     yield name
 
@@ -308,3 +310,9 @@ class ItemCode:
                 if joined:
                     return True
         return False
+
+
+def _without_keys(expr: Expr | None) -> Expr | None:
+    while isinstance(expr, Subscript):
+        expr = expr.value
+    return expr

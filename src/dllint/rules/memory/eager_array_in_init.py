@@ -49,10 +49,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
-                    # What one call reads into several attributes of a class is one thing to fix, and so is what one
-                    # statement keeps.
+                    # One array that several statements keep is one thing to fix, and so is one statement for several,
+                    # or one file whose parts are kept.
                     attribute = (kept.file.path, kept.owner, kept.attr)
-                    causes.add(use, (attribute, kept.span), (kept.owner, array.file.path, array.call))
+                    read = (kept.file.path, kept.owner, array.file.path, array.call, array.frame)
+                    same = (attribute, array.file.path, array.call)
+                    causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
     yield from map(worst, causes)
 
 

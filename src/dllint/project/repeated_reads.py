@@ -1,0 +1,83 @@
+"""Whether an array is read from a file again in each turn of a loop, so that a container ends with one per turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import CallRef, Comprehension, Name, Subscript
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.all_entries import inside
+from dllint.inference.origins import Origins, Step
+from dllint.inference.values import External, Frame, Instance, Site, Value
+from dllint.libraries.index import MAKERS, canonical
+from dllint.linking.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+class RepeatedReads:
+    """Finds whether loops read arrays again. A call makes an array where it stands; a file that stays open gives one
+    where it is sliced: `rows.append(file[name][:])`."""
+
+    def __init__(self, world: World, origins: Origins) -> None:
+        self.world = world
+        self.origins = origins
+
+    def calls(self, file: SourceFile, call: int, frame: Frame | None, where: Site, turns: list[int]) -> bool:
+        """Whether a call, or one that leads to it, stands in one of the loops `turns` of the function at `where`."""
+        while not (file is where.file and file.calls[call].scope == where.scope):
+            if frame is None or frame.call is None:
+                return False
+            file, call, frame = self.world.files[frame.call[0]], frame.call[1], frame.parent
+        return any(file.encloses(turn, file.calls[call].region) for turn in turns)
+
+    def reads(self, expr: Expr, site: Site, where: Site, turns: list[int], depth: int = 0) -> bool:
+        """Whether the expression, or one that its value comes from, reads an array in one of the loops `turns` of the
+        function at `where`, or in a function that is called there."""
+        if limits.ARRAY_STEPS.exceeded(depth):
+            return False
+        if isinstance(expr, Comprehension):
+            return self.reads(expr.element, inside(expr, site), where, turns, depth + 1)
+        if isinstance(expr, (Subscript, CallRef)) and self._is_read(expr, site):
+            return _in_turns(site, where, turns)
+        for step in self.origins.gives(expr, site) if isinstance(expr, (Name, CallRef)) else ():
+            if not isinstance(step, Step) or step.expr == expr:
+                continue
+            # What a function gives that is called here is read here.
+            called = step.site.scope != site.scope or step.site.file is not site.file
+            if called and not (isinstance(expr, CallRef) and _in_turns(site, where, turns)):
+                continue
+            around = (step.site, []) if called else (where, turns)
+            if self.reads(step.expr, step.site, *around, depth + 1):
+                return True
+        return any(self.reads(part, site, where, turns, depth + 1) for part in _parts(expr, site.file))
+
+    def _is_read(self, expr: Subscript | CallRef, site: Site) -> bool:
+        """Whether an expression reads a file, or slices one that is open, and no array that was read before."""
+        if not any(map(_is_of_file, self.world.values.evaluate(expr, site))):
+            return False
+        return isinstance(expr, CallRef) or not any(map(_is_of_file, self.world.values.evaluate(expr.value, site)))
+
+
+def _is_of_file(value: Value) -> bool:
+    """Whether a value is an array as reading a file gives it."""
+    if not isinstance(value, Instance) or not isinstance(value.of, External):
+        return False
+    maker = MAKERS.get(canonical(value.of.name))
+    return maker is not None and maker.shape == "file" and maker.read
+
+
+def _in_turns(site: Site, where: Site, turns: list[int]) -> bool:
+    """Whether a place is in one of the loops; in any case, where none are asked for."""
+    same = site.file is where.file and site.scope == where.scope
+    return not turns or (same and any(site.file.encloses(turn, site.region) for turn in turns))
+
+
+def _parts(expr: Expr, file: SourceFile) -> tuple[Expr, ...]:
+    """What the array is in which an expression looks up, or what a call is given."""
+    if isinstance(expr, CallRef):
+        call = file.calls[expr.index]
+        return (*call.func.children(), *(argument.value for argument in call.args))
+    return (expr.value,) if isinstance(expr, Subscript) else tuple(expr.children())
