@@ -134,6 +134,66 @@ def test_a_class_that_a_name_chooses(files: dict[str, str], severity: str | None
     assert [one.severity for one in found] == ([] if severity is None else [severity])
 
 
+MODULE_OF_DATA = """\
+import importlib
+
+import lightning.pytorch as pl
+from omegaconf import OmegaConf
+from torch.utils.data import DataLoader
+
+def locate(path):
+    module, name = path.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+
+def instantiate(config):
+    return locate(config["target"])(**config.get("params", dict()))
+
+class RowsFromConfig(pl.LightningDataModule):
+    def __init__(self, train=None, num_workers=4):
+        super().__init__()
+        self.configs = {"train": train}
+        self.num_workers = num_workers
+        self.train_dataloader = self._train
+
+    def setup(self, stage=None):
+        self.datasets = MADE
+
+    def _train(self):
+        return DataLoader(self.datasets["train"], num_workers=self.num_workers)
+
+def main(path):
+    config = OmegaConf.load(path)
+    data = instantiate(config.data)
+    data.setup()
+"""
+NAMES = "data:\n  target: train.RowsFromConfig\n  params:\n    train:\n      target: rows.Rows\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "names", "expected"),
+    [
+        pytest.param("dict((k, instantiate(self.configs[k])) for k in self.configs)", NAMES, 1, id="a dict of pairs"),
+        pytest.param("dict([(k, instantiate(c)) for k, c in self.configs.items()])", NAMES, 1, id="of a list"),
+        pytest.param("{k: instantiate(c) for k, c in self.configs.items()}", NAMES, 1, id="a comprehension"),
+        pytest.param('{"train": instantiate(self.configs["train"])}', NAMES, 1, id="a dict"),
+        pytest.param('dict(train=instantiate(self.configs["train"]))', NAMES, 1, id="keywords"),
+        pytest.param("dict((k, list(self.configs[k])) for k in self.configs)", NAMES, 0, id="lists"),
+        pytest.param(
+            "dict((k, instantiate(self.configs[k])) for k in self.configs)",
+            NAMES.replace("rows.Rows", "others.Other0"),
+            0,
+            id="another dataset",
+        ),
+    ],
+)
+def test_datasets_of_a_data_module_that_a_configuration_makes(
+    made: str, names: str, expected: int, told: Callable[..., Any]
+) -> None:
+    files = {"train.py": MODULE_OF_DATA.replace("MADE", made), "rows.py": ROWS, "others.py": OTHERS, "a.yaml": names}
+
+    assert len(told(files, select=["DLL201"])) == expected
+
+
 HYDRA = """\
 import hydra
 import torch.multiprocessing as mp

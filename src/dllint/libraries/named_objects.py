@@ -112,4 +112,6 @@ class NamedObjects:
         return any(canonical(name) in DATASET_BASES for name in self.world.hierarchy.externals(cls))
 
     def _loads(self, cls: Class) -> bool:
+        if any(name.endswith("DataModule") for name in self.world.hierarchy.externals(cls)):
+            return True
         return self._is_dataset(cls) or any(self.world.hierarchy.method(cls, name) is not None for name in _LOADING)
