@@ -61,6 +61,21 @@ def train(rank, model, dataset):
 def main():
     mp.spawn(train, (None, []), nprocs=2)
 """,
+    "a dataset of the project that keeps no store": f"""
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def train(model, rows):
+    loader = DataLoader(Rows(rows), num_workers=2, multiprocessing_context="spawn")  # DLL612
+{EPOCHS}
+""",
 }
 
 SPAWNED = 'DataLoader(dataset, num_workers=2, multiprocessing_context="spawn"'

@@ -61,7 +61,7 @@ def _is_better_so(project: Project, loader: Loader) -> bool:
     """Whether workers that live on would miss changes of their dataset, or count ever more pages of its store."""
     if any(True for _ in DatasetChanges(project).of_loader(loader)):
         return True
-    return any(project.ask(Stores).kept(value) for value in project.dataset_objects(loader))
+    return any(True for value in project.dataset_objects(loader) for _ in project.ask(Stores).kept(value))
 
 
 def _kept(loader: Loader) -> tuple[Fix, ...]:
