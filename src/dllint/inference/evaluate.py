@@ -270,7 +270,10 @@ class Evaluator:
         if isinstance(index, (Slice, Opaque)) or (
             isinstance(index, Tuple) and any(isinstance(part, (Slice, Opaque)) for part in index.elements)
         ):
-            return union((self._sliced(value, expr, site),) for value in self.evaluate(base, site))
+            return union(
+                (value if self._gives_subsets(value) else self._sliced(value, expr, site),)
+                for value in self.evaluate(base, site)
+            )
         if isinstance(base, (Element, Subscript)) and isinstance(index, Constant):
             given = iterating.part(self.world, base, index.value, site)
             if given is not None:
@@ -286,7 +289,18 @@ class Evaluator:
                 return found.values
         bases = self.evaluate(base, site)
         registered = union(self.world.knowledge.entries(value) for value in bases if isinstance(value, Instance))
-        return registered or union(self.item_of(value, key) for value in bases for key in keys)
+        return registered or union(self.item_of(value, key) for value in bases for key in self._keys_for(value, keys))
+
+    def _keys_for(self, value: Value, keys: Values) -> Values:
+        """The keys that an object may be asked for: one that is text on some ways names a column of a table on all."""
+        if isinstance(value, Instance) and isinstance(value.of, External):
+            texts = tuple(key for key in keys if isinstance(key, Const) and isinstance(key.value, str))
+            if texts and self.world.knowledge.is_table(value.of.name):
+                return texts
+        return keys
+
+    def _gives_subsets(self, value: Value) -> bool:
+        return isinstance(value, Instance) and self.world.knowledge.gives_subsets(value)
 
     @staticmethod
     def _sliced(value: Value, expr: Subscript, site: Site) -> Value:
@@ -373,7 +387,7 @@ class Evaluator:
                 return (Instance(generators.GENERATOR, file, index, frame),)
             return union(self.returned(one.function, one.frame) for one in self.world.calls.applied(callee, given))
         if isinstance(callee, External):
-            handler = knowledge.results.get(knowledge.canonical(callee.name)) if actuals is None else None
+            handler = knowledge.handler(callee.name) if actuals is None else None
             special = handler(self.world, file, index, here) if handler is not None else None
             return (Instance(callee, file, index, frame, by),) if special is None else special
         if isinstance(callee, Partial):
@@ -392,7 +406,7 @@ class Evaluator:
             called = f"{knowledge.canonical(callee.of.name)}()"
             if called in knowledge.new_storage:
                 return (Instance(External(called), file, index, frame),)
-            handler = knowledge.results.get(called) if actuals is None else None
+            handler = knowledge.handler(called) if actuals is None else None
             if handler is not None:
                 return handler(self.world, file, index, here) or (UNKNOWN,)
         return (UNKNOWN,)

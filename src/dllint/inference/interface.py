@@ -51,10 +51,6 @@ class Knowledge(Protocol):
     """Queries about code outside the project."""
 
     @property
-    def results(self) -> Mapping[str, Handler]:
-        """What calling something gives, by its canonical name."""
-
-    @property
     def builtins(self) -> frozenset[str]: ...
 
     @property
@@ -64,6 +60,12 @@ class Knowledge(Protocol):
     @property
     def same_items(self) -> frozenset[str]:
         """Functions that give a sequence whose every item counts as the result itself."""
+
+    def handler(self, name: str) -> Handler | None:
+        """What works out the result of a call of something from outside; None where nothing is known of it."""
+
+    def gives_subsets(self, value: Instance) -> bool:
+        """Whether an index of several items gives the object itself, with those items alone."""
 
     @property
     def new_storage(self) -> Collection[str]:

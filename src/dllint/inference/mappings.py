@@ -384,6 +384,9 @@ class Mappings:
             return self.lists.elements(value)
         if isinstance(value, Mapping):
             return self.all_values(value) or (UNKNOWN,)
+        single = isinstance(key, Const) and isinstance(key.value, int)
+        if isinstance(value, Instance) and not single and self.world.knowledge.gives_subsets(value):
+            return (value, UNKNOWN) if isinstance(key, Unknown) else (value,)
         if isinstance(value, Instance) and isinstance(value.of, External):
             if self.defaults.is_one(value) and (made := self.defaults.values(value)):
                 return made

@@ -202,7 +202,8 @@ def _entered(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
     return world.values.evaluate(Entered(args[0].value), site) if args and not args[0].keyword else None
 
 
-def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+def receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
+    """The object whose method is called."""
     func = file.calls[index].func
     return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
 
@@ -362,7 +363,7 @@ RESULTS: dict[str, Handler] = {
     "dict().clone": _copy,
     "dict().copy": _copy,
     "list().copy": _copy,
-    "torch.Generator().manual_seed": _receiver,
+    "torch.Generator().manual_seed": receiver,
     "contextlib.ExitStack().enter_context": _entered,
     "dataclasses.field": _field,
     "pydantic.Field": _field,

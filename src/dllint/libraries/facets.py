@@ -362,6 +362,8 @@ class Library(NamedTuple):
         dataset_wrappers: datasets that hold other datasets.
         lists_arguments: those of them that make a list of what they are given, so that no generator is kept.
         pipelines: datasets whose methods each add a stage and give the dataset back.
+        subsets: datasets of which an index of several items, or one of the methods, gives the dataset with these items
+            alone; a name that ends with "." is the beginning of many.
         lets_go: arguments that a class only uses while its object is made, by the class.
         keeps_as_given: classes that hold what they are given and change nothing of it.
         keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
@@ -417,6 +419,7 @@ class Library(NamedTuple):
     dataset_wrappers: frozenset[str] = frozenset()
     lists_arguments: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
+    subsets: Mapping[str, frozenset[str]] = NOTHING
     lets_go: Mapping[str, frozenset[str]] = NOTHING
     keeps_as_given: frozenset[str] = frozenset()
     keeps_arguments: frozenset[str] = frozenset()

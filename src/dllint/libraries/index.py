@@ -81,6 +81,7 @@ WRAPPERS = _union(one.dataset_wrappers for one in LIBRARIES)
 KEPT_AS_GIVEN = _union(one.keeps_as_given for one in LIBRARIES)
 LISTS_ARGUMENTS = _union(one.lists_arguments for one in LIBRARIES)
 PIPELINES = _union(one.pipelines for one in LIBRARIES)
+_SUBSETS = _joined(one.subsets for one in LIBRARIES)
 LETS_GO = _joined(one.lets_go for one in LIBRARIES)
 KEEPING_FUNCTIONS = _union(one.keeps_arguments for one in LIBRARIES)
 
@@ -125,6 +126,12 @@ PATH_CONSUMERS = _union(one.path_functions for one in LIBRARIES) | {
     *("loader", "cv2_loader", "load_image", "load_img", "ImageReader", "get", "format"),
 }
 """Last names of calls that a path, or a part of one, is given to."""
+
+
+def subset_methods(name: str) -> frozenset[str]:
+    """The methods of a dataset class that give it with some of its items; none where an index does not, either."""
+    plain = canonical(name)
+    return _SUBSETS.get(plain) or _SUBSETS.get(f"{plain.rpartition('.')[0]}.", frozenset())
 
 
 def refuses(name: str) -> bool:

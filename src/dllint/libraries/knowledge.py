@@ -88,6 +88,19 @@ class Libraries:
             **self.filled.results,
         }
 
+    def handler(self, name: str) -> Handler | None:
+        found = self.results.get(index.canonical(name))
+        if found is None and "()." in name:
+            base, _, method = name.partition("().")
+            return builtins.receiver if method in index.subset_methods(base) else None
+        return found
+
+    def gives_subsets(self, value: Instance) -> bool:
+        if isinstance(value.of, External):
+            return bool(index.subset_methods(value.of.name))
+        named = any(map(index.subset_methods, self.world.hierarchy.externals(value.of)))
+        return named and self.world.hierarchy.method(value.of, "__getitem__") is None
+
     @staticmethod
     def canonical(name: str) -> str:
         return index.canonical(name)

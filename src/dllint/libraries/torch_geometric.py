@@ -38,6 +38,14 @@ LIBRARY = Library(
         **{f"torch_geometric.nn.{name}().loader": LoaderApi(()) for name in ("Node2Vec", "MetaPath2Vec")},
     },
     datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
+    # torch_geometric/data/dataset.py: a copy of the dataset that keeps all that it keeps
+    subsets=dict.fromkeys(
+        (
+            *("torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset", "torch_geometric.datasets."),
+            *("ogb.graphproppred.PygGraphPropPredDataset", "ogb.lsc.PygPCQM4MDataset", "ogb.lsc.PygPCQM4Mv2Dataset"),
+        ),
+        frozenset({"copy", "index_select", "shuffle"}),
+    ),
     # torch_geometric/data/dataset.py: `__init__` runs `_download` and `_process`, `__getitem__` runs `get`.
     runs_methods={
         f"torch_geometric.data.{name}": {

@@ -16,6 +16,7 @@ from dllint.libraries.index import DATASET_BASES, WRAPPERS, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.dropped_attributes import left_out
+from dllint.project.outside_attributes import OutsideAttributes
 from dllint.project.released_attributes import Releases
 from dllint.project.start_methods import Hop
 from dllint.span import Span
@@ -87,6 +88,7 @@ class Datasets:
         self._pieces: dict[Instance, list[Piece]] = {}
         self._own: dict[Instance, list[Piece]] = {}
         self.releases = Releases(world, self.init_code)
+        self.assigned = OutsideAttributes(world, self.is_dataset)
         self._prepared_by: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._init_code: dict[tuple[str, int], dict[tuple[str, int], tuple[Hop, ...]]] = {}
 
@@ -260,40 +262,11 @@ class Datasets:
     def _outside(self, value: Instance, owner: Class, known: set[str]) -> list[Kept]:
         """`ds.attr = …` outside of the class, on an object of it."""
         found: list[Kept] = []
-        for attr, file, store, base in self._outside_of(owner):
-            if _another(base, value):
+        for one in self.assigned.of_class(owner):
+            if _another(one.base, value):
                 continue
-            site = Site(file, store.scope, store.event.region, (store.event.span.line, store.event.span.column), None)
-            values = self.world.values.evaluate(store.value, site)
-            found.append(Kept(attr, file, store.scope, store, site, None, values))
-        return found
-
-    def _outside_of(self, owner: Class) -> list[tuple[str, SourceFile, Store, Instance]]:
-        table = getattr(self, "_outside_table", None)
-        if table is None:
-            table = {}
-            wanted = {cls.name for cls in self.world.classes() if self.is_dataset(cls)}
-            if wanted:
-                for file in self.world.files.values():
-                    for scope in range(len(file.scopes)):
-                        for store in file.stores(scope):
-                            if (
-                                not isinstance(store.key, str)
-                                or not isinstance(store.base, Name)
-                                or store.base.id in ("self", "cls", "args")
-                            ):
-                                continue
-                            at = (store.event.span.line, store.event.span.column)
-                            site = Site(file, scope, store.event.region, at, None)
-                            for base in self.world.values.evaluate(store.base, site):
-                                if (
-                                    isinstance(base, Instance)
-                                    and isinstance(base.of, Class)
-                                    and self.is_dataset(base.of)
-                                ):
-                                    table.setdefault(base.of.key, []).append((store.key, file, store, base))
-            self._outside_table: dict[tuple[str, int], list[tuple[str, SourceFile, Store, Instance]]] = table
-        found: list[tuple[str, SourceFile, Store, Instance]] = table.get(owner.key, [])
+            values = self.world.values.evaluate(one.store.value, one.site)
+            found.append(Kept(one.attr, one.file, one.store.scope, one.store, one.site, None, values))
         return found
 
     def filling(self, value: Display | Mapping) -> Iterator[Change]:

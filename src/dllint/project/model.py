@@ -265,6 +265,8 @@ class Project:
                 seen: set[tuple[Value, str]] = set()
                 for held in inside.values:
                     yield from self._pieces_of(held, name, inside.given, 0, seen)
+                for held in self.datasets.assigned.of_object(one):
+                    yield from self._pieces_of(held, name, "", 0, seen)
 
     def _external(self, value: Value, depth: int, seen: set[Value]) -> Iterator[Instance]:
         """The objects from outside the project that a value is or holds. Of many ways to one, as a chain of methods
@@ -359,7 +361,7 @@ class Project:
             outside.append(value)
         seen: set[Value] = set()
         for one in outside:
-            for held in held_by(self.world, one):
+            for held in (*held_by(self.world, one), *self.datasets.assigned.of_object(one)):
                 for part in self._callable_parts(held, 0, seen):
                     yield from self.workers.of_callable(part, "transform")
         for argument in ("collate_fn", "worker_init_fn"):

@@ -1,0 +1,77 @@
+"""Attributes of datasets that code other than their own methods sets: `dataset.transform = …`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.nodes import Attribute, Name
+from dllint.inference.values import Class, External, Instance, Site, Values
+from dllint.libraries.contents import held_by
+from dllint.linking.assignments import Store
+from dllint.linking.source import SourceFile
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+_OWN = frozenset({"self", "cls", "args"})
+
+
+class Assigned(NamedTuple):
+    """An assignment to an attribute, with the object that it is set on."""
+
+    attr: str
+    file: SourceFile
+    store: Store
+    base: Instance
+
+    @property
+    def site(self) -> Site:
+        event = self.store.event
+        return Site(self.file, self.store.scope, event.region, (event.span.line, event.span.column), None)
+
+
+class OutsideAttributes:
+    """The assignments to attributes of a project's datasets."""
+
+    def __init__(self, world: World, is_dataset: Callable[[Class], bool]) -> None:
+        self.world = world
+        self._is_dataset = is_dataset
+
+    def of_class(self, cls: Class) -> list[Assigned]:
+        """Those on objects of a class of the project."""
+        return self._by_object.get(cls.key, [])
+
+    def of_object(self, value: Instance) -> Values:
+        """What is put on an object of a class from outside the project."""
+        found = self._by_object.get((value.file, value.call), ()) if isinstance(value.of, External) else ()
+        return tuple(one for each in found for one in self.world.values.evaluate(each.store.value, each.site))
+
+    @cached_property
+    def _by_object(self) -> dict[Hashable, list[Assigned]]:
+        """All of them, by class or by the call that makes the object."""
+        table: dict[Hashable, list[Assigned]] = {}
+        for file in self.world.files.values():
+            for scope in range(len(file.scopes)):
+                for store in file.stores(scope):
+                    for one in self._assigned(file, store):
+                        of = one.base.of
+                        if isinstance(of, External):
+                            table.setdefault((one.base.file, one.base.call), []).append(one)
+                        elif self._is_dataset(of):
+                            table.setdefault(of.key, []).append(one)
+        return table
+
+    def _assigned(self, file: SourceFile, store: Store) -> Iterator[Assigned]:
+        """An assignment, for each object whose attribute it sets."""
+        wrapped = isinstance(store.base, Attribute) and store.base.attr == "dataset"
+        base = store.base.value if wrapped and isinstance(store.base, Attribute) else store.base
+        if not isinstance(store.key, str) or not isinstance(base, Name) or (base.id in _OWN and not wrapped):
+            return
+        at = (store.event.span.line, store.event.span.column)
+        for value in self.world.values.evaluate(base, Site(file, store.scope, store.event.region, at, None)):
+            if isinstance(value, Instance):
+                for one in held_by(self.world, value) if wrapped else (value,):
+                    if isinstance(one, Instance) and (isinstance(one.of, Class) or one.call >= 0):
+                        yield Assigned(store.key, file, store, one)
