@@ -916,3 +916,76 @@ def main():
 
     too = [place.span.line for place in finding.related if "too" in place.message]
     assert sorted([finding.span.line, *too]) == [5, 9]
+
+
+CHOSEN = """\
+import argparse
+
+import torch
+import torch.multiprocessing as mp
+
+ON_GPU = False
+SETTING = None
+
+
+def use(value):
+    global ON_GPU, SETTING
+    ON_GPU = value
+    SETTING = torch.device("cuda:0" if ON_GPU else "cpu")
+
+
+def child(model, device):
+    model.to(device)
+
+
+def main(options):
+    device = DEVICE
+    model = torch.nn.Linear(8, 1).to(device)
+    process = mp.get_context("fork").Process(target=child, args=(model, device))
+    process.start()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--gpu", type=int, default=0)
+    main(parser.parse_args())
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "severity"),
+    [
+        pytest.param('"cuda"', "error", id="always"),
+        pytest.param('torch.device("cuda:0")', "error", id="always, as an object"),
+        pytest.param('"cuda" if torch.cuda.is_available() else "cpu"', "error", id="wherever there is one"),
+        pytest.param('torch.device("cpu" if not torch.cuda.is_available() else "cuda")', "error", id="the other way"),
+        pytest.param('torch.device("cuda" if torch.cuda.device_count() > 0 else "cpu")', "error", id="counted"),
+        pytest.param('torch.device("cuda:0" if ON_GPU else "cpu")', "warning", id="a setting of the program"),
+        pytest.param("SETTING", "warning", id="a setting of the module"),
+        pytest.param("options.device", None, id="an option"),
+        pytest.param("torch.device(options.device)", None, id="an option, as an object"),
+        pytest.param(
+            'torch.device("cuda" if torch.cuda.is_available() and options.gpu >= 0 else "cpu")', "warning", id="both"
+        ),
+    ],
+)
+def test_an_error_needs_a_device_that_nobody_chooses(
+    device: str, severity: str | None, told: Callable[..., Any]
+) -> None:
+    found = told({"main.py": CHOSEN.replace("DEVICE", device)}, **SELECT)
+
+    assert [one.severity for one in found] == ([] if severity is None else [severity])
+
+
+@pytest.mark.parametrize(
+    ("workers", "severity"),
+    [
+        pytest.param("4", "error", id="a number"),
+        pytest.param("int(open('count').read())", "warning", id="a number that is not known"),
+    ],
+)
+def test_an_error_needs_workers(workers: str, severity: str, told: Callable[..., Any]) -> None:
+    (found,) = told({"main.py": HEAD + PLAIN + TAIL.replace("num_workers=4", f"num_workers={workers}")}, **SELECT)
+
+    assert found.severity == severity

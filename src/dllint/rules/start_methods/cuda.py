@@ -26,6 +26,7 @@ from dllint.libraries.index import CUDA_CALLS, CUDA_DEVICE_ARGUMENTS, TENSOR_MAK
 from dllint.libraries.torch.cuda import CUDA_TENSORS, LAYERS, NOTHING, USES
 from dllint.linking.conditions import render, tested_at
 from dllint.linking.source import SourceFile, last_name
+from dllint.rules.start_methods.device_choice import DeviceChoice, asks_the_machine
 
 if TYPE_CHECKING:
     from dllint.project import Project
@@ -45,6 +46,7 @@ class Cuda:
         world = self.world = project.world
         listed = (*CUDA_CALLS, *CUDA_DEVICE_ARGUMENTS, *TENSOR_MAKERS, *world.settings.cuda_calls)
         plain = {*_ON_DEVICE, *(name.rsplit(".", 1)[-1] for name in listed)}
+        self.choice = DeviceChoice(world)
         self._names = plain.union(*(world.aliases(name) for name in sorted(plain)))
 
     def used_by_workers(self, loader: Loader) -> bool:
@@ -69,6 +71,23 @@ class Cuda:
             for index, api in self.calls(file, scope, frame)
             if api.fails and not _forgiven(file, file.calls[index].region, index)
         )
+
+    def is_certain(self, file: SourceFile, index: int, frame: Frame | None) -> bool:
+        """Whether a call that uses CUDA does so wherever there is a GPU, and nobody may have asked for the CPU."""
+        call = file.calls[index]
+        for region in file.regions(call.region):
+            entry = file.facts.regions[region]
+            if entry.kind == "if" and entry.expr is not None:
+                text = render(entry.expr, file, 200).lower()
+                at = tested_at(entry, (call.statement.line, call.statement.column))
+                site = Site(file, call.scope, entry.parent, at, frame)
+                if not any(flag in text for flag in _FLAGS) or asks_the_machine(entry.expr, site):
+                    continue
+                if self.world.values.truth(self.world.values.evaluate(entry.expr, site)) is not entry.holds:
+                    return False
+        site = self.world.call_site(file, index, frame)
+        devices = [one.value for one in call.args if one.keyword in (None, "device")]
+        return not any(self.is_cuda(one, site) and self.choice.is_open(one, site) for one in devices)
 
     def may_use(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
         """Whether a scope uses CUDA under any condition, one that is not known too."""

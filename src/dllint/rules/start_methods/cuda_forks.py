@@ -39,6 +39,7 @@ class CudaUse:
     reached: Reached
     call: int
     entry: str
+    certain: bool
 
     @property
     def span(self) -> Span:
@@ -56,11 +57,12 @@ class OnGpu(NamedTuple):
 
 
 class Poison(NamedTuple):
-    """What initializes CUDA in a process before it forks."""
+    """What initializes CUDA in a process before it forks: where that is `certain`, wherever there is a GPU."""
 
     file: SourceFile
     span: Span
     text: str
+    certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ class CudaForks:
         for reached, index in self._used[key]:
             if (reached.file.path, reached.scope) not in seen:
                 seen.add((reached.file.path, reached.scope))
-                yield CudaUse(reached, index, entry)
+                certain = self.cuda.is_certain(reached.file, index, reached.frame)
+                yield CudaUse(reached, index, entry, certain)
 
     def _followed(self, reached: Reached, index: int) -> bool:
         return self.cuda.wanted(reached.file, index, reached.frame)
@@ -314,11 +317,20 @@ class CudaForks:
                 ]
 
     def _poison(self, ancestors: list[_Ancestor]) -> Poison | None:
+        """The first poisoning call that is certain; where none is, the first."""
+        first: Poison | None = None
+        for one in chain(self._near(ancestors), self._called(ancestors), self._imported(ancestors)):
+            if one.certain:
+                return one
+            first = first or one
+        return first
+
+    def _near(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
+        """The poisoning calls of the ancestors themselves, before their places."""
         for ancestor in ancestors:
             for index, api in self.cuda.calls(ancestor.file, ancestor.scope, None):
                 if api.poisons and self._before(ancestor, index):
-                    return self._described(ancestor.file, index)
-        return self._called(ancestors) or self._imported(ancestors)
+                    yield self._described(ancestor.file, index, None)
 
     def _before(self, ancestor: _Ancestor, index: int) -> bool:
         """Whether a call of the ancestor's scope runs before its place, at least in a later round of a loop, and in the
@@ -337,8 +349,8 @@ class CudaForks:
         }
         return any(region in loops for region in ancestor.file.regions(call.region))
 
-    def _called(self, ancestors: list[_Ancestor]) -> Poison | None:
-        """A poisoning call in what the ancestors call before their places."""
+    def _called(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
+        """The poisoning calls in what the ancestors call before their places."""
         starts = []
         for ancestor in ancestors:
             here = Reached(ancestor.file, ancestor.scope, None)
@@ -349,11 +361,10 @@ class CudaForks:
         for reached in reach(self.world, starts):
             for index, api in self.cuda.calls(reached.file, reached.scope, reached.frame):
                 if api.poisons:
-                    return self._described(reached.file, index)
-        return None
+                    yield self._described(reached.file, index, reached.frame)
 
-    def _imported(self, ancestors: list[_Ancestor]) -> Poison | None:
-        """A poisoning call at the top level of a file that the program imports."""
+    def _imported(self, ancestors: list[_Ancestor]) -> Iterator[Poison]:
+        """The poisoning calls at the top level of a file that the program imports."""
         tops: dict[str, None] = {}
         for ancestor in ancestors:
             tops.update(
@@ -365,12 +376,12 @@ class CudaForks:
                 continue
             for index, api in self.cuda.calls(file, 0, None):
                 if api.poisons and runs_when_imported(file, file.calls[index].region):
-                    return self._described(file, index)
-        return None
+                    yield self._described(file, index, None)
 
-    def _described(self, file: SourceFile, index: int) -> Poison:
+    def _described(self, file: SourceFile, index: int, frame: Frame | None) -> Poison:
         call = file.calls[index]
-        return Poison(file, call.span, f"`{render(call.func, file)}` initializes CUDA here")
+        text = f"`{render(call.func, file)}` initializes CUDA here"
+        return Poison(file, call.span, text, self.cuda.is_certain(file, index, frame))
 
 
 _TORCH_CUDA = Attribute(Name("torch"), "cuda")

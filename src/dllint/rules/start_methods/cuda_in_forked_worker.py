@@ -61,14 +61,17 @@ def _of_loader(
     project: Project, loader: Loader, uses: list[CudaUse], kept: list[OnGpu], poison: Poison | None
 ) -> Iterator[Finding]:
     process = f"the workers of the DataLoader at {project.where(loader.file, loader.span)}"
+    sure = any(one.method == "fork" and one.workers.kind == "some" for one in project.regimes(loader))
     held = [Place(one.file.path, one.span, f"the dataset keeps `{one.name}` on the GPU") for one in kept]
     if poison is not None:
         for use in uses:
-            yield _use(project, use, process, poison, tuple(held))
+            finding = _use(project, use, process, poison, tuple(held))
+            yield finding if sure else replace(finding, severity="warning")
     if not uses:
         # What stands on the GPU was put there by the parent, which so has CUDA initialized.
         for one in kept:
-            yield _read(project, one, process)
+            finding = _read(project, one, process)
+            yield finding if sure else replace(finding, severity="warning")
 
 
 def _read(project: Project, one: OnGpu, process: str, remedy: str = "kept") -> Finding:
@@ -104,6 +107,7 @@ def _use(
         trace=project.trace(use.reached.hops()),
         related=(Place(poison.file.path, poison.span, poison.text), *held),
         statement=call.statement,
+        severity="error" if use.certain and poison.certain else "warning",
     )
 
 
