@@ -129,9 +129,104 @@ loader = DataLoader([], num_workers=workers, persistent_workers=True)  # DLL605
 """,
         "on some paths",
     ),
+    "0 is expected for another option": (
+        """
+def build(rows, count):
+    return DataLoader(rows, num_workers=count, persistent_workers=count > 0, prefetch_factor=4)  # DLL605
+""",
+        "as the program expects at train.py:5",
+    ),
+    "0 is expected, of a configuration": (
+        """
+class Data:
+    def build(self, rows):
+        keeps = bool(self.config.workers > 0)
+        return DataLoader(  # DLL605
+            rows, num_workers=self.config.workers, persistent_workers=keeps, prefetch_factor=4
+        )
+""",
+        "as the program expects at train.py:",
+    ),
+    "0 is expected by a message": (
+        """
+def build(rows, count):
+    if not count:
+        print("no workers")
+    return DataLoader(rows, num_workers=count, persistent_workers=True)  # DLL605
+""",
+        "as the program expects at train.py:5",
+    ),
+    "0 is expected by the dataset": (
+        """
+class Rows:
+    def __init__(self, workers):
+        if workers == 0:
+            self.open(-1)
+
+def read(options):
+    factor = options.size // options.threads if options.threads > 1 else options.size
+    rows = Rows(options.threads)
+    return DataLoader(  # DLL605
+        rows, num_workers=options.threads, prefetch_factor=factor if factor > 0 else 2
+    )
+""",
+        "as the program expects at train.py:6",
+    ),
+    "0 is expected beside an option that is on by default": (
+        """
+import os
+
+def build(rows, epoch, count=os.cpu_count() // 2, factor=10, **options):
+    steps = min(epoch // count if count > 0 else epoch, 9)
+    return DataLoader(rows, steps, num_workers=count, prefetch_factor=factor, **options)  # DLL605
+""",
+        "as the program expects at train.py:7",
+    ),
 }
 
 SILENT: dict[str, str] = {
+    "0 is replaced": """
+def build(rows, count):
+    if count == 0:
+        count = 1
+    return DataLoader(rows, num_workers=count, prefetch_factor=4)
+""",
+    "0 is replaced by an expression": """
+def build(rows, count):
+    count = count if count > 0 else 4
+    return DataLoader(rows, num_workers=count, prefetch_factor=4)
+""",
+    "0 is refused": """
+def build(rows, count):
+    if count <= 0:
+        raise ValueError(count)
+    return DataLoader(rows, num_workers=count, prefetch_factor=4)
+""",
+    "0 is refused in a function": """
+def check(count):
+    assert count > 0
+
+def build(rows, count):
+    check(count)
+    return DataLoader(rows, num_workers=count, prefetch_factor=4)
+""",
+    "0 is expected, and each option follows": """
+def build(rows, count, options):
+    factor = 4 if count > 0 else options.factor
+    return DataLoader(rows, num_workers=count, persistent_workers=count > 0, timeout=9 if count > 0 else options.wait)
+""",
+    "another number is expected": """
+def build(rows, count):
+    if count > 8:
+        print("many")
+    return DataLoader(rows, num_workers=count, prefetch_factor=4)
+""",
+    "0 is expected of a number that is known": """
+def build(rows, count=4):
+    return DataLoader(rows, num_workers=count, persistent_workers=count > 0, prefetch_factor=4)
+
+build([])
+""",
     "there are workers": "loader = DataLoader([], num_workers=4, persistent_workers=True, prefetch_factor=2)\n",
     "the options are off": (
         "loader = DataLoader([], num_workers=0, persistent_workers=False, prefetch_factor=None, timeout=0)\n"

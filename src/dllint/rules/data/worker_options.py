@@ -31,6 +31,7 @@ from dllint.libraries.torch import WORKER_OPTIONS
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.loaders import Loader, written
+from dllint.rules.data.expected_zero import expects_none
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -120,11 +121,14 @@ class WorkerOptions:
         if workers.kind == "opaque" or (workers.kind == "some" and workers.count is not None):
             return None
         options = tuple(option for option in WORKER_OPTIONS if self._given(loader, option, frame))
-        if not options or self._guarded(loader):
+        if self._guarded(loader):
             return None
         count = written(loader, "num_workers")
         if not zeros and workers.kind != "none":
-            return self._if_chosen(loader, count, frame, options, caller)
+            chosen = self._if_chosen(loader, count, frame, options, caller) if options else None
+            return chosen or self._if_expected(loader, count, frame, options, caller)
+        if not options:
+            return None
         if not zeros:
             return Clash(options, True, "", None, caller)
         default = self._default(loader, count, frame)
@@ -151,6 +155,14 @@ class WorkerOptions:
         return option == "multiprocessing_context" and (
             isinstance(value, External) and canonical(value.name).startswith("multiprocessing")
         )
+
+    def _on_by_default(self, loader: Loader, option: str, count: Expr, frame: Frame | None) -> bool:
+        """Whether an option is on unless somebody asks for something else, whatever the number of workers is."""
+        found, given = loader.argument(option, frame), written(loader, option)
+        known = [value for value in found.values if isinstance(value, Const)]
+        if found.absent or given is None or not known or not all(self._is_on(option, value) for value in known):
+            return False
+        return not leaves(given, loader.file) & leaves(count, loader.file)
 
     # Guards
 
@@ -223,6 +235,19 @@ class WorkerOptions:
             if any(test is not None and words & leaves(test, file) for test in tests):
                 return None
         return Clash(options, False, flag, Place(path, given[0].span, "its default is above 0"), caller, True)
+
+    def _if_expected(
+        self, loader: Loader, count: Expr | None, frame: Frame | None, options: tuple[str, ...], caller: Place | None
+    ) -> Clash | None:
+        """The clash of a number that is not known and that the program itself tests for 0."""
+        if count is None or not any(isinstance(one, Unknown) for one in loader.argument("num_workers", frame).values):
+            return None
+        options = options or tuple(one for one in WORKER_OPTIONS if self._on_by_default(loader, one, count, frame))
+        test = expects_none(self.project, loader, count) if options else None
+        if test is None:
+            return None
+        origin = f"as the program expects at {self.project.line_shown(test.path, test.span)}"
+        return Clash(options, False, origin, test, caller)
 
     def _by_default(self, given: Given, options: tuple[str, ...], caller: Place | None) -> Clash:
         shown = self.project.shown(given.path)
