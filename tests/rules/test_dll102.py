@@ -772,13 +772,24 @@ def test_no_fix_where_a_definition_stands_before_what_has_to_move(tail: str, tol
         ("button = gr.Button()\nbutton.click(train, [])", False),
         ("import fire\nfire.Fire(train)", True),
         ("gr.Button().click(train).then(train)\ntrain()", True),
+        ("app = fastapi.FastAPI(lifespan=train)", False),
+        ("app = fastapi.FastAPI(on_startup=[train])", False),
+        ("options = dict(title='x')\napp = fastapi.FastAPI(lifespan=train, **options)", False),
+        ("def make():\n    return fastapi.FastAPI(lifespan=train)\n\n\napp = make()", False),
+        ("app = fastapi.FastAPI(lifespan=functools.partial(train, 3))", False),
+        ("app = fastapi.FastAPI(lifespan=lambda app: train(app))", False),
+        ("thread = threading.Thread(target=train)\nthread.start()", True),
+        ("def main():\n    threading.Thread(target=train).start()\n\n\nmain()", True),
+        ("app = fastapi.FastAPI(lifespan=train())", True),
+        ("def make():\n    train()\n    return fastapi.FastAPI(lifespan=train)\n\n\napp = make()", True),
+        ("fastapi.run_now(train)", True),
     ],
 )
 def test_a_handler_that_an_object_from_outside_is_given_runs_later(
     findings: Callable[..., Any], made: str, flagged: bool
 ) -> None:
     text = (
-        "import gradio as gr\n"
+        "import functools\nimport threading\n\nimport fastapi\nimport gradio as gr\n"
         "from torch.utils.data import DataLoader\n\n\n"
         "def train(event=None):\n"
         '    for batch in DataLoader(list(range(9)), num_workers=2, multiprocessing_context="spawn"):\n'

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from dllint.facts.nodes import Constant, Name
 from dllint.facts.schema import Call, Event, Operator
 from dllint.inference.values import External, Site
+from dllint.libraries.contents import keeps_arguments
+from dllint.libraries.filled_classes import COMMAND_LINES
+from dllint.libraries.index import canonical
 from dllint.linking.conditions import render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import can_start
@@ -20,6 +23,9 @@ from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
+
+_RUNNING = COMMAND_LINES | {"threading.Thread", "threading.Timer"}
+"""What is named like a class, and runs the functions that it is given: at once, or when it is started there."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     found = list(_here(project, module))
     for index in file.calls_of(0):
         call = file.calls[index]
-        if not runs_when_imported(file, call.region) or _hands_to_an_object(project, file, index):
+        if not runs_when_imported(file, call.region) or _hands_to_an_object(project, module, index):
             continue
         at = (call.statement.line, call.statement.column)
         if project.world.impossible(Site(file, 0, call.region, at, None)):
@@ -69,7 +75,7 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
             for target in project.world.calls.targets(file, index)
         ]
         text = f"`{render(call.func, file)}`"
-        for reached in reach(project.world, starts):
+        for reached in reach(project.world, starts, lambda here, inner: not _hands_to_a_class(project, here, inner)):
             for start in _here(project, reached):
                 first, *others = reached.hops()
                 starts_here = Hop(start.file, start.span, f"{start.text} starts processes", first.guessed)
@@ -80,11 +86,22 @@ def top_level_starts(project: Project, file: SourceFile) -> list[TopLevelStart]:
     return sorted(found, key=lambda start: start.span)
 
 
-def _hands_to_an_object(project: Project, file: SourceFile, index: int) -> bool:
-    """Whether a call is of a method of an object from outside the project, `button.click(handler)`: what it is given
-    runs later, in the process that has the object."""
-    callees = project.world.calls.callees(file, index, None)
-    return bool(callees) and all(isinstance(one, External) and "()" in one.name for one in callees)
+def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
+    """Whether a call is of a method of an object from outside the project, `button.click(handler)`, or makes one: what
+    it is given runs later, in the process that has the object."""
+    callees = project.world.calls.callees(here.file, index, here.frame)
+    outside = bool(callees) and all(isinstance(one, External) and "()" in one.name for one in callees)
+    return outside or _hands_to_a_class(project, here, index)
+
+
+def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
+    """Whether a call makes an object of a class from outside, `FastAPI(lifespan=connect)`, which keeps the functions that
+    it is given."""
+    callees = project.world.calls.callees(here.file, index, here.frame)
+    return bool(callees) and all(
+        isinstance(one, External) and keeps_arguments(one.name) and canonical(one.name) not in _RUNNING
+        for one in callees
+    )
 
 
 def _here(project: Project, reached: Reached) -> Iterator[TopLevelStart]:
