@@ -95,8 +95,8 @@ def _hands_to_an_object(project: Project, here: Reached, index: int) -> bool:
 
 
 def _hands_to_a_class(project: Project, here: Reached, index: int) -> bool:
-    """Whether a call makes an object of a class from outside, `FastAPI(lifespan=connect)`, which keeps the functions that
-    it is given."""
+    """Whether a call makes an object of a class from outside, `FastAPI(lifespan=connect)`, which keeps the functions
+    that it is given."""
     callees = project.world.calls.callees(here.file, index, here.frame)
     return bool(callees) and all(
         isinstance(one, External) and keeps_arguments(one.name) and canonical(one.name) not in _RUNNING
