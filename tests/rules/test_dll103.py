@@ -366,6 +366,18 @@ def main():
 }
 
 SILENT: dict[str, str] = {
+    "processes for the devices of XLA": """
+import torch
+import torch_xla.distributed.xla_multiprocessing as xmp
+
+def train(index):
+    if torch.cuda.is_available():
+        torch.cuda.set_device(index)
+
+if __name__ == "__main__":
+    torch.cuda.init()
+    xmp.spawn(train, args=(), nprocs=8, start_method="fork")
+""",
     "the halves of a test of two conditions": """
 from multiprocessing import Process
 from models import build

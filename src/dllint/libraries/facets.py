@@ -82,6 +82,7 @@ class LauncherApi(NamedTuple):
         fallback: the start method where the receiver or the parameter does not say one.
         lead: number of arguments put before the caller's (a process index).
         daemonic: whether its processes may not have children.
+        cuda: whether its processes may compute on CUDA; False where it starts them for other devices.
     """
 
     target: str
@@ -93,6 +94,7 @@ class LauncherApi(NamedTuple):
     fallback: str = "default"
     lead: int = 0
     daemonic: bool = False
+    cuda: bool = True
 
 
 class PoolApi(NamedTuple):

@@ -10,6 +10,7 @@ _SPAWN = LauncherApi(
     method="=start_method",
     fallback="spawn",
     lead=1,
+    cuda=False,
 )
 
 LIBRARY = Library(

@@ -14,7 +14,7 @@ from dllint.inference.edges import Caller
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import Actual, External, Frame, Function, Instance, Site, Value, Values, const
 from dllint.libraries.contents import held_by
-from dllint.libraries.index import WRAPPERS, canonical
+from dllint.libraries.index import LAUNCHERS, WRAPPERS, canonical
 from dllint.linking.conditions import Atom, contradict, render
 from dllint.linking.source import SourceFile
 from dllint.project.launches import Launch
@@ -220,7 +220,11 @@ class CudaForks:
 
     def launch_forks(self, launch: Launch) -> bool:
         """Whether the processes of a launch are forked, and not by one of several methods that the program chooses
-        between: it forks where it leaves the GPU alone, since that is why programs choose."""
+        between: it forks where it leaves the GPU alone, since that is why programs choose. What another library starts
+        for its own devices, such as TPUs, leaves CUDA alone too."""
+        api = LAUNCHERS.get(launch.api)
+        if api is not None and not api.cuda:
+            return False
         if not any(method.name == "fork" for method in self.project.ask(Starting).methods(launch)):
             return False
         there = [one for one in self.project.launches.all() if (one.file, one.call) == (launch.file, launch.call)]
