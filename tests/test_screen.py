@@ -99,6 +99,15 @@ def test_short_modules_of_settings_are_read() -> None:
     ) == {"train", "settings"}
 
 
+def test_short_modules_of_records_are_read_beside_their_dataset() -> None:
+    record = "class Example:\n    def __init__(self, text):\n        self.text = text\n"
+    dataset = "from record import Example\nclass Rows(Dataset):\n    def __getitem__(self, i): return Example(i)\n"
+
+    assert selected(rows=dataset, record=record) == {"rows", "record"}
+    assert selected(rows=dataset, record=record + "#" * 2000) == {"rows"}
+    assert selected(train="from record import Example\nDataLoader(x)\n", record=record) == {"train"}
+
+
 def test_what_a_package_passes_on_is_read() -> None:
     assert selected(
         **{

@@ -37,6 +37,7 @@ _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
 """Where the body of a function of the module ends."""
 _GIVEN = re.compile(rb"\b(?:(\w+)\.)?(\w+)\([^()]*\bself\.\w")
 """A call that is given an attribute of the object around it."""
+_CLASS = re.compile(rb"^class[ \t]", re.MULTILINE)
 _READING = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter|next)__\b")
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\r\n]*")
@@ -129,6 +130,9 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
     # What processes run is imported where they start, and may return tensors or use CUDA.
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
+    # What makes the records of a dataset.
+    of_datasets = {other for path in loading if _READING.search(files[path]) for other in imported[path]}
+    chosen |= {path for path in of_datasets if len(files[path]) < _SMALL and _CLASS.search(files[path])}
     chosen |= {path for path in near - chosen if _defines_locally(files[path])}
     # What a dataset hands its attributes to may go through them for each item, or fill them.
     chosen |= {other for path in loading for other in _given_attributes(path, files[path], index) if other in files}

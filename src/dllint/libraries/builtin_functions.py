@@ -11,6 +11,8 @@ OF_STRING = frozenset(
     {"strip", "rstrip", "lstrip", "lower", "upper", "replace", "decode", "encode", "casefold", "removesuffix"}
 )
 """Methods of a string that give one string."""
+OF_STRINGS = frozenset({"str().join", "re.sub", "re.compile().sub", "unicodedata.normalize", "html.unescape"})
+"""Functions that make one string of others."""
 SPLITTING = frozenset({"split", "rsplit", "splitlines"})
 """Methods of a string that give several."""
 

@@ -5,6 +5,7 @@ from dllint.libraries.pickling import Refusal, instance
 from dllint.screen import Words
 
 _ENVIRONMENTS = ("lmdb.open", "lmdb.Environment")
+_ITERATING = ("iternext", "iterprev", "iternext_nodup")
 _PARTS = frozenset({"begin", "cursor"})
 _SHARED = (
     Opener(
@@ -32,6 +33,11 @@ LIBRARY = Library(
         "lmdb.Transaction": _TRANSACTION,
         **{f"{name}().begin": _TRANSACTION for name in _ENVIRONMENTS},
         **{f"{name}().begin().cursor": Refusal("an lmdb cursor", instance("Cursor")) for name in _ENVIRONMENTS},
+    },
+    readers={
+        **{f"{name}().begin().get": "text" for name in _ENVIRONMENTS},
+        **{f"{name}().begin().cursor": "records" for name in _ENVIRONMENTS},
+        **{f"{name}().begin().cursor().{method}": "records" for name in _ENVIRONMENTS for method in _ITERATING},
     },
     unsplit_packages=frozenset({"lmdb"}),
     words=Words(in_workers=(b"lmdb", b"LMDB")),

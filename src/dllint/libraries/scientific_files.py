@@ -50,7 +50,11 @@ LIBRARY = Library(
         "soundfile.SoundFile": Refusal("an open sound file", instance("_cffi_backend.__CDataOwn")),
     },
     # `COCO` keeps every annotation as a dict
-    readers={"pycocotools.coco.COCO": "table"},
+    readers={
+        "pycocotools.coco.COCO": "table",
+        **{f"pycocotools.coco.COCO().{part}": "records" for part in ("anns", "imgs", "dataset", "imgToAnns")},
+        **{f"pycocotools.coco.COCO().{method}": "records" for method in ("loadAnns", "loadImgs")},
+    },
     arrays={
         # zarr 3.1: slicing an array reads it; groups nest
         **dict.fromkeys((f"{opened}{inside}[:]" for opened in _GROUPS for inside in _INSIDE), _READ),

@@ -280,6 +280,11 @@ class Records(Readings):
                     found = self.object(change.value, where, depth + 1) or self._for_each_record(change.value, where)
                     if found is not None:
                         return found
+                elif change.value is not None and change.kind in ("merge", "extend"):
+                    where = self.world.mappings.changed_at(change, value)
+                    held = self._filled_inside(value, change.value, where, depth)
+                    if held is not None and held.reading is not None:
+                        return held.reading
         return None
 
     def _with_fields(self, value: Instance, expr: Expr, site: Site, depth: int) -> Reading | None:

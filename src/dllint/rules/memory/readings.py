@@ -33,7 +33,7 @@ from dllint.inference.values import (
     Unknown,
     Value,
 )
-from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
+from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, SPLITTING
 from dllint.libraries.index import READERS, canonical
 from dllint.libraries.pandas import AGGREGATING, FRAME_LISTS
 from dllint.libraries.records import (
@@ -138,6 +138,8 @@ class Readings(ABC):
                 base = self.trace(expr.value, site)
                 if base is not None and (base.kind == FRAME or (base.kind == ROWS and base.level > 0)):
                     return self._element(base)
+                if base is not None and (records := self._part_of(base, expr, site)) is not None:
+                    return records
         values = self.world.values.evaluate(expr, site)
         for value in values:
             found = self.of_instance(value) if isinstance(value, Instance) else None
@@ -158,12 +160,21 @@ class Readings(ABC):
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
                 return base if whole else self._element(base)
             case CallRef():
-                return self.through_call(expr.index, site)
+                return self.through_call(expr.index, site) or self._given_back(expr.index, site)
             case BinOp() if expr.op == "+":
                 return self.trace(expr.left, site) or self.trace(expr.right, site)
             case Name() | IfExp():
                 steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step))
                 return next((found for one in steps if (found := self.trace(one.expr, one.site))), None)
+        return None
+
+    def _part_of(self, base: Reading, expr: Attribute, site: Site) -> Reading | None:
+        """The records that an object from outside keeps as an attribute: `COCO(path).anns`."""
+        for value in self.world.values.evaluate(expr.value, site):
+            if isinstance(value, Instance) and isinstance(value.of, External):
+                kind = READERS.get(f"{canonical(value.of.name)}().{expr.attr}")
+                if kind is not None:
+                    return replace(base, kind=kind, level=0)
         return None
 
     def through_call(self, index: int, site: Site) -> Reading | None:
@@ -192,6 +203,10 @@ class Readings(ABC):
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
             return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
         plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
+        if self._joins(call.func, site):
+            texts = (self.trace(part, site) or self.of_container(part, site) for part in plain)
+            text = next((one for one in texts if one is not None and one.kind != HANDLE), None)
+            return None if text is None else replace(text, kind=TEXT)
         if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
             return Reading(parsed, 0, site.file, index)
         if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
@@ -205,6 +220,21 @@ class Readings(ABC):
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
             return None
         return self._yielded(index, site)
+
+    def _given_back(self, index: int, site: Site) -> Reading | None:
+        """The text that a function of the project gives, or an object of it that is called."""
+        for target in self.world.calls.targets(site.file, index, site.frame):
+            for step in self.origins.returned(target.function, target.frame):
+                found = self.trace(step.expr, step.site) if isinstance(step, Step) else None
+                if found is not None and found.kind in (TEXT, LINES):
+                    return found
+        return None
+
+    def _joins(self, func: Expr, site: Site) -> bool:
+        """Whether a function makes one string of those that it is given; `os.path.join` makes a path."""
+        last = isinstance(func, Attribute) and func.attr
+        values = self.world.values.evaluate(func, site) if last in ("join", "sub", "normalize", "unescape") else ()
+        return any(isinstance(one, External) and one.name in OF_STRINGS for one in values)
 
     def _parses(self, func: Expr, site: Site) -> str:
         """What a function makes of each string that it is called with: `json.loads`; "" for any other."""
