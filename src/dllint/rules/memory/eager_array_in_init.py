@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
@@ -55,7 +56,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     read = (kept.file.path, kept.owner, array.file.path, array.call, array.frame)
                     same = (attribute, array.file.path, array.call)
                     causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
-    yield from map(worst, causes)
+    for uses in causes:
+        found = worst(uses)
+        yield replace(found, related=tuple(place for place in found.related if place.span != found.span))
 
 
 def _judge(
@@ -103,7 +106,7 @@ def _judge(
         fixes=_fixes(array, message, kept),
         statement=kept.store.event.span,
     )
-    return Use(finding, project.loader_place(loader), rank, made)
+    return Use(finding, project.loader_place(loader), rank, (*made, Place(kept.file.path, kept.span, "kept here, too")))
 
 
 def _under(
