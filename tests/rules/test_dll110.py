@@ -119,3 +119,90 @@ def test_all_names_of_a_program_are_one_finding(told: Callable[..., Any]) -> Non
         "only the main program sets `scale`",
         "only the main program sets `shift`",
     }
+
+
+CHANGED = """\
+import settings
+from torch.utils.data import DataLoader, Dataset
+
+SIZE = None
+
+def configure(size):
+    global SIZE
+    SIZE = size
+
+def scaled(index):
+    return index * READ
+
+class Rows(Dataset):
+    def __init__(self):
+        self.size = SIZE
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return scaled(index)
+
+def main():
+    CHANGE
+    for batch in DataLoader(Rows(), num_workers=2OPTIONS):
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+"""
+SPAWN = ', multiprocessing_context="spawn"'
+
+
+def changing(read: str, change: str, options: str = "", more: str = "") -> dict[str, str]:
+    text = CHANGED.replace("READ", read).replace("CHANGE", change).replace("OPTIONS", options)
+    return {
+        "train.py": text + more,
+        "settings.py": "size = 1\n\ndef choose(value):\n    global size\n    size = value\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        pytest.param(changing("SIZE", "configure(3)"), ("train.py", 8), id="global"),
+        pytest.param(changing("SIZE", "configure(3)", SPAWN), ("train.py", 8), id="under spawn"),
+        pytest.param(changing("settings.size", "settings.size = 3"), ("train.py", 24), id="a module's attribute"),
+        pytest.param(changing("settings.size", "settings.choose(3)"), ("settings.py", 5), id="by the module"),
+        pytest.param(changing("SIZE", "globals()['SIZE'] = 3"), ("train.py", 24), id="among the globals"),
+        pytest.param(
+            changing("settings.size", "pass", more="    settings.size = 2\n    main()\n"),
+            ("train.py", 30),
+            id="below the guard",
+        ),
+    ],
+)
+def test_a_variable_that_the_main_program_changes(
+    files: dict[str, str], place: tuple[str, int], told: Callable[..., Any], relative: Callable[[str], str]
+) -> None:
+    (found,) = told(files, **SELECT)
+
+    assert (relative(found.path), found.span.line, found.severity) == (*place, "warning")
+    assert "see the first value of" in found.text
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(changing("SIZE", "pass"), id="nobody changes it"),
+        pytest.param(
+            {
+                path: text.replace("class Rows", "configure(3)\n\nclass Rows")
+                for path, text in changing("SIZE", "pass").items()
+            },
+            id="while it is imported",
+        ),
+        pytest.param(changing("SIZE", "configure(3)", ", worker_init_fn=configure"), id="workers change it, too"),
+        pytest.param(changing("len(str(index))", "configure(3)"), id="workers read something else"),
+        pytest.param(changing("self.size", "configure(3)"), id="the dataset keeps it"),
+        pytest.param(changing("SIZE", "configure(3)", ', multiprocessing_context="fork"'), id="forked"),
+    ],
+)
+def test_a_variable_that_workers_have(files: dict[str, str], told: Callable[..., Any]) -> None:
+    assert not told(files, **SELECT)

@@ -30,6 +30,10 @@ class ModuleStores:
         """The files of the modules in which other code sets `name`."""
         return self._stores.get(name, {})
 
+    def names(self) -> Iterable[str]:
+        """The names that other code sets in some module."""
+        return self._stores
+
     @cached_property
     def _stores(self) -> dict[str, dict[str, list[tuple[Binding, Site]]]]:
         """The assignments by the name and the file of the module."""

@@ -77,7 +77,7 @@ class GuardedNames:
 
     def _find(self, file: SourceFile, scope: int) -> Iterator[tuple[str, Span, Span]]:
         for name, bound in self._under_guard(file).items():
-            if _is_global(file, scope, name) and not _expects_none(file, scope):
+            if is_global(file, scope, name) and not _expects_none(file, scope):
                 read = _first_read(file, scope, name)
                 if read is not None:
                     yield name, read, bound
@@ -107,7 +107,7 @@ def _place(file: SourceFile, binding: Binding) -> tuple[int, Span] | None:
     return (binding.event.region, binding.event.span) if binding.event is not None else None
 
 
-def _is_global(file: SourceFile, scope: int, name: str) -> bool:
+def is_global(file: SourceFile, scope: int, name: str) -> bool:
     """Whether a name in a function is that of the module."""
     while scope > 0:
         if name in file.bindings(scope) and file.scopes[scope].kind != "class":

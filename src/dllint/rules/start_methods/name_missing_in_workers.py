@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.wording import counted, said
 from dllint.finding import Finding, Place, Severity
-from dllint.project import Project
+from dllint.project import Project, Regime
+from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
 from dllint.project.start_methods import Arrival
 from dllint.rules.causes import Causes
-from dllint.rules.pickling.sent_to_workers import judged, pickling_regime
+from dllint.rules.pickling.sent_to_workers import judged, pickling_regime, rank
+from dllint.rules.start_methods.changed_globals import ChangedGlobal, ChangedGlobals
 from dllint.rules.start_methods.guarded_names import GuardedNames, MissingName
 
 if TYPE_CHECKING:
@@ -43,6 +45,44 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     for uses in causes:
         uses.sort(key=lambda use: ("error", "warning", "info").index(use.severity))
         yield _finding(project, uses)
+    yield from _changed(project)
+
+
+def _changed(project: Project) -> Iterator[Finding]:
+    """One finding for each variable of a module whose changes workers do not see."""
+    causes: Causes[tuple[ChangedGlobal, Loader, Regime]] = Causes()
+    for loader in project.loaders:
+        if pickling_regime(project, loader, CODE) is None:
+            continue
+        for one in project.ask(ChangedGlobals).of_loader(loader):
+            regime = pickling_regime(project, loader, CODE, (one.file.path,))
+            if regime is not None and regime.method != "fork":
+                causes.add((one, loader, regime), (one.file.path, one.changed), (one.reader.path, one.read))
+    for uses in causes:
+        uses.sort(key=lambda use: rank(use[2]))
+        one, loader, regime = uses[0]
+        message, severity = judged(regime)
+        yield Finding(
+            CODE,
+            one.file.path,
+            one.changed,
+            {"main": "changed", "latent": "changed_latent"}[message],
+            {
+                "name": one.name,
+                "process": f"workers of the DataLoader at {project.where(loader.file, loader.span)}",
+                "method": regime.method,
+                "where": regime.where,
+                "remedy": "main",
+            },
+            severity="warning" if severity == "error" else severity,
+            start_methods=tuple(dict.fromkeys(use[2].method for use in uses)),
+            trace=project.chain(regime.arrival, one.hops),
+            related=(
+                Place(one.reader.path, one.read, f"workers read `{one.name}` here"),
+                *dict.fromkeys(project.loader_place(use[1]) for use in uses),
+            ),
+            statement=one.changed,
+        )
 
 
 def _of_loaders(project: Project) -> Iterator[_Use]:

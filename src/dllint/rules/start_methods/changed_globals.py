@@ -1,0 +1,153 @@
+"""Variables of modules that the main program changes after the imports, and that workers read as the import leaves
+them: `conversation.default = templates[version]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute, Name
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.values import Function, Module, Site
+from dllint.linking.conditions import under_main_guard
+from dllint.linking.expressions import walk
+from dllint.linking.implicit_calls import expressions
+from dllint.linking.source import SourceFile
+from dllint.project.start_methods import Hop
+from dllint.rules.start_methods.guarded_names import is_global
+from dllint.span import Span
+
+if TYPE_CHECKING:
+    from dllint.project.loaders import Loader
+    from dllint.project.model import Project
+    from dllint.project.worker_code import WorkerRun
+
+
+@dataclass(frozen=True)
+class ChangedGlobal:
+    """A variable of a module that workers read and only the main program changes.
+
+    Attributes:
+        file, changed: where it is changed.
+        reader, read: where workers read it.
+        hops: the calls that lead there from the entry of the worker.
+    """
+
+    name: str
+    file: SourceFile
+    changed: Span
+    reader: SourceFile
+    read: Span
+    hops: tuple[Hop, ...]
+
+
+@dataclass(frozen=True)
+class _Change:
+    file: SourceFile
+    scope: int
+    region: int
+    span: Span
+
+
+class ChangedGlobals:
+    """Finds the variables of modules that workers see without their changes, in one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.world
+        self._imported: dict[tuple[str, int], bool] = {}
+
+    def of_loader(self, loader: Loader) -> Iterator[ChangedGlobal]:
+        """Those that the workers of a loader read."""
+        if not self._changes:
+            return
+        runs = self.project.worker_runs(loader)
+        own = {(run.file.path, run.scope) for run in runs}
+        programs = {loader.file.path, *self.project.programs.above(loader.file, loader.file.calls[loader.call].scope)}
+        loaded = self.project.import_graph.import_closure(programs)
+        seen: set[tuple[str, str]] = set()
+        for run in runs:
+            for key, read in self._reads(run):
+                changes = self._changes[key]
+                # What workers set themselves they need not be told.
+                if key in seen or any((one.file.path, one.scope) in own for one in changes):
+                    continue
+                seen.add(key)
+                for one in changes:
+                    if one.file.path in loaded and self._only_in_the_program(one):
+                        yield ChangedGlobal(key[1], one.file, one.span, run.file, read, run.hops)
+                        break
+
+    def _reads(self, run: WorkerRun) -> Iterator[tuple[tuple[str, str], Span]]:
+        """The variables with changes that a function reads, each with the first place."""
+        file, scope = run.file, run.scope
+        names = [name for name in self._paths if scope in file.facts.loaded.get(name, ())]
+        for name in names:
+            own = (file.path, name) in self._changes and is_global(file, scope, name)
+            for expr, span, region, _ in expressions(file, scope):
+                site = Site(file, scope, region, (span.line, span.column), run.frame)
+                found = next((key for key in self._read_in(expr, name, own, site) if key in self._changes), None)
+                if found is not None:
+                    yield found, span
+                    break
+
+    def _read_in(self, expr: Expr, name: str, own: bool, site: Site) -> Iterator[tuple[str, str]]:
+        for part in walk(expr, site.file):
+            if own and part == Name(name):
+                yield site.file.path, name
+            elif isinstance(part, Attribute) and part.attr == name and isinstance(part.value, (Name, Attribute)):
+                for value in self.world.values.evaluate(part.value, site):
+                    if isinstance(value, Module):
+                        yield value.path, name
+
+    @cached_property
+    def _paths(self) -> dict[str, None]:
+        return dict.fromkeys(name for _, name in self._changes)
+
+    @cached_property
+    def _changes(self) -> dict[tuple[str, str], list[_Change]]:
+        """The assignments in functions, or below a main guard, by module and name."""
+        found: dict[tuple[str, str], list[_Change]] = {}
+        for file in self.world.files.values():
+            for (around, name), ways in file.within.items():
+                for scope, binding in ways if around == 0 else ():
+                    if binding.event is not None:
+                        change = _Change(file, scope, binding.event.region, binding.event.span)
+                        found.setdefault((file.path, name), []).append(change)
+        stores = self.world.symbols.module_stores
+        for name in stores.names():
+            for path in stores.modules(name):
+                for binding, site in stores.of(self.world.files[path], name) if path in self.world.files else ():
+                    if binding.event is not None and (site.scope or under_main_guard(site.file, site.region)):
+                        change = _Change(site.file, site.scope, site.region, binding.event.span)
+                        found.setdefault((path, name), []).append(change)
+        return found
+
+    def _only_in_the_program(self, change: _Change) -> bool:
+        """Whether a change is made by a program that runs, and never by importing a file."""
+        key = (change.file.path, change.scope)
+        found = self._imported.get(key)
+        if found is None:
+            found = self._imported[key] = self._runs_late(change)
+        return found
+
+    def _runs_late(self, change: _Change) -> bool:
+        todo = [(change.file, change.scope, change.region)]
+        seen: set[tuple[str, int]] = set()
+        guarded = False
+        while todo and not limits.MODULES_ABOVE.reached(len(seen)):
+            file, scope, region = todo.pop()
+            if scope <= 0:
+                if not under_main_guard(file, region):
+                    return False
+                guarded = True
+            elif (file.path, scope) not in seen:
+                seen.add((file.path, scope))
+                for caller in self.world.calls.callers(Function(file, scope)):
+                    if caller.call >= 0:
+                        call = caller.file.calls[caller.call]
+                        todo.append((caller.file, call.scope, call.region))
+        return guarded
