@@ -174,12 +174,24 @@ def _listed(world: Engine, classes: Expr, site: Site) -> Values:
 
 def _is_one(world: Engine, value: Value, wanted: Values) -> bool | None:
     """Whether a value is an object of one of the classes; None where that is not known."""
-    if not isinstance(value, Instance) or not isinstance(value.of, Class):
+    if not isinstance(value, Instance):
         return None
-    line = world.hierarchy.line(value.of)
     canonical = world.knowledge.canonical
+    if isinstance(value.of, External):
+        return canonical(value.of.name) in {canonical(one.name) for one in wanted if isinstance(one, External)} or None
+    line = world.hierarchy.line(value.of)
     names = {canonical(one.name) for one in line if isinstance(one, External)}
     if any(one in line or (isinstance(one, External) and canonical(one.name) in names) for one in wanted):
         return True
-    exact = value.call >= 0 and all(isinstance(one, Class) for one in wanted)
+    own = all(isinstance(one, Class) for one in line)
+    exact = value.call >= 0 and all(isinstance(one, Class) or (own and _is_concrete(one)) for one in wanted)
     return False if exact and wanted else None
+
+
+def _is_concrete(cls: Value) -> bool:
+    """Whether a class from outside has the objects alone whose classes inherit from it: what `collections.abc` has is
+    recognized by its methods."""
+    return isinstance(cls, External) and not cls.name.startswith(_BY_METHODS)
+
+
+_BY_METHODS = ("abc.", "collections.abc.", "numbers.", "typing.", "typing_extensions.")
