@@ -142,7 +142,16 @@ loader = DataLoader(Rows(), sampler=Order(), generator=torch.Generator(), num_wo
     "the operating system's": dataset("random.SystemRandom()", "return self.rng.random()") + LOADER,
 }
 
+PREPARED = """
+class Mix:
+    def setup(self):
+        self.rng = np.random.default_rng(1)  # DLL602
 
+    def __call__(self, items):
+        return self.rng.permutation(items)
+
+"""
+COLLATED = "loader = DataLoader([1, 2], num_workers=2, collate_fn=mix)\n"
 INHERITED: dict[str, str] = {
     "of the module": "rng = np.random.default_rng(0)  # DLL602\n" + dataset("None", "return rng.random()") + LOADER,
     "of the module, in a helper": "rng = random.Random()  # DLL602\n\n"
@@ -187,8 +196,43 @@ def noise(seed):
 """
     + dataset("noise(seed)", "return self.rng(index)")
     + LOADER,
+    "set up after it is made": PREPARED + "mix = Mix()\nmix.setup()\n" + COLLATED,
+    "set up after it is made, in a function": PREPARED
+    + "def make():\n    mix = Mix()\n    mix.setup()\n    return mix\n\n\nmix = make()\n"
+    + COLLATED,
+    "set up by a method of its base": PREPARED
+    + "class Both(Mix):\n    size = 3\n\nmix = Both()\nmix.setup()\n"
+    + COLLATED,
+    "set up, of a dataset": """
+class Rows(Dataset):
+    def setup(self):
+        self.rng = np.random.default_rng(1)  # DLL602
+
+    def __getitem__(self, index):
+        return self.rng.random()
+
+rows = Rows()
+rows.setup()
+loader = DataLoader(rows, num_workers=2)
+""",
+    "set up, drawn from in a function": PREPARED.replace("self.rng.permutation(items)", "mixed(items, self.rng)")
+    + "def mixed(items, rng):\n    return rng.permutation(items)\n\nmix = Mix()\nmix.setup()\n"
+    + COLLATED,
 }
 NOT_INHERITED: dict[str, str] = {
+    "set up for each epoch": PREPARED.replace("  # DLL602", "")
+    + "mix = Mix()\nmix.setup()\n"
+    + COLLATED
+    + "for epoch in range(9):\n    mix.setup()\n",
+    "set up in the worker": PREPARED.replace("  # DLL602", "").replace(
+        "        return self", "        self.setup()\n        return self"
+    )
+    + "mix = Mix()\nmix.setup()\n"
+    + COLLATED,
+    "set up where nothing is read": PREPARED.replace("  # DLL602", "")
+    + "mix = Mix()\nother = Other()\nother.setup()\n"
+    + COLLATED
+    + "\n\nclass Other(Mix):\n    def setup(self):\n        self.size = 3\n",
     "of the module, for a table": "rng = np.random.default_rng(0)\nTABLE = rng.random(8)\n"
     + dataset("None", "return TABLE[index]")
     + LOADER,

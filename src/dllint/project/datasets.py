@@ -32,7 +32,8 @@ class Kept:
     """Something that a dataset keeps: `self.attr = value` in one of its methods (or from outside).
 
     `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute. `initial`
-    tells whether the method runs while the object is made, `sure` is False where it may be let go before that is done.
+    tells whether the method runs while the object is made, or is called on it there; `sure` is False where it may be let
+    go before that is done.
     """
 
     attr: str
@@ -195,8 +196,10 @@ class Datasets:
                         continue
                     values = self.world.values.evaluate(store.value, site)
                     values = self.world.values.owned(values, store.value, site, (owner.scope, f"self.{attr}"))
-                    hops = self.init_code(value.of).get((owner.file.path, method))
-                    initial = hops is not None and released != "surely"
+                    place = (owner.file.path, method)
+                    hops = self.init_code(value.of).get(place)
+                    early = hops is not None or self.prepared(value, place)
+                    initial = early and released != "surely"
                     collected.append(
                         Kept(
                             *(attr, owner.file, method, store, site, owner, values, hops or ()),
@@ -337,21 +340,32 @@ class Datasets:
             )
         return found
 
+    def prepared(self, value: Instance, place: tuple[str, int]) -> bool:
+        """Whether the project calls a method on this object where it makes it."""
+        if value.file is None or value.call < 0 or not isinstance(value.of, Class):
+            return False
+        if place not in self.prepared_by(value.of):
+            return False
+        callers = self.world.calls.callers(Function(self.world.files[place[0]], place[1]))
+        return any(
+            (one.file, one.call) == (value.file, value.call) for caller in callers for one in self._new_objects(caller)
+        )
+
     def _on_new_object(self, caller: Caller) -> bool:
         """Whether a call runs a method of an object that the function around it has made."""
+        return any(True for _ in self._new_objects(caller))
+
+    def _new_objects(self, caller: Caller) -> Iterator[Instance]:
+        """The objects that the function around a call has made, of those whose method it runs."""
         call = caller.file.calls[caller.call] if caller.call >= 0 and not caller.guessed else None
         if call is None or not isinstance(call.func, Attribute) or not isinstance(call.func.value, (Name, Attribute)):
-            return False
-        values = self.world.values.evaluate(
+            return
+        for one in self.world.values.evaluate(
             call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)
-        )
-        return any(
-            isinstance(one, Instance)
-            and one.file is caller.file
-            and one.call >= 0
-            and one.file.calls[one.call].scope == call.scope
-            for one in values
-        )
+        ):
+            if isinstance(one, Instance) and one.file is caller.file and one.call >= 0:
+                if one.file.calls[one.call].scope == call.scope:
+                    yield one
 
     def pieces(self, value: Instance) -> list[Piece]:
         """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the

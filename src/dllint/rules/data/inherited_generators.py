@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, Name, Subscript
-from dllint.inference.values import Class, External, Instance, Unknown
+from dllint.inference.values import Class, External, Function, Instance, Unknown
 from dllint.libraries.facets import Generator
 from dllint.libraries.index import GENERATORS, UNDRAWING, WORKER_INFO, canonical
 from dllint.linking.conditions import render
@@ -18,6 +18,7 @@ from dllint.project.worker_code import WorkerRun
 from dllint.span import Span
 
 if TYPE_CHECKING:
+    from dllint.inference.engine import World
     from dllint.project.model import Project
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__new__")
@@ -111,8 +112,10 @@ class InheritedGenerators:
                 for target in self.world.calls.targets(run.file, index, run.frame)
             )
         cls = Class(file, owner)
+        place = (file.path, scope)
         return file.scopes[scope].name in _CONSTRUCTORS or any(
-            (file.path, scope) in self.project.datasets.init_code(one)
+            place in self.project.datasets.init_code(one)
+            or (place in self.project.datasets.prepared_by(one) and not runs_in_loop(self.world, file, scope))
             for one in (cls, *self.world.hierarchy.subclasses(cls))
         )
 
@@ -133,3 +136,13 @@ def _api(value: object) -> Generator | None:
     if not isinstance(value, Instance) or not isinstance(value.of, External):
         return None
     return GENERATORS.get(canonical(value.of.name).removesuffix("().manual_seed"))
+
+
+def runs_in_loop(world: World, file: SourceFile, method: int) -> bool:
+    """Whether a method is called in a loop, as one that seeds anew for each epoch is."""
+    return any(
+        caller.file.facts.regions[region].kind in ("for", "while")
+        for caller in world.calls.callers(Function(file, method))
+        if caller.call >= 0
+        for region in caller.file.regions(caller.file.calls[caller.call].region)
+    )

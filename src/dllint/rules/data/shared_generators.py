@@ -17,6 +17,7 @@ from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.rules.data.declared_versions import DeclaredVersions
+from dllint.rules.data.inherited_generators import runs_in_loop
 from dllint.span import Span
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ class Generators:
         assert kept.owner is not None
         if any((run.file.path, run.scope) == (kept.file.path, kept.scope) for run in runs):
             return False
-        return (kept.file.path, kept.scope) in self.project.datasets.init_code(kept.owner)
+        if (kept.file.path, kept.scope) in self.project.datasets.init_code(kept.owner):
+            return True
+        return kept.initial and not runs_in_loop(self.world, kept.file, kept.scope)
 
     def _reseeded(self, attr: str, value: Value, api: Generator, runs: list[WorkerRun]) -> bool:
         for run in runs:
