@@ -32,8 +32,8 @@ class Kept:
     """Something that a dataset keeps: `self.attr = value` in one of its methods (or from outside).
 
     `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute. `initial`
-    tells whether the method runs while the object is made, or is called on it there; `sure` is False where it may be let
-    go before that is done.
+    tells whether the method runs while the object is made, or is called on it there; `sure` is False where it may be
+    let go before that is done.
     """
 
     attr: str
@@ -363,9 +363,9 @@ class Datasets:
         for one in self.world.values.evaluate(
             call.func.value, self.world.call_site(caller.file, caller.call, caller.frame.parent)
         ):
-            if isinstance(one, Instance) and one.file is caller.file and one.call >= 0:
-                if one.file.calls[one.call].scope == call.scope:
-                    yield one
+            made_here = isinstance(one, Instance) and one.file is caller.file and one.call >= 0
+            if isinstance(one, Instance) and made_here and caller.file.calls[one.call].scope == call.scope:
+                yield one
 
     def pieces(self, value: Instance) -> list[Piece]:
         """All values that an object holds, each once: its attributes, the elements of its lists and dicts, the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
@@ -56,9 +55,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     read = (kept.file.path, kept.owner, array.file.path, array.call, array.frame)
                     same = (attribute, array.file.path, array.call)
                     causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
-    for uses in causes:
-        found = worst(uses)
-        yield replace(found, related=tuple(place for place in found.related if place.span != found.span))
+    yield from map(worst, causes)
 
 
 def _judge(
@@ -106,7 +103,7 @@ def _judge(
         fixes=_fixes(array, message, kept),
         statement=kept.store.event.span,
     )
-    return Use(finding, project.loader_place(loader), rank, (*made, Place(kept.file.path, kept.span, "kept here, too")))
+    return Use(finding, project.loader_place(loader), rank, made)
 
 
 def _under(
