@@ -61,6 +61,15 @@ def train(rank, model, dataset):
 def main():
     mp.spawn(train, (None, []), nprocs=2)
 """,
+    "made before the epochs by a function": """
+def build(dataset):
+    return DataLoader(dataset, num_workers=2, multiprocessing_context="spawn")  # DLL612
+
+def main(model, dataset):
+    loader = build(dataset)
+    for epoch in range(5):
+        work(model, loader)
+""",
     "a dataset of the project that keeps no store": f"""
 class Rows(Dataset):
     def __init__(self, rows):
@@ -80,6 +89,38 @@ def train(model, rows):
 
 SPAWNED = 'DataLoader(dataset, num_workers=2, multiprocessing_context="spawn"'
 SILENT = {
+    "a process for each attempt makes its own": f"""
+def build(dataset):
+    return {SPAWNED})
+
+def train(model, dataset):
+    for batch in build(dataset):
+        model(batch).mean().backward()
+
+def supervise(dataset):
+    for attempt in range(3):
+        job = mp.get_context("spawn").Process(target=train, args=(None, dataset))
+        job.start()
+        job.join()
+""",
+    "each fold makes its own": f"""
+def fold(model, dataset):
+    loader = {SPAWNED})
+    work(model, loader)
+
+def main(models, dataset):
+    for number in range(5):
+        fold(models[number], dataset)
+""",
+    "each epoch makes its own elsewhere": f"""
+def build(dataset):
+    return {SPAWNED})
+
+def train(model, dataset):
+    for epoch in range(5):
+        loader = build(dataset)
+        work(model, loader)
+""",
     "kept": f"def train(model, dataset):\n    loader = {SPAWNED}, persistent_workers=True)\n{EPOCHS}",
     "kept where there are any": f"""
 def train(model, dataset, count):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from dllint.linking.source import SourceFile, last_name
 from dllint.project.counting import iterations
 from dllint.project.loaders import Loader
 from dllint.project.process_starts import Starting
+from dllint.project.same_process import ways_to
 
 if TYPE_CHECKING:
     from dllint.project.model import Project
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _COUNTING = frozenset({"range", "trange", "count"})
 _BACKWARD = frozenset({"backward", "manual_backward"})
+Ways = Mapping[tuple[str, int], Sequence[tuple[SourceFile, int]]]
+"""By scope, the calls in it that lead to where a loader is made."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,8 @@ class TrainingLoops:
         activation of the function that goes through the batches."""
         file, scope = batches.file, batches.scope
         parent = file.facts.regions[batches.region].parent
-        region, stop = self._epochs(loader, file, scope, parent)
+        made = ways_to(self.world, loader.file, loader.call)
+        region, stop = self._epochs(made, file, scope, parent)
         if region is not None:
             yield EpochLoop(file, scope, region, batches), None
         if stop or file.scopes[scope].kind != "function":
@@ -136,37 +140,35 @@ class TrainingLoops:
         for caller in self.world.calls.callers(Function(file, scope)):
             if caller.call < 0 or caller.guessed or not self._goes_through(loader, batches, caller.frame):
                 continue
-            for where, around, outer in self._upward(loader, caller.file, caller.call, 0):
+            for where, around, outer in self._upward(made, caller.file, caller.call, 0):
                 yield EpochLoop(where, around, outer, batches), caller.frame
 
-    def _upward(
-        self, loader: Loader, file: SourceFile, index: int, depth: int
-    ) -> Iterator[tuple[SourceFile, int, int]]:
+    def _upward(self, made: Ways, file: SourceFile, index: int, depth: int) -> Iterator[tuple[SourceFile, int, int]]:
         call = file.calls[index]
-        region, stop = self._epochs(loader, file, call.scope, call.region)
+        region, stop = self._epochs(made, file, call.scope, call.region)
         if region is not None:
             yield file, call.scope, region
         if stop or limits.TRAINING_DEPTH.exceeded(depth) or file.scopes[call.scope].kind != "function":
             return
         for caller in self.world.calls.callers(Function(file, call.scope)):
             if caller.call >= 0 and not caller.guessed:
-                yield from self._upward(loader, caller.file, caller.call, depth + 1)
+                yield from self._upward(made, caller.file, caller.call, depth + 1)
 
-    def _epochs(self, loader: Loader, file: SourceFile, scope: int, region: int) -> tuple[int | None, bool]:
-        """The innermost loop over epochs around a region, and whether to look no further: it was found, or a loop
-        makes the loader again."""
-        made = loader.file.calls[loader.call]
+    def _epochs(self, made: Ways, file: SourceFile, scope: int, region: int) -> tuple[int | None, bool]:
+        """The innermost loop over epochs around a region, and whether to look no further: it was found, or what is
+        around makes the loader again each time, by one of the calls `made`."""
+        calls = [where.calls[index] for where, index in made.get((file.path, scope), ()) if where is file]
         for index in file.regions(region):
             loop = file.facts.regions[index]
             if loop.kind not in ("for", "while"):
                 continue
-            if loader.file is file and made.scope == scope and file.encloses(index, made.region):
+            if any(file.encloses(index, call.region) for call in calls):
                 return None, True
             if self._counts(file, scope, loop):
                 site = Site(file, scope, loop.parent, (loop.span.line, loop.span.column), None)
                 once = loop.expr is not None and iterations(self.project.datasets, loop.expr, site) == 1
                 return None if once else index, True
-        return None, False
+        return None, bool(calls)
 
     @staticmethod
     def _counts(file: SourceFile, scope: int, loop: Region) -> bool:
