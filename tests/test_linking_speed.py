@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import pytest
 
-from dllint import linter
+from dllint import linter, modules
 from dllint.config import Settings
 from dllint.facts.extract import extract
 from dllint.inference import limits
 from dllint.inference.callbacks import Passing
 from dllint.inference.callgraph import CallGraph
+from dllint.inference.changes import Changes
 from dllint.inference.engine import World
-from dllint.inference.values import Function
+from dllint.inference.evaluate import Evaluator
+from dllint.inference.values import Const, Display, Function, Site, const
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.import_graph import ImportGraph
 from dllint.modules import ModuleIndex
@@ -259,3 +262,69 @@ def test_activations_beyond_the_nested_ones_are_told_apart_by_their_call() -> No
     assert [frame.parent is not None for frame in frames] == [True] * limits.NESTED_CONTEXTS.most + [False] * 4
     assert len(set(frames)) == limits.NESTED_CONTEXTS.most + 1
     assert not any(world.forgets(frame) for frame in frames)
+
+
+def variable(world: World, path: str, name: str) -> tuple[object, ...]:
+    """The values of a variable of a module, at its end."""
+    return world.values.name(name, Site(world.files[path], 0, 0, (1 << 31, 0), None))
+
+
+def test_what_is_set_in_a_list_from_its_own_elements_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["rows = [1, 2, 3]", "for at in (0, 1, 2):", *["    rows[at] = rows[at]"] * 4]
+    world = linked({"run.py": "\n".join([*lines, "first = rows[0]", ""])})
+    plain, asked = Evaluator.evaluate, []
+
+    def counted(self: Evaluator, *given: object) -> object:
+        asked.append(given)
+        assert len(asked) < 2000
+        return plain(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Evaluator, "evaluate", counted)
+    assert {value.value for value in variable(world, "run.py", "first") if isinstance(value, Const)} == {1, 2, 3}
+
+
+def test_changes_of_containers_that_share_a_name_are_asked_of_each_change_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[str] = []
+    for number in range(30):
+        lines += [f"class Rows{number}:", "    def __init__(self):", "        self.items = []"]
+        lines += [
+            "    def add(self, row):",
+            "        self.items.append(row)",
+            "",
+            f"rows{number} = Rows{number}().items",
+        ]
+    world = linked({"run.py": "\n".join([*lines, ""])})
+    asked = counting(monkeypatch, Changes, "_find_runs")
+    lists = [value for number in range(30) for value in variable(world, "run.py", f"rows{number}")]
+    assert len(lists) == 30
+    changes = [world.mappings.changes.of(value) for value in lists if isinstance(value, Display)]
+    assert [[one.file.scopes[one.scope].name for one in found] for found in changes] == [["add"]] * 30
+    assert len(asked) <= 60
+
+
+def test_the_modules_of_packages_are_looked_up_in_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = ModuleIndex(f"top/part{number % 9}/module{number}.py" for number in range(90))
+    ordered: list[int] = []
+
+    def counted(names: Iterable[str]) -> list[str]:
+        ordered.append(1)
+        return sorted(names)
+
+    monkeypatch.setattr(modules, "sorted", counted, raising=False)
+    found = [index.beginning("main.py", f"top.part{number}.") for number in range(9)]
+    assert [sorted(one) for one in found] == [
+        sorted(f"top.part{part}.module{number}" for number in range(part, 90, 9)) for part in range(9)
+    ]
+    assert len(ordered) == 1
+
+
+@pytest.mark.parametrize(("dicts", "known"), [(10, True), (400, False)])
+def test_dicts_that_are_merged_into_one_another_take_little_of_the_stack(dicts: int, known: bool) -> None:
+    lines = ["rows0 = {'a': 1}"]
+    for number in range(1, dicts):
+        lines += [f"rows{number} = {{}}", f"rows{number}.update(rows{number - 1})"]
+    lines += [f"for row in rows{dicts - 1}.values():", "    last = row", ""]
+    world = linked({"run.py": "\n".join(lines)})
+    assert (const(1) in variable(world, "run.py", "last")) is known

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
+from dllint import screen
 from dllint.libraries.index import WORDS
 from dllint.modules import ModuleIndex
 from dllint.screen import imports, select
@@ -159,3 +162,22 @@ def test_names_of_the_configuration_make_files_matter() -> None:
         "train.py",
     }
     assert select(files, ModuleIndex(files), WORDS.with_names([], ["house.begin"])) == set(files)
+
+
+def test_a_long_file_is_searched_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    rest = "".join(f"value{number} = {number}\n" for number in range(3000))
+    files = {
+        "data.py": f"def build(rows):\r\n    return DataLoader(rows)\n{rest}def other():\n    pass\n".encode(),
+        "train.py": b"from data import build\nbuild([])\n",
+        "tools.py": b"from data import other\nother()\n",
+    }
+    asked: list[bytes] = []
+    plain = screen._holds
+
+    def counted(data: bytes, words: Iterable[bytes]) -> bool:
+        asked.append(data)
+        return plain(data, words)
+
+    monkeypatch.setattr(screen, "_holds", counted)
+    assert select(files, ModuleIndex(files), WORDS) == {"data.py", "train.py"}
+    assert len(asked) < 100

@@ -7,7 +7,8 @@ script that is started there), so absolute imports are matched against every suc
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 
 INSTALLED = frozenset(
     {"torch", "torchvision", "torchaudio", "numpy", "cv2", "lmdb", "h5py", "PIL", "pandas", "scipy", "lightning"}
@@ -24,6 +25,7 @@ class ModuleIndex:
         self._by_suffix: dict[str, list[tuple[str, str]]] = {}
         self._root: dict[str, str] = {}
         self._resolved: dict[tuple[str, str, int], list[str]] = {}
+        self._names: list[str] | None = None
         for path in sorted(paths):
             plain = path.replace("\\", "/")
             if plain.endswith(".py"):
@@ -72,10 +74,20 @@ class ModuleIndex:
         `dots` dots, each with the files that importing it runs; none where the prefix names no package."""
         if "." not in prefix:
             return {}
-        names = [
-            name for name in sorted(self._by_suffix) if name.startswith(prefix) and name.count(".", len(prefix)) == dots
-        ]
-        return {name: files for name in names if (files := self.resolve(importer, name))}
+        return {
+            name: files
+            for name in self._beginning(prefix)
+            if name.count(".", len(prefix)) == dots and (files := self.resolve(importer, name))
+        }
+
+    def _beginning(self, prefix: str) -> Iterator[str]:
+        """All dotted names that begin with a prefix, in their order."""
+        if self._names is None:
+            self._names = sorted(self._by_suffix)
+        for number in range(bisect_left(self._names, prefix), len(self._names)):
+            if not self._names[number].startswith(prefix):
+                return
+            yield self._names[number]
 
     def module_name(self, path: str) -> str:
         """The dotted name under which the file is imported from the nearest directory that is no package."""

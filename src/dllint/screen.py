@@ -8,7 +8,9 @@ run it at their top level.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from dllint.modules import ModuleIndex
@@ -227,14 +229,15 @@ def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
     words = (*mattering.launching, *mattering.loading)
     names: set[bytes] = set()
     looked_at: set[int] = set()
-    waiting = [number for number, line in enumerate(lines) if _holds(line, words)]
+    holding = _lines_with(data, words)
+    waiting = sorted(holding)
     while waiting:
         number = waiting.pop()
         line, blocks = lines[number], around[number]
         if number in looked_at or _IMPORTING.match(line):
             continue
         looked_at.add(number)
-        if not blocks and _holds(line, words):
+        if not blocks and number in holding:
             return None
         assigned = _ASSIGNED.match(line) if not blocks else None
         for name in (*blocks, *((assigned[1],) if assigned else ())):
@@ -242,6 +245,20 @@ def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
                 names.add(name)
                 waiting += mentioned.get(name, ())
     return names
+
+
+def _lines_with(data: bytes, words: Iterable[bytes]) -> set[int]:
+    """The numbers of the lines that hold one of the words, from 0. The text is searched as a whole: it has thousands of
+    lines, and few of them hold one."""
+    ends = list(accumulate(map(len, data.splitlines(keepends=True))))
+    found: set[int] = set()
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found.add(number)
+            at = data.find(word, ends[number])
+    return found
 
 
 def _mentions(data: bytes, names: Sequence[bytes]) -> bool:

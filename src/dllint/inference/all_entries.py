@@ -30,6 +30,7 @@ class AllEntries:
         self._values: Table[Values] = {}
         self._keys: Table[Values] = {}
         self._flattened: Table[Values] = {}
+        self._merging = 0
 
     def values(self, value: Mapping) -> Values:
         """The values under any key."""
@@ -112,7 +113,7 @@ class AllEntries:
             return union((self.merged(part, site, keys) for part in parts), limits.ITEMS)
         for value in self.world.values.evaluate(expr, site):
             if isinstance(value, Mapping):
-                groups.append(self.keys(value) if keys else self.values(value))
+                groups.append(self._of_another(value, keys))
             elif (pairs := self._pairs(value)) is not None:
                 groups.extend(self.world.values.item_of(pair, const(0 if keys else 1)) for pair in pairs)
             else:
@@ -124,6 +125,16 @@ class AllEntries:
         if isinstance(value, Display):
             return self.world.mappings.elements(value)
         return generators.elements(self.world, value) if isinstance(value, Instance) else None
+
+    def _of_another(self, value: Mapping, keys: bool) -> Values:
+        """The values under any key, or the keys, of a dict that is merged into another."""
+        if limits.MERGES.exceeded(self._merging):
+            return (UNKNOWN,)
+        self._merging += 1
+        try:
+            return self.keys(value) if keys else self.values(value)
+        finally:
+            self._merging -= 1
 
 
 def inside(comprehension: Comprehension, site: Site) -> Site:

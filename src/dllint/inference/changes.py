@@ -77,7 +77,9 @@ class Changes:
         self._runs: Table[list[Site]] = {}
         self._frames: Table[list[Frame | None]] = {}
         self._bases: Table[Values] = {}
+        self._texts: Table[tuple[frozenset[object], bool] | None] = {}
         self._called: Table[list[tuple[Site, Call]]] = {}
+        self._rendered_bases: dict[int, str] = {}
 
     def of(self, value: Value) -> list[Change]:
         """The changes of a container, wherever they are made."""
@@ -87,7 +89,7 @@ class Changes:
         return self.world.memory.remember(
             self._of,
             identity(value),
-            lambda: [change for change in candidates if self.runs(change, value)],
+            lambda: [one for one in candidates if self._may_concern(one, value) and self.runs(one, value)],
             [],
         )
 
@@ -100,7 +102,11 @@ class Changes:
         return self.world.memory.remember(
             self._under,
             (identity(value), key),
-            lambda: [one for one in self._candidates_of(value) if not is_other(one.key, key) and self.runs(one, value)],
+            lambda: [
+                one
+                for one in self._candidates_of(value)
+                if not is_other(one.key, key) and self._may_concern(one, value) and self.runs(one, value)
+            ],
             [],
         )
 
@@ -120,13 +126,32 @@ class Changes:
         if home is not None and change.file is home.file and change.scope == home.scope:
             frames: list[Frame | None] = [home.frame]
         else:
-            frames = self.world.memory.remember(
-                self._frames, (id(change),), lambda: list(self._activations(change)), [None]
-            )
+            frames = self._frames_of(change)
         found = [change.site(frame) for frame in frames if self._concerns(change, frame, value)]
         if not found and frames != [None] and self._concerns(change, None, value):
             return [change.site(None)]
         return found
+
+    def _may_concern(self, change: Change, value: Value) -> bool:
+        """Whether a change is worth asking where it is made to the container. Of the many candidates hardly any is:
+        what each of them changes, in all activations, is worked out once for all containers."""
+        if not isinstance(value, (Display, Mapping)):
+            return True
+        made = value.made or value.written
+        if change.file is made.site.file and change.scope == made.site.scope:
+            return True
+        texts = self.world.memory.remember(self._texts, id(change), lambda: self._texts_of(change), None)
+        return texts is None or made.text in texts[0] or (texts[1] and self._names_owner(change, value))
+
+    def _texts_of(self, change: Change) -> tuple[frozenset[object], bool]:
+        """The texts of the containers that a change is made to, and whether there may be others."""
+        texts: set[object] = set()
+        unclear = False
+        for frame in {**dict.fromkeys(self._frames_of(change)), None: None}:
+            bases = self._bases_of(change, frame)
+            unclear = unclear or not bases or any(isinstance(base, Unknown) for base in bases)
+            texts.update((one.made or one.written).text for one in bases if isinstance(one, (Display, Mapping)))
+        return frozenset(texts), unclear
 
     def keys(self, change: Change, where: Site) -> Values:
         """What a change has for a key."""
@@ -161,6 +186,9 @@ class Changes:
             found += [(where, call) for frame, call in here if frame is where.frame]
         return found
 
+    def _frames_of(self, change: Change) -> list[Frame | None]:
+        return self.world.memory.remember(self._frames, (id(change),), lambda: list(self._activations(change)), [None])
+
     def _activations(self, change: Change) -> Iterable[Frame | None]:
         """The activations of the function around a change, where they are few."""
         scope = change.file.scopes[change.scope]
@@ -189,28 +217,41 @@ class Changes:
         return False
 
     def _concerns(self, change: Change, frame: Frame | None, value: Value) -> bool:
-        bases = self.world.memory.remember(
+        bases = self._bases_of(change, frame)
+        if among(value, bases):
+            return True
+        unclear = not bases or any(isinstance(base, Unknown) for base in bases)
+        return unclear and isinstance(value, (Display, Mapping)) and self._names_owner(change, value)
+
+    def _bases_of(self, change: Change, frame: Frame | None) -> Values:
+        return self.world.memory.remember(
             self._bases,
             (id(change), frame),
             lambda: self.world.values.evaluate(change.base, change.site(frame)),
             (),
         )
-        if among(value, bases):
-            return True
-        unclear = not bases or any(isinstance(base, Unknown) for base in bases)
-        return unclear and isinstance(value, (Display, Mapping)) and self._names_owner(change, value)
 
     def _names_owner(self, change: Change, value: Display | Mapping) -> bool:
         """Whether a change is written of the variable, or attribute of its own object, that holds a container."""
         if value.owner is None or value.made is not None:
             return False
         file, (scope, text) = value.written.site.file, value.owner
-        if render(change.base, change.file, 200) != text:
+        of_class = file.scopes[scope].kind == "class"
+        if not of_class and (change.file is not file or change.scope != scope):
             return False
-        if file.scopes[scope].kind == "class":
+        if self._rendered(change) != text:
+            return False
+        if of_class:
             around = change.file.enclosing_class(change.scope)
             return around is not None and Class(file, scope) in self.world.hierarchy.line(Class(change.file, around))
-        return change.file is file and change.scope == scope
+        return True
+
+    def _rendered(self, change: Change) -> str:
+        """What a change is written of."""
+        found = self._rendered_bases.get(id(change))
+        if found is None:
+            found = self._rendered_bases[id(change)] = render(change.base, change.file, 200)
+        return found
 
     # Candidates
 

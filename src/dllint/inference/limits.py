@@ -98,6 +98,8 @@ CONSTRUCTOR_STEPS = Limit("constructors that call one another", 8)
 # The interpreter: containers and origins
 
 CONTAINER_DEPTH = Limit("containers inside one another", 5)
+MERGES = Limit("dicts that are merged into one another", 20)
+"""Keeps Python's stack from overflowing, as `QUESTION_DEPTH` does: a step evaluates nothing."""
 PLACES = Limit("places that one container may come to", 120)
 RUNS = Limit("calls of one function that changes a container", 8)
 ITERATION_DEPTH = Limit("wrappers around what a loop goes through", 4)

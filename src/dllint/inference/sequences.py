@@ -44,6 +44,7 @@ class Sequences:
         self.changes = changes
         self._every_element: Table[Values] = {}
         self._slots: Table[list[Slot] | None] = {}
+        self._placed: Table[Values] = {}
 
     def item(self, value: Display, key: Const, reader: Site | None = None) -> Values:
         """The values at a position; of all positions where it is not known what stands there."""
@@ -53,11 +54,17 @@ class Sequences:
         slots = self.slots(value, reader)
         if slots is not None:
             return self._at(slots[at]) if -len(slots) <= at < len(slots) else self.elements(value)
-        first, changes = self._written(value), self.changes.of(value)
-        if first is None or not 0 <= at < len(first) or not all(map(_keeps_places, changes)):
+        first = self._written(value)
+        if first is None or not 0 <= at < len(first) or not all(map(_keeps_places, self.changes.of(value))):
             return self.elements(value)
-        groups = [self._at(first[at])]
-        for change in changes:
+        slot = first[at]
+        # What is set may be read from the same list: `rows[i] = rows[j]`.
+        return self.world.memory.remember(self._placed, (value, at), lambda: self._ever_at(value, at, slot), ())
+
+    def _ever_at(self, value: Display, at: int, first: Slot) -> Values:
+        """What stands at a position at first, and what is set there."""
+        groups = [self._at(first)]
+        for change in self.changes.of(value):
             if change.kind == "set" and (not isinstance(change.key, Constant) or change.key.value in (at, -1)):
                 groups += [self.world.values.evaluate(change.value, one) for one in self.changes.runs(change, value)]
         return union(groups)
