@@ -140,6 +140,10 @@ class Changes:
         made = value.made or value.written
         if change.file is made.site.file and change.scope == made.site.scope:
             return True
+        asked = self._texts.get(id(change))
+        if asked is not None and asked.opened >= 0:
+            # A question on the way there asks for itself, and rests on nothing that is still under way.
+            return True
         texts = self.world.memory.remember(self._texts, id(change), lambda: self._texts_of(change), None)
         return texts is None or made.text in texts[0] or (texts[1] and self._names_owner(change, value))
 
