@@ -848,3 +848,53 @@ def build(paths):
     (finding,) = told({"data.py": text}, **SELECT)
 
     assert finding.severity == "error"
+
+
+MADE_AND_READ = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, change):
+        self.change = change
+
+    def __getitem__(self, index):
+        return self.change(index)
+
+    def __len__(self):
+        return 3
+
+class Data:
+    def __init__(self, change):
+        self.rows = Rows(change)
+
+    def loader(self):
+        return DataLoader(self.rows, num_workers=2)
+
+def read(data):
+    return list(data.loader())
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        pytest.param(
+            "def test_it():\n    for row in Data(lambda row: row).loader():\n        print(row)\n", 1, id="at once"
+        ),
+        pytest.param("def test_it():\n    assert read(Data(lambda row: row))\n", 1, id="by a function"),
+        pytest.param(
+            "def make():\n    return Data(lambda row: row)\n\ndef test_it():\n    assert read(make())\n", 1, id="by two"
+        ),
+        pytest.param("def test_it():\n    assert Data(lambda row: row).rows[1] == 1\n", 0, id="an item"),
+        pytest.param("def test_it():\n    assert len(Rows(lambda row: row)) == 3\n", 0, id="no loader at all"),
+        pytest.param(
+            "def test_it():\n    data = Data(lambda row: row)\n    data.rows.change(1)\n", 0, id="the function alone"
+        ),
+    ],
+)
+def test_what_a_test_makes_comes_to_the_loaders_that_it_reads(
+    test: str, expected: int, told: Callable[..., Any]
+) -> None:
+    files = {"data.py": MADE_AND_READ, "test_data.py": f"from data import Data, Rows, read\n\n{test}"}
+
+    assert len(told(files, select=["DLL201"])) == expected

@@ -156,13 +156,13 @@ class ImportGraph:
         if found is None:
             file = self._files.get(path)
             found = self._programs[path] = file is not None and (
-                file.is_notebook or _is_test(path) or bool(main_guards(file))
+                file.is_notebook or is_test(path) or bool(main_guards(file))
             )
         return found
 
     def _is_run(self, path: str) -> bool:
         """Whether a file is there to be run: a notebook, a test, or a program that no package holds."""
-        return _is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
+        return is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
 
     def imports_by_name(self, path: str) -> bool:
         """Whether a file, or one that it imports, imports modules by their names."""
@@ -179,7 +179,7 @@ class ImportGraph:
         return path in self._loading_by_name
 
 
-def _is_test(path: str) -> bool:
+def is_test(path: str) -> bool:
     """Whether a file is named as pytest and unittest find tests."""
     name = path.rsplit("/", 1)[-1]
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"

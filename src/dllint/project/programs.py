@@ -41,6 +41,7 @@ class Programs:
         self.world = world
         self._settings: list[EnvironmentSetting] | None = None
         self._above: dict[tuple[str, int], list[str]] = {}
+        self._leading: dict[tuple[str, int], frozenset[str]] = {}
 
     @staticmethod
     def behind(value: Instance) -> set[str]:
@@ -76,8 +77,14 @@ class Programs:
             todo.extend((caller.file, caller.file.calls[caller.call].scope) for caller in callers if caller.call >= 0)
             if where.scopes[inner].kind in ("lambda", "class"):
                 todo.append((where, where.scopes[inner].parent))
+        self._leading[(file.path, scope)] = frozenset(path for path, _ in seen)
         found = self._above[(file.path, scope)] = list(tops)
         return found
+
+    def leading(self, file: SourceFile, scope: int) -> frozenset[str]:
+        """Files whose code, a test among it that nothing calls, leads to a function through calls."""
+        self.above(file, scope)
+        return self._leading[(file.path, scope)]
 
     def environment(self) -> list[EnvironmentSetting]:
         """All settings of environment variables by a name that is written out."""
