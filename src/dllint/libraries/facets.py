@@ -114,13 +114,14 @@ class Hooks(NamedTuple):
     """`entries` are methods of a framework's class that call `methods` of the project's objects.
 
     `iterates` says whether the entries iterate the loaders that they are given, and `holds` by which parameters the
-    constructor takes loaders that they iterate.
+    constructor takes loaders that they iterate; `params` are its positional parameters in order.
     """
 
     entries: tuple[str, ...]
     methods: tuple[str, ...]
     iterates: bool = False
     holds: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
 
 
 class When(NamedTuple):

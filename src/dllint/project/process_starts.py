@@ -245,8 +245,10 @@ class Starting:
         if not isinstance(trainer, Instance) or not isinstance(trainer.of, External) or trainer.call < 0:
             return
         hooks = HOOKS.get(canonical(trainer.of.name))
+        actuals = self.world.made_with(trainer)
+        by_position = dict(zip(hooks.params, actuals.positional, strict=False)) if hooks is not None else {}
         for name in hooks.holds if hooks is not None else ():
-            given = self.world.made_with(trainer).keywords.get(name)
+            given = actuals.keywords.get(name) or by_position.get(name)
             if given is not None and given.expr is not None and given.site is not None:
                 yield from self.iterated(given.expr, given.site)
                 yield from self._among(self._held(given.expr, given.site))

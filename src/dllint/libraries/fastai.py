@@ -1,0 +1,43 @@
+"""fastai 2.7 (docs.fast.ai, "DataLoaders", "Data block"): factories of loaders.
+
+They have one worker per processor, 16 at most, unless they are told otherwise (`fastcore.basics.defaults.cpus`).
+"""
+
+from dllint.libraries.facets import Hooks, Library, LoaderApi
+from dllint.screen import Words
+
+_FACTORIES = {
+    "ImageDataLoaders": (
+        *("from_folder", "from_path_func", "from_name_func", "from_path_re", "from_name_re"),
+        *("from_df", "from_csv", "from_lists"),
+    ),
+    "SegmentationDataLoaders": ("from_label_func",),
+    "TextDataLoaders": ("from_folder", "from_df", "from_csv"),
+    "TabularDataLoaders": ("from_df", "from_csv"),
+    "CollabDataLoaders": ("from_df", "from_csv"),
+}
+_LEARNERS = ("Learner", "vision_learner", "cnn_learner", "unet_learner", "text_classifier_learner", "tabular_learner")
+_MODULES = ("vision", "text", "tabular", "collab", "data", "medical")
+_ENTRIES = ("fit", "fit_one_cycle", "fine_tune", "fit_flat_cos", "lr_find", "get_preds", "validate")
+
+
+def _factory(name: str) -> LoaderApi:
+    return LoaderApi((), wraps=name, configured=16)
+
+
+LIBRARY = Library(
+    renamed={f"fastai.{module}.all.": "fastai." for module in _MODULES} | {"fastai.basics.": "fastai."},
+    exports=frozenset({"fastai.DataBlock", *(f"fastai.{name}" for name in (*_FACTORIES, *_LEARNERS))}),
+    # fastai/data/block.py: the loaders that a block makes hold its functions
+    pipelines=frozenset({"fastai.DataBlock"}),
+    keeps_arguments=frozenset(f"fastai.{name}.{factory}" for name, all_ in _FACTORIES.items() for factory in all_),
+    loaders={
+        f"fastai.{name}": _factory(f"fastai.{name}")
+        for name in (
+            "DataBlock().dataloaders",
+            *(f"{name}.{factory}" for name, factories in _FACTORIES.items() for factory in factories),
+        )
+    },
+    hooks={f"fastai.{name}": Hooks(_ENTRIES, (), iterates=True, holds=("dls",), params=("dls",)) for name in _LEARNERS},
+    words=Words(loading=(b"DataLoaders", b"dataloaders(")),
+)
