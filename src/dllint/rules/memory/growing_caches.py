@@ -42,13 +42,20 @@ _PROCESS_KEYS = frozenset({"getpid", "get_ident", "current_process", "get_worker
 class _Variable(NamedTuple):
     """An attribute of the object that has the cache, or a variable in a scope of `file`: of the module, or of a class.
 
-    With `inside`, what the container holds under a key that says nothing of the item gets the addition.
+    With `inside`, what the container holds under a key that says nothing of the item gets the addition; with `record`,
+    the record of the item does.
     """
 
     file: str
     name: str
     scope: int = 0
     inside: bool = False
+    record: bool = False
+
+    @property
+    def whole(self) -> _Variable:
+        """The variable itself, whatever part of it gets the addition."""
+        return self._replace(inside=False, record=False)
 
 
 class _Addition(NamedTuple):
@@ -108,7 +115,9 @@ class Caches:
                         continue
                     if any(self._removes(other, held, holder != value and id(other) not in own, own) for other in runs):
                         continue
-                    if self._is_blank(held, runs) if held.file else self._starts_empty(value, holder, held):
+                    if held.record or (
+                        self._is_blank(held, runs) if held.file else self._starts_empty(value, holder, held)
+                    ):
                         seen.add(known)
                         yield Cache(self._label(way, held), run, one.span, one.statement)
                 plain = holder == value and not run.receiver
@@ -141,14 +150,20 @@ class Caches:
             if isinstance(store.key, str) or isinstance(store.event.detail, Operator):
                 continue
             held = self._variable(run, store.base, own)
+            key: Expr | None = store.key
+            record = None if held else self._record(run, store.base)
+            if record is not None and self._is_missing(run, store.event.region):
+                # `self.samples[index]["image"] = image`, where there is none yet
+                held, key = self._variable(run, record.value, own), record.index
+                held = held._replace(record=True) if held is not None and not held.file else None
             if held:
-                yield _Addition(held, store.key, store.value, store.event.region, store.event.span, store.event.span)
+                yield _Addition(held, key, store.value, store.event.region, store.event.span, store.event.span)
         for index in run.file.calls_of(run.scope):
             call = run.file.calls[index]
             if not isinstance(call.func, Attribute) or call.func.attr not in _ADDING or not call.args:
                 continue
             container: Expr = call.func.value
-            key: Expr | None = None
+            key = None
             if isinstance(container, Subscript) and call.func.attr in ("append", "add", "extend"):
                 # `self.seen[name].append(value)`
                 key = container.index
@@ -163,6 +178,30 @@ class Caches:
                 continue
             elif (call.func.attr in ("append", "extend") or key is not None) and run.run.entry == "__getitem__":
                 yield _Addition(held, key, call.args[0].value, call.region, call.span, call.statement)
+
+    @staticmethod
+    def _record(run: ItemRun, expr: Expr) -> Subscript | None:
+        """The record of an item that an expression is, or a local name for it: `self.samples[index]`."""
+        if isinstance(expr, Name):
+            bindings = run.file.bindings(run.scope).get(expr.id, ())
+            alias = bindings[0].expr if len(bindings) == 1 and bindings[0].kind == "value" else None
+            expr = alias if alias is not None else expr
+        return expr if isinstance(expr, Subscript) and run.derived(expr.index, run.index) else None
+
+    @staticmethod
+    def _is_missing(run: ItemRun, region: int) -> bool:
+        """Whether a statement runs where something is not there yet: under `if image is None`."""
+        for index in run.file.regions(region):
+            entry = run.file.facts.regions[index]
+            parts = walk(entry.expr, run.file) if entry.kind == "if" and entry.expr is not None else ()
+            wanted = "is" if entry.holds else "is not"
+            for part in parts:
+                compared = part.comparisons if isinstance(part, Compare) else ()
+                if any(
+                    op in (wanted, "not in") and (op == "not in" or other == Constant(None)) for op, other in compared
+                ):
+                    return True
+        return False
 
     @staticmethod
     def _notes_once(run: ItemRun, container: Expr, content: Expr, region: int) -> bool:
@@ -195,7 +234,7 @@ class Caches:
                     caller, given = run.handed.get(expr.id, (None, None))
                     return self._variable(caller, given, own, depth + 1) if caller and given else None
                 alias = bindings[0].expr if bindings[0].kind == "value" else None
-                plain = isinstance(alias, Attribute) or (
+                plain = isinstance(alias, (Attribute, Name)) or (
                     isinstance(alias, Subscript) and isinstance(alias.index, Constant)
                 )
                 return self._variable(run, alias, own, depth + 1) if plain and alias is not None else None
@@ -267,8 +306,10 @@ class Caches:
         def meant(part: Expr) -> bool:
             if outside and not held.file and isinstance(part, Attribute) and part.attr == held.name:
                 return True
+            record = self._record(run, part) if held.record else None
+            part = part if record is None else record.value
             found = self._variable(run, part, own) if isinstance(part, (Name, Attribute, Subscript)) else None
-            return found is not None and found._replace(inside=False) == held._replace(inside=False)
+            return found is not None and found.whole == held.whole
 
         for store in () if held.file else run.file.stores(run.scope):
             if (
