@@ -6,9 +6,13 @@ from dllint.facts.nodes import Attribute, CallRef, Constant, Element, Entered, N
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.interface import Engine
-from dllint.inference.values import CHOSEN, UNKNOWN, Class, External, Instance, Module, Site, Value, Values
+from dllint.inference.unions import union
+from dllint.inference.values import CHOSEN, UNKNOWN, Class, External, Function, Instance, Module, Site, Value, Values
 from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
+
+_MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap"})
+"""Last names of functions, and of methods of pools, that call a function for each element."""
 
 
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
@@ -45,6 +49,21 @@ def of_iterator(world: Engine, value: Value) -> Values | None:
     """The elements of a progress bar or similar wrapper: those of the iterable that it wraps."""
     assert isinstance(value, Instance) and value.file is not None
     return iterated(world, CallRef(value.call), world.call_site(value.file, value.call, value.frame))
+
+
+def mapped(world: Engine, value: Instance) -> Values:
+    """What a function of the project gives for each element that it is mapped over, by the builtin `map` or by a method
+    of a pool; none for anything else."""
+    if not isinstance(value.of, External) or value.file is None or value.call < 0:
+        return ()
+    call = value.file.calls[value.call]
+    plain = [argument.value for argument in call.args if argument.keyword is None]
+    if last_name(call.func) not in _MAPPING or len(plain) < 2:
+        return ()
+    functions = world.values.evaluate(plain[0], world.call_site(value.file, value.call, value.frame))
+    if not functions or not all(isinstance(one, Function) for one in functions):
+        return ()
+    return union(world.values.returned(one, None) for one in functions if isinstance(one, Function))
 
 
 def _made(world: Engine, expr: Expr, site: Site) -> tuple[Expr, Site]:

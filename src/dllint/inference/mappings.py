@@ -22,7 +22,7 @@ from dllint.inference.earlier_changes import EarlierChanges
 from dllint.inference.entries import ABSENT, FILLING, OPAQUE, Change, Found
 from dllint.inference.folding import is_member
 from dllint.inference.interface import Engine
-from dllint.inference.iteration import is_iterator, of_iterator
+from dllint.inference.iteration import is_iterator, mapped, of_iterator
 from dllint.inference.memo import Table
 from dllint.inference.sequences import Sequences
 from dllint.inference.unions import union
@@ -429,7 +429,7 @@ class Mappings:
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
-            given = generators.elements(self.world, value)
+            given = generators.elements(self.world, value) or mapped(self.world, value) or None
             if not given and is_iterator(self.world, value):
                 # A loop can wrap an iterator in itself: `rows = filter(keep, rows)`.
                 given = self.world.memory.remember(self._iterated, value, lambda: of_iterator(self.world, value), ())

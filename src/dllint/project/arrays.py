@@ -24,6 +24,7 @@ from dllint.facts.nodes import (
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.iteration import mapped
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import (
     COLUMN_MARK,
@@ -108,7 +109,18 @@ class Arrays:
     def collected(self, values: Values) -> Array | None:
         """An array that is read from a file, and that is one of many in a list or dict."""
         containers = [one for one in values if isinstance(one, (Display, Mapping))]
-        return next((found for one in containers if (found := self._many(one, 0)) is not None), None)
+        found = next((found for one in containers if (found := self._many(one, 0)) is not None), None)
+        return found or next((each for one in values if (each := self._mapped(one)) is not None), None)
+
+    def _mapped(self, value: Value) -> Array | None:
+        """An array that a function reads which a pool, or the builtin `map`, calls for each element."""
+        results = mapped(self.world, value) if isinstance(value, Instance) else ()
+        for one in (part for result in results for part in self.world.mappings.flattened(result)):
+            array = self._of(one)
+            if array is not None and array.source == "file" and array.read:
+                own = isinstance(value, Instance) and array.file is value.file and array.call == value.call
+                return None if own else array
+        return None
 
     def inside(self, values: Values) -> Array | None:
         """A whole array that is read from a file and stands in a list or dict, under a key of its own, for example,

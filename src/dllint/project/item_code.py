@@ -25,6 +25,9 @@ _OF_TEXTS = re.compile(
 )
 """Names of functions that are given strings."""
 
+_OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
+"""Names of functions that are given numbers, and no arrays."""
+
 
 class _Use(NamedTuple):
     """A function that gets at an attribute: by `attrs` of its own object, or by local names."""
@@ -225,6 +228,17 @@ class ItemCode:
                 if isinstance(expr, BinOp) and expr.op == "@":
                     factors += sum(run.is_attribute(side, attr) for side in (expr.left, expr.right))
         return 0 < mentions == factors
+
+    def counted(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
+        """Whether workers take `self.attr` only for a number: as a bound of what they draw, or a size."""
+        mentions = numbers = 0
+        for run in self.runs(value, holder):
+            mentions += sum(run.is_attribute(expr, attr) for expr in run.expressions)
+            for index in run.file.calls_of(run.scope):
+                call = run.file.calls[index]
+                if last_name(call.func) in _OF_NUMBERS:
+                    numbers += sum(run.is_attribute(argument.value, attr) for argument in call.args)
+        return 0 < mentions == numbers
 
     def measured(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether `len(self.attr)` is the length of the dataset."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import CallRef, Comprehension, Name, Subscript
+from dllint.facts.nodes import CallRef, Comprehension, Element, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.all_entries import inside
+from dllint.inference.iteration import mapped
 from dllint.inference.origins import Origins, Step
 from dllint.inference.values import External, Frame, Instance, Site, Value
-from dllint.libraries.index import MAKERS, canonical
-from dllint.linking.source import SourceFile
+from dllint.libraries.index import AROUND_ITERABLES, MAKERS, canonical
+from dllint.linking.source import SourceFile, last_name
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -42,6 +43,8 @@ class RepeatedReads:
             return self.reads(expr.element, inside(expr, site), where, turns, depth + 1)
         if isinstance(expr, (Subscript, CallRef)) and self._is_read(expr, site):
             return _in_turns(site, where, turns)
+        if isinstance(expr, Element) and self._is_mapped(expr.value, site):
+            return _in_turns(site, where, turns)
         for step in self.origins.gives(expr, site) if isinstance(expr, (Name, CallRef)) else ():
             if not isinstance(step, Step) or step.expr == expr:
                 continue
@@ -53,6 +56,17 @@ class RepeatedReads:
             if self.reads(step.expr, step.site, *around, depth + 1):
                 return True
         return any(self.reads(part, site, where, turns, depth + 1) for part in _parts(expr, site.file))
+
+    def _is_mapped(self, expr: Expr, site: Site, depth: int = 0) -> bool:
+        """Whether each element of an iterable is what a function of the project gives for it."""
+        for one in self.world.values.evaluate(expr, site) if not limits.ITERATION_DEPTH.exceeded(depth) else ():
+            if not isinstance(one, Instance) or one.file is None or one.call < 0:
+                continue
+            call, where = one.file.calls[one.call], self.world.call_site(one.file, one.call, one.frame)
+            through = call.args if last_name(call.func) in AROUND_ITERABLES else ()
+            if mapped(self.world, one) or any(self._is_mapped(part.value, where, depth + 1) for part in through):
+                return True
+        return False
 
     def _is_read(self, expr: Subscript | CallRef, site: Site) -> bool:
         """Whether an expression reads a file, or slices one that is open, and no array that was read before."""

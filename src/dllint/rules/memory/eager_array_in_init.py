@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.evidence.thresholds import FAR, NEAR, NOTICEABLE
 from dllint.evidence.wording import counted, mebibytes
 from dllint.finding import Finding, Fix, Place, SetArgument, Severity
-from dllint.inference.values import Class
+from dllint.inference.values import Class, Instance
 from dllint.linking.conditions import render
 from dllint.linking.source import last_name
 from dllint.project import Project, Regime
@@ -45,7 +45,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     array = project.arrays.inside(kept.values)
                     if array is None and kept.store.value is not None:
                         array = project.arrays.computed(kept.store.value, kept.site)
-                if array is None or (array.size is None and project.item_code.multiplied(value, kept.attr, holder)):
+                if array is None or (array.size is None and _is_no_data(project, keeping, value)):
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
@@ -56,6 +56,13 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     same = (attribute, array.file.path, array.call)
                     causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
     yield from map(worst, causes)
+
+
+def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
+    """Whether workers read an attribute only as a constant of theirs: as a matrix, or as a number."""
+    code, attr, holder = project.item_code, keeping.kept.attr, keeping.holder.of
+    assert isinstance(holder, Class)
+    return code.multiplied(value, attr, holder) or code.counted(value, attr, holder)
 
 
 def _judge(
