@@ -19,7 +19,7 @@ from dllint import config, linter, registry
 from dllint.libraries.index import FILE_MODES, REFUSALS
 from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import GENERATOR, MODULE, Refusal, opened
-from dllint.libraries.torch import NON_LEAF, SCRIPT_FUNCTION
+from dllint.libraries.torch import LOADER_ITERATOR, NON_LEAF, SCRIPT_FUNCTION
 
 TORCH_PYTHON = os.environ.get("DLLINT_TORCH_PYTHON", "")
 DIES = "DataLoader worker (pid(s) …) exited unexpectedly"
@@ -313,6 +313,8 @@ def double(number):
         "import torch\n\n\ndef double(number: torch.Tensor):\n    return 2 * number\n",
         SCRIPT_FUNCTION,
     ),
+    refused("an iterator of a loader", "iter(DataLoader([1]))", "", LOADER_ITERATOR),
+    refused("iterators of loaders", "[iter(DataLoader([1], num_workers=0))]", "", LOADER_ITERATOR),
     refused("decord.VideoReader", 'decord.VideoReader("rows.avi")', "import decord"),
     Row(
         "thread class",

@@ -489,3 +489,50 @@ def build(model):
     (finding,) = told({"data.py": text}, **SELECT)
 
     assert finding.severity == "error"
+
+
+ITERATED = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Loud(DataLoader):
+    pass
+
+class Endless(DataLoader):
+    def __iter__(self):
+        return self
+
+class Sources(Dataset):
+    def __init__(self, sources):
+        self.loaders = [DataLoader(source) for source in sources]
+        {keep}
+
+    def __getitem__(self, index):
+        return index
+
+def build(sources):
+    return DataLoader(Sources(sources), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "flagged"),
+    [
+        ("self.it = iter(DataLoader(sources))", True),
+        ("self.it = iter(self.loaders[0])", True),
+        ("self.its = [iter(loader) for loader in self.loaders]", True),
+        ("self.its = [iter(DataLoader(source)) for source in sources]", True),
+        ("self.its = {'a': iter(self.loaders[0])}", True),
+        ("self.its = []\n        for loader in self.loaders:\n            self.its.append(iter(loader))", True),
+        ("self.its = {}\n        for one in self.loaders:\n            self.its[one] = one.__iter__()", True),
+        ("self.it = iter(Loud(sources))", True),
+        ("self.it = iter(Endless(sources))", False),
+        ("self.first = next(iter(self.loaders[0]))", False),
+        ("its = [iter(loader) for loader in self.loaders]\n        self.number = len(its)", False),
+        ("self.its = [iter(loader) for loader in [[1], [2]]]", False),
+        ("self.it = iter(self.loaders)", False),
+    ],
+)
+def test_iterators_of_loaders(told: Callable[..., Any], keep: str, flagged: bool) -> None:
+    found = told({"data.py": ITERATED.format(keep=keep)}, **SELECT)
+
+    assert [one.values["what"] for one in found] == ["an iterator of a DataLoader"] * flagged

@@ -84,6 +84,51 @@ SILENT: dict[str, str] = {
     ),
 }
 
+LOADERS = "[iter(DataLoader(row)) for row in rows]"
+COPIED: dict[str, str] = {
+    "of a list": dataset(LOADERS, "return next(self.it[index])  # DLL607"),
+    "of a list that grows": dataset(
+        "[]\n        for row in rows:\n            self.it.append(iter(DataLoader(row)))",
+        "return next(self.it[self.rows[index]])  # DLL607",
+    ),
+    "of a dict": dataset("{1: iter(DataLoader(rows))}", "return next(self.it[index])  # DLL607"),
+    "of a dict that grows": dataset(
+        "{}\n        for row in rows:\n            self.it[row] = iter(DataLoader(row))",
+        "return next(self.it[self.rows[index]])  # DLL607",
+    ),
+    "in a helper": dataset(
+        LOADERS, "return self.draw(index)", "\n    def draw(self, i):\n        return next(self.it[i])  # DLL607\n"
+    ),
+}
+NOT_COPIED: dict[str, str] = {
+    "no workers": dataset(LOADERS, "return next(self.it[index])").replace("num_workers=2", "num_workers=0"),
+    "one worker": dataset(LOADERS, "return next(self.it[index])").replace("num_workers=2", "num_workers=1"),
+    "made by workers": dataset(
+        "None",
+        "if self.it is None:\n            self.it = [iter(DataLoader(row)) for row in self.rows]\n"
+        "        return next(self.it[index])",
+    ),
+    "made again by workers": dataset(
+        "[None, None]",
+        "self.it[index] = iter(DataLoader(self.rows))\n        return next(self.it[index])",
+    ),
+    "of lists": dataset("[iter(row) for row in rows]", "return next(self.it[index])"),
+    "the first of each": dataset("[DataLoader(row) for row in rows]", "return next(iter(self.it[index]))"),
+}
+
+
+@pytest.mark.parametrize("text", COPIED.values(), ids=COPIED)
+def test_copied(text: str, findings: Callable[..., Any], told: Callable[..., Any], marks: Callable[..., Any]) -> None:
+    files = {"train.py": HEAD + text}
+
+    assert findings(files, **SELECT) == marks(files) != set()
+    assert [(one.message, one.severity) for one in told(files, **SELECT)] == [("copied", "warning")]
+
+
+@pytest.mark.parametrize("text", NOT_COPIED.values(), ids=NOT_COPIED)
+def test_not_copied(text: str, findings: Callable[..., Any]) -> None:
+    assert findings({"train.py": HEAD + text}, **SELECT) == set()
+
 
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
 def test_found(text: str, findings: Callable[..., Any], marks: Callable[..., Any]) -> None:

@@ -51,6 +51,9 @@ NON_LEAF = Refusal(
     ),
     "tensor",
 )
+LOADER_ITERATOR = Refusal(
+    "an iterator of a DataLoader", always("NotImplementedError: … cannot be pickled…"), "iterator"
+)
 _SCRIPT = Refusal(
     "a scripted module",
     always("RuntimeError: Tried to serialize object __torch__.… which does not have a __getstate__ method defined!"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Name, Set, Tuple
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Constant, Dict, List, Name, Set, Subscript, Tuple
 from dllint.facts.schema import Expr
 from dllint.inference import limits
 from dllint.inference.origins import Origins
@@ -15,6 +15,7 @@ from dllint.inference.values import Class, Data, Display, External, Function, In
 from dllint.libraries.builtins import BUILTINS
 from dllint.libraries.index import ENDLESS, HANDING_ON, UNSPLITTING_PACKAGES, canonical
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.attribute_contents import contents_of, iterates_loader
 from dllint.project.loaders import Loader
 from dllint.project.worker_code import WorkerRun
 from dllint.span import Span
@@ -27,12 +28,13 @@ _CATCHING = frozenset({"StopIteration", "Exception", "BaseException"})
 
 @dataclass(frozen=True)
 class BareNext:
-    """`next(self.attr)` in code that `__getitem__` runs. `made` is where the iterator is made."""
+    """`next(self.attr)` in code that `__getitem__` runs. `made` is where the iterator is made. `copied`: it is one of
+    several, of which each worker has copies, and whether it runs out depends on how often each is asked."""
 
     run: WorkerRun
     call: int
-    attr: str
     made: tuple[SourceFile, Span]
+    copied: bool = False
 
 
 class Exhaustion:
@@ -61,13 +63,17 @@ class Exhaustion:
             call = run.file.calls[index]
             written = call.args[0].value if call.func == Name("next") and len(call.args) == 1 else None
             receiver = run.file.scopes[run.scope].params[:1]
-            if not isinstance(written, Attribute) or not receiver:
+            kept_in = written
+            while isinstance(kept_in, Subscript):
+                kept_in = kept_in.value
+            if not isinstance(kept_in, Attribute) or not receiver:
                 continue
-            if written.value != Name(receiver[0].name) or self._caught(run.file, call.region):
+            if kept_in.value != Name(receiver[0].name) or self._caught(run.file, call.region):
                 continue
-            made = self._made(written.attr, value)
+            single = kept_in is written
+            made = self._made(kept_in.attr, value) if single else self._one_of_many(kept_in.attr, value)
             if made is not None:
-                yield BareNext(run, index, written.attr, made)
+                yield BareNext(run, index, made, not single)
 
     def _caught_on_the_way(self, run: WorkerRun) -> bool:
         """Whether a call between `__getitem__` and the function stands in a `try` that catches it."""
@@ -99,6 +105,27 @@ class Exhaustion:
                 return None
             found = (one.here.file, one.here.span)
         return found
+
+    def _one_of_many(self, attr: str, value: Instance) -> tuple[SourceFile, Span] | None:
+        """Where the iterators of loaders are made that an attribute holds in a list or dict; None where it may hold
+        others, or where workers make them."""
+        assert isinstance(value.of, Class)
+        in_workers = [(run.file, run.scope) for run in self.project.workers.of_dataset(value)]
+        if any(store.key == attr for file, scope in in_workers for store in file.stores(scope)):
+            return None
+        made: tuple[SourceFile, Span] | None = None
+        for kept in self.project.datasets.kept(value):
+            if kept.attr != attr:
+                continue
+            for content in contents_of(self.world, kept):
+                if not content.inside:
+                    continue
+                file = content.site.file
+                if (file, content.site.scope) in in_workers or not iterates_loader(self.world, content):
+                    return None
+                assert isinstance(content.expr, CallRef)
+                made = file, file.calls[content.expr.index].span
+        return made
 
     def _ends(self, expr: Expr, site: Site, left: int) -> bool:
         """Whether an expression is an iterator that surely comes to an end."""

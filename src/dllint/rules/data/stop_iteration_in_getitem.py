@@ -26,6 +26,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[tuple[BareNext, Loader]] = Causes()
     for loader in project.loaders:
         for bare in exhaustion.bare(loader):
+            if bare.copied and (not project.regimes(loader) or loader.workers().count == 1):
+                continue
             causes.add((bare, loader), (bare.run.file.path, bare.call))
     for found in causes:
         bare = found[0][0]
@@ -35,11 +37,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             CODE,
             bare.run.file.path,
             call.span,
-            "main",
+            "copied" if bare.copied else "main",
             {"call": render(CallRef(bare.call), bare.run.file), "where": project.where(file, span)},
+            severity="warning" if bare.copied else "error",
             trace=project.trace(bare.run.hops),
             related=(
-                Place(file.path, span, "this iterator runs out"),
+                Place(file.path, span, "each worker has a copy" if bare.copied else "this iterator runs out"),
                 *dict.fromkeys(Place(one.file.path, one.span, "this reads the dataset") for _, one in found),
             ),
             statement=call.statement,
@@ -48,6 +51,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def judge(case: Case) -> Judgement:
     """Did an epoch end before its data?"""
+    if case.finding.message == "copied":
+        return case.inconclusive("which items workers read was not recorded")
     ended = [(run, epoch) for run in case.runs for epoch in run.epochs if not epoch.cut]
     for _, epoch in ended:
         if epoch.natural and epoch.total is not None and epoch.batches < epoch.total:

@@ -39,8 +39,9 @@ from dllint.libraries.pickling import (
     opened,
 )
 from dllint.libraries.standard_library import CACHES
-from dllint.libraries.torch import NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
+from dllint.libraries.torch import LOADER_ITERATOR, NON_LEAF, SCRIPT_FUNCTION, SCRIPTING
 from dllint.linking.source import SourceFile, last_name
+from dllint.project.attribute_contents import contents_of, iterates_loader
 from dllint.project.datasets import Kept, Piece
 from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
@@ -102,6 +103,13 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                 holder = f"{value.of.name}.{kept.attr}"
                 statement = kept.store.event.span
                 yield Refused("DLL203", kept.file, kept.span, statement, holder, kept, refusal)
+            for content in contents_of(project.world, kept):
+                if isinstance(content.expr, CallRef) and iterates_loader(project.world, content):
+                    file, call = content.site.file, content.site.file.calls[content.expr.index]
+                    if (file.path, call.span) not in seen:
+                        seen.add((file.path, call.span))
+                        holder = f"{value.of.name}.{kept.attr}"
+                        yield Refused("DLL203", file, call.span, call.statement, holder, kept, LOADER_ITERATOR)
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:

@@ -1,0 +1,80 @@
+"""The expressions whose values an attribute of an object holds: what it is set to, and what its list or dict is filled
+with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dllint.facts.nodes import Attribute, CallRef, Comprehension, Dict, List, Name, Set, Tuple
+from dllint.facts.schema import Expr
+from dllint.inference import limits
+from dllint.inference.values import Class, Display, External, Instance, Mapping, Site
+from dllint.libraries.index import canonical
+from dllint.project.datasets import Kept
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+_LOADER = "torch.utils.data.DataLoader"
+
+
+class Content(NamedTuple):
+    """An expression with where it is evaluated. `inside`: it is an element of what the attribute holds."""
+
+    expr: Expr
+    site: Site
+    inside: bool
+
+
+def contents_of(world: World, kept: Kept) -> Iterator[Content]:
+    """What an assignment to an attribute puts there, one container deep, with what fills the container later."""
+    if kept.store.value is None or kept.store.key != kept.attr:
+        return
+    yield from _elements(Content(kept.store.value, kept.site, False))
+    for value in kept.values:
+        if not isinstance(value, (Display, Mapping)):
+            continue
+        for change, site in limits.CHANGES.first(list(world.mappings.fillings(value))):
+            if change.value is not None and change.kind in ("set", "default", "add"):
+                yield Content(change.value, site, True)
+            elif change.value is not None:
+                yield from (one for one in _elements(Content(change.value, site, False)) if one.inside)
+
+
+def _elements(whole: Content) -> Iterator[Content]:
+    expr, site, _ = whole
+    yield whole
+    if isinstance(expr, (List, Tuple, Set)):
+        yield from (Content(part, site, True) for part in expr.elements)
+    elif isinstance(expr, Dict):
+        yield from (Content(part, site, True) for key, part in expr.items if key is not None)
+    elif isinstance(expr, Comprehension) and expr.kind != "generator":
+        yield Content(expr.element, site, True)
+
+
+def iterates_loader(world: World, content: Content) -> bool:
+    """Whether an expression starts to iterate a DataLoader, `iter(loader)`: the iterator refuses to be pickled
+    (torch/utils/data/dataloader.py, `_BaseDataLoaderIter.__getstate__`)."""
+    expr, site, _ = content
+    call = site.file.calls[expr.index] if isinstance(expr, CallRef) else None
+    if call is None or not isinstance(expr, CallRef):
+        return False
+    iterated: Expr
+    if call.func == Name("iter") and len(call.args) == 1:
+        iterated = call.args[0].value
+    elif isinstance(call.func, Attribute) and call.func.attr == "__iter__" and not call.args:
+        iterated = call.func.value
+    else:
+        return False
+    values = world.values.evaluate(iterated, world.call_site(site.file, expr.index, site.frame))
+    known = [value for value in values if isinstance(value, Instance)]
+    return bool(known) and all(_is_loader(world, value) for value in known)
+
+
+def _is_loader(world: World, value: Instance) -> bool:
+    if isinstance(value.of, Class):
+        if world.hierarchy.method(value.of, "__iter__") is not None:
+            return False
+        return any(canonical(name) == _LOADER for name in world.hierarchy.externals(value.of))
+    return isinstance(value.of, External) and canonical(value.of.name) == _LOADER
