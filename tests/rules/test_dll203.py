@@ -536,3 +536,76 @@ def test_iterators_of_loaders(told: Callable[..., Any], keep: str, flagged: bool
     found = told({"data.py": ITERATED.format(keep=keep)}, **SELECT)
 
     assert [one.values["what"] for one in found] == ["an iterator of a DataLoader"] * flagged
+
+
+MADE = """\
+import threading
+import h5py
+from torch.utils.data import DataLoader, Dataset
+
+class Record:
+    file = None
+
+    @classmethod
+    def of(cls, file, lazy=True):
+        record = cls()
+        if lazy:
+            record.file = file
+        return record
+
+class Small:
+    file = None
+
+    def __getstate__(self):
+        return {}
+
+def record_of(file):
+    record = Record()
+    record.file = file
+    return record
+
+def small_of(file):
+    record = Small()
+    record.file = file
+    return record
+
+def locked():
+    record = Record()
+    record.lock = threading.Lock()
+    return record
+
+class Rows(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        KEEP
+
+    def __getitem__(self, index):
+        return Record.of(h5py.File(self.paths[index])).file["rows"][:]
+
+def build(paths):
+    return DataLoader(Rows(paths), num_workers=2, multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "flagged"),
+    [
+        ("self.record = Record.of(h5py.File(paths[0]))", True),
+        ("self.records = {path: Record.of(h5py.File(path)) for path in paths}", True),
+        ("self.records = [record_of(h5py.File(path)) for path in paths]", True),
+        (
+            "self.records = []\n        for one in paths:\n            self.records.append(record_of(h5py.File(one)))",
+            True,
+        ),
+        ("self.record = locked()", True),
+        ("self.record = Record.of(h5py.File(paths[0]), lazy=False)", False),
+        ("self.record = record_of(paths[0])", False),
+        ("self.record = small_of(h5py.File(paths[0]))", False),
+        ("self.size = record_of(h5py.File(paths[0])).file.attrs['size']", False),
+        ("self.record = None", False),
+    ],
+)
+def test_what_the_function_that_makes_an_object_puts_on_it(told: Callable[..., Any], keep: str, flagged: bool) -> None:
+    found = told({"data.py": MADE.replace("KEEP", keep)}, **SELECT)
+
+    assert len(found) == flagged

@@ -33,7 +33,7 @@ class Kept:
 
     `method` is the scope of the method, `hops` leads from `__init__` to it where a helper sets the attribute. `initial`
     tells whether the method runs while the object is made, or is called on it there; `sure` is False where it may be
-    let go before that is done.
+    let go before that is done. `at_once`: the function that makes the object sets it.
     """
 
     attr: str
@@ -46,6 +46,7 @@ class Kept:
     hops: tuple[Hop, ...] = ()
     initial: bool = True
     sure: bool = True
+    at_once: bool = False
 
     @property
     def span(self) -> Span:
@@ -268,8 +269,14 @@ class Datasets:
         for one in self.assigned.of_class(owner):
             if _another(one.base, value):
                 continue
-            values = self.world.values.evaluate(one.store.value, one.site)
-            found.append(Kept(one.attr, one.file, one.store.scope, one.store, one.site, None, values))
+            # Of another object nothing counts but what the one call that makes it hands to the function.
+            if not self.is_dataset(owner) and (value.frame is None or value.frame.actuals is None):
+                continue
+            site = one.site_for(value)
+            if site.region and site.frame is not None and self.world.impossible(site):
+                continue
+            values = self.world.values.evaluate(one.store.value, site)
+            found.append(Kept(one.attr, one.file, one.store.scope, one.store, site, None, values, at_once=one.at_once))
         return found
 
     def filling(self, value: Display | Mapping) -> Iterator[Change]:

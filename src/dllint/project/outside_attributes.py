@@ -1,4 +1,5 @@
-"""Attributes of datasets that code other than their own methods sets: `dataset.transform = …`."""
+"""Attributes of datasets, and of what they hold, that code other than their own methods sets:
+`dataset.transform = …`."""
 
 from __future__ import annotations
 
@@ -31,6 +32,16 @@ class Assigned(NamedTuple):
         event = self.store.event
         return Site(self.file, self.store.scope, event.region, (event.span.line, event.span.column), None)
 
+    @property
+    def at_once(self) -> bool:
+        """Whether the function that makes the object sets the attribute too."""
+        made = self.base.file is self.file and self.base.call >= 0
+        return made and self.file.calls[self.base.call].scope == self.store.scope
+
+    def site_for(self, value: Instance) -> Site:
+        """Where it is set on one of the objects."""
+        return self.site._replace(frame=value.frame) if self.at_once else self.site
+
 
 class OutsideAttributes:
     """The assignments to attributes of a project's datasets."""
@@ -59,7 +70,8 @@ class OutsideAttributes:
                         of = one.base.of
                         if isinstance(of, External):
                             table.setdefault((one.base.file, one.base.call), []).append(one)
-                        elif self._is_dataset(of):
+                        # On other objects only what they are given where they are made: it is there from the start.
+                        elif self._is_dataset(of) or one.at_once:
                             table.setdefault(of.key, []).append(one)
         return table
 

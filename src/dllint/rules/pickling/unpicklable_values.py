@@ -169,7 +169,8 @@ def _there(project: Project, loader: Loader, kept: Kept | None) -> bool:
     """Whether the attribute is set before the workers start."""
     if kept is None:
         return True
-    return kept.initial and (kept.owner is not None or not project.runs_in_worker(loader, kept.file, kept.scope))
+    early = kept.owner is not None or kept.at_once or not project.runs_in_worker(loader, kept.file, kept.scope)
+    return kept.initial and early
 
 
 def _made_by_worker(project: Project, loader: Loader, piece: Piece) -> bool:
