@@ -390,6 +390,7 @@ class Library(NamedTuple):
             `tensor_attributes` attributes that share the storage.
         new_tensors: what gives a tensor with a storage of its own at every call: functions, the objects of classes
             whose name ends with "()", and the first item of what a function whose name ends with "[0]" gives.
+        networks: patterns of the names of functions that give a network with its weights, often hundreds of tensors.
         cuda_calls: what calls do to CUDA; `cuda_device_arguments` those that matter where the named argument, or the
             first positional one, is CUDA; `makes_on_device` those that make a tensor where `device=` says.
         seeders: functions that seed global generators.
@@ -450,6 +451,7 @@ class Library(NamedTuple):
     tensor_functions: Mapping[str, Operation] = NOTHING
     tensor_attributes: frozenset[str] = frozenset()
     new_tensors: frozenset[str] = frozenset()
+    networks: tuple[str, ...] = ()
     cuda_calls: Mapping[str, CudaApi] = NOTHING
     cuda_device_arguments: Mapping[str, tuple[str, CudaApi]] = NOTHING
     makes_on_device: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ A library is a module of this package that has a `LIBRARY`. Nothing else names i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -148,6 +149,7 @@ METHODS = _joined(one.tensor_methods for one in LIBRARIES)
 FUNCTIONS = _joined(one.tensor_functions for one in LIBRARIES)
 ATTRIBUTES = _union(one.tensor_attributes for one in LIBRARIES)
 NEW_STORAGE = _union(one.new_tensors for one in LIBRARIES)
+NETWORKS = re.compile("|".join(pattern for one in LIBRARIES for pattern in one.networks))
 CUDA_CALLS = _joined(one.cuda_calls for one in LIBRARIES)
 CUDA_DEVICE_ARGUMENTS = _joined(one.cuda_device_arguments for one in LIBRARIES)
 TENSOR_MAKERS = _union(one.makes_on_device for one in LIBRARIES)

@@ -8,7 +8,19 @@ from dllint.facts.schema import Expr
 from dllint.inference.entries import Found
 from dllint.inference.interface import Engine, Handler
 from dllint.inference.values import Actuals, Class, Data, External, Frame, Function, Instance, Parsed, Site, Values
-from dllint.libraries import absl, builtins, click, contents, hooks, hydra, index, ray, registries, texts
+from dllint.libraries import (
+    absl,
+    builtins,
+    click,
+    concurrent_futures,
+    contents,
+    hooks,
+    hydra,
+    index,
+    ray,
+    registries,
+    texts,
+)
 from dllint.libraries.argparse import Parsers
 from dllint.libraries.dynamic_lookup import IMPORTING, first_argument, in_dictionary
 from dllint.libraries.filled_classes import COMMAND_LINES, FilledClasses
@@ -81,6 +93,7 @@ class Libraries:
             **texts.RESULTS,
             **hydra.RESULTS,
             **ray.RESULTS,
+            **concurrent_futures.RESULTS,
             **dict.fromkeys(GIVES_ARGUMENT, first_argument),
             **dict.fromkeys(LOCATING, self.named.located),
             **dict.fromkeys(GIVES_ARGUMENTS, GivenBack().arguments),

@@ -32,6 +32,9 @@ SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_di
 SAME_OBJECTS = AROUND_ITERABLES | SELECTING | {"map", "dict", "OrderedDict", "deque", "from_iterable"}
 """Functions by their last name whose result holds the objects of their arguments."""
 
+EVALUATING = frozenset({"eval", "literal_eval"})
+"""Functions by their last name that make Python objects of a string which is Python's own notation of them."""
+
 _OF_TABLE = frozenset(
     {
         *("read", "read_row_group", "read_all", "iter_batches", "to_batches", "select", "filter", "sort_by", "sort"),

@@ -11,7 +11,7 @@ from dllint.facts.nodes import Attribute, BinOp, Comprehension, Constant, Dict, 
 from dllint.inference import limits
 from dllint.inference.values import Class, Const, Display, External, Instance, Mapping, Site, Unknown, Value
 from dllint.libraries.facets import HOLDS
-from dllint.libraries.index import METHODS, NEW_STORAGE, canonical
+from dllint.libraries.index import METHODS, NETWORKS, NEW_STORAGE, canonical
 from dllint.linking.assignments import Store
 from dllint.linking.source import SourceFile
 from dllint.project.counting import items
@@ -37,11 +37,12 @@ def _makes_objects(argument: Argument) -> bool:
 @dataclass(frozen=True)
 class ManyTensors:
     """An attribute that holds tensors with a storage each; `count` is None where it is not known, and `put` are the
-    statements that fill an array of objects with them."""
+    statements that fill an array of objects with them. `network` is the way to a network, if it is one: "a.model"."""
 
     kept: Kept
     count: int | None
     put: tuple[tuple[SourceFile, Span], ...] = ()
+    network: str = ""
 
 
 class Tensors:
@@ -80,6 +81,17 @@ class Tensors:
             attrs = {one.kept.attr for one in found}
             found += [ManyTensors(kept, None) for kept in self._records(value) if kept.attr not in attrs]
         return found
+
+    def networks(self, value: Instance) -> Iterator[ManyTensors]:
+        """The networks with weights that an object, or one that it holds, has on the CPU and pickles with it."""
+        seen: set[Kept] = set()
+        for piece in self.datasets.pieces(value):
+            one, kept = piece.value, piece.kept
+            if not isinstance(one, Instance) or not isinstance(one.of, External) or kept is None or piece.given:
+                continue
+            if piece.initial and kept.sure and NETWORKS.fullmatch(canonical(one.of.name)) and kept not in seen:
+                seen.add(kept)
+                yield ManyTensors(kept, None, network=piece.path)
 
     def _records(self, value: Instance) -> list[Kept]:
         """The attributes whose records are given tensors one by one while the object is made: `row["x"] = tensor` in

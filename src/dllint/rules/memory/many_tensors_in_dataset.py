@@ -25,9 +25,9 @@ BOUNDING = ("nofile", "fds", "max_map_count", "maps")
 """What bounds storages, by its name in the records."""
 _REFUSED = 248
 """From how many descriptors on Python itself refuses a message to the forkserver (multiprocessing/reduction.py)."""
-_RANKS = ("many", "counted", "descriptors", "maps", "forkserver")
+_RANKS = ("network", "many", "counted", "descriptors", "maps", "forkserver")
 """Messages from the mildest to the worst."""
-_COSTS = ("many", "counted")
+_COSTS = ("network", "many", "counted")
 """Those that say what each tensor costs: few tensors do not refute them."""
 
 
@@ -39,9 +39,12 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
             beside = project.programs.behind(value)
             regimes = [regime for regime in project.regimes(loader, beside, value.of.name) if regime.method != "fork"]
             gives_items = value in project.dataset_objects(loader)
-            for many in project.tensors.many(value):
+            for many in (*project.tensors.many(value), *project.tensors.networks(value)):
                 judged = [(message, regime) for regime in regimes if (message := _message(options, many, regime))]
-                if not judged or (gives_items and many.count is None and not _by_item(project, value, many.kept.attr)):
+                if not judged:
+                    continue
+                items_unknown = gives_items and many.count is None and not many.network
+                if items_unknown and not _by_item(project, value, many.kept.attr):
                     continue
                 message, regime = max(judged, key=lambda pair: (_RANKS.index(pair[0]), pair[1].shown))
                 rank = (not regime.unchosen, _RANKS.index(message), regime.shown)
@@ -60,6 +63,8 @@ def _by_item(project: Project, value: Instance, attr: str) -> bool:
 
 def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> str | None:
     """What happens to the tensors under one start method; None where they are few."""
+    if many.network:
+        return "network"
     if many.count is None:
         return "many"
     if many.count <= options["few"]:
@@ -74,11 +79,13 @@ def _message(options: Mapping[str, Any], many: ManyTensors, regime: Regime) -> s
 
 def _finding(project: Project, name: str, many: ManyTensors, message: str, regime: Regime) -> Finding:
     fails = message == "forkserver" and (regime.shown or regime.only)
-    severity: Severity = regime.weighed("error" if fails else "warning")
+    # Many networks stay below the limit, and one that is trained on a GPU is sent in another way.
+    severity: Severity = "info" if many.network else regime.weighed("error" if fails else "warning")
     kept = many.kept
     values: dict[str, str | int] = {
-        "kept": f"{name}.{kept.attr}",
+        "kept": f"{name}.{many.network or kept.attr}",
         "method": regime.described,
+        "remedy": "network" if many.network else "main",
     }
     values |= _end(regime.method, many.count)
     if many.count is not None:

@@ -17,7 +17,7 @@ from dllint.facts.nodes import (
     Starred,
     Tuple,
 )
-from dllint.facts.schema import Expr
+from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
 from dllint.inference.values import (
     Class,
@@ -58,6 +58,9 @@ _POINTER = 8
 
 _NAMED_FIELDS = frozenset({"collections.namedtuple", "typing.NamedTuple"})
 """Functions that make a class whose objects keep each argument under a name."""
+
+_ROW_BY_ROW = frozenset({LINES, RECORDS, ROWS, HANDLE})
+"""Kinds of readings whose elements are the items of a dataset."""
 
 _SOURCES = frozenset({HANDLE, TEXT, FRAME, HUB, COLUMNS})
 """Kinds of readings that are no Python objects themselves, only what such are taken from."""
@@ -135,6 +138,9 @@ class Records(Readings):
             reading = self.object(expr.element, _inside(expr, site), 0)
             if reading is not None:
                 return Held(reading.gone_through(), None)
+            reading = self._new_for_each_record(expr, site)
+            if reading is not None:
+                return Held(reading, None)
             size = self._generated(value, expr.element)
             if size is not None:
                 return Held(None, size)
@@ -188,14 +194,26 @@ class Records(Readings):
         if not plain:
             return None
         for region in loops(site.file, site.region):
-            entry = site.file.facts.regions[region]
-            if entry.kind != "for" or entry.expr is None:
-                continue
-            around = site._replace(region=entry.parent, at=(entry.span.line, entry.span.column))
-            found = self._gone_through(entry.expr, around, 0)
-            if found is not None and found.kind in (LINES, RECORDS, ROWS, HANDLE):
+            found = self._looped_over(site.file.facts.regions[region], site, 0)
+            if found is not None and found.kind in _ROW_BY_ROW:
                 return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
         return None
+
+    def _new_for_each_record(self, expr: Comprehension, site: Site) -> Reading | None:
+        """The same of a comprehension: `[(index, int(line)) for index, line in enumerate(file)]`."""
+        element = expr.element
+        if not isinstance(element, (Tuple, List, Dict)) or not self._plain(element, _inside(expr, site)):
+            return None
+        found = self._gone_through(expr.clauses[0].iterable, site, 0)
+        if found is None or found.kind not in _ROW_BY_ROW:
+            return None
+        return replace(found, kind=LINES if found.kind == HANDLE else found.kind, level=0, seen=True)
+
+    def _looped_over(self, region: Region, site: Site, depth: int) -> Reading | None:
+        if region.kind != "for" or region.expr is None:
+            return None
+        around = site._replace(region=region.parent, at=(region.span.line, region.span.column))
+        return self._gone_through(region.expr, around, depth)
 
     def _gone_through(self, expr: Expr, site: Site, depth: int) -> Reading | None:
         """The reading that has an item for each one that a loop over an expression goes through."""
@@ -210,6 +228,13 @@ class Records(Readings):
                 found = self._gone_through(made.clauses[0].iterable, value.written.site, depth + 1)
                 if found is not None:
                     return found
+            elif isinstance(value, Display):
+                for change in islice(self.datasets.filling(value), limits.CHANGES.most):
+                    where = self.world.mappings.changed_at(change, value)
+                    turns = loops(change.file, change.region) if change.kind == "add" else []
+                    found = self._looped_over(change.file.facts.regions[turns[0]], where, depth + 1) if turns else None
+                    if found is not None:
+                        return found
         return None
 
     def _plain(self, expr: Tuple | List | Dict, site: Site) -> bool:

@@ -39,6 +39,7 @@ from dllint.libraries.pandas import AGGREGATING, FRAME_LISTS
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
+    EVALUATING,
     FRAME,
     HANDLE,
     HUB,
@@ -160,7 +161,7 @@ class Readings(ABC):
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
                 return base if whole else self._element(base)
             case CallRef():
-                return self.through_call(expr.index, site) or self._given_back(expr.index, site)
+                return self.through_call(expr.index, site)
             case BinOp() if expr.op == "+":
                 return self.trace(expr.left, site) or self.trace(expr.right, site)
             case Name() | IfExp():
@@ -207,6 +208,9 @@ class Readings(ABC):
             texts = (self.trace(part, site) or self.of_container(part, site) for part in plain)
             text = next((one for one in texts if one is not None and one.kind != HANDLE), None)
             return None if text is None else replace(text, kind=TEXT)
+        if last in EVALUATING and plain:
+            text = self.trace(plain[0], site)
+            return Reading(RECORDS, 0, site.file, index) if text is not None and _is_text(text) else None
         if last == "map" and len(plain) == 2 and (parsed := self._parses(plain[0], site)):
             return Reading(parsed, 0, site.file, index)
         if last in MAPPING and len(plain) == 2 and (found := self._returned(plain[0], site)) is not None:
@@ -219,16 +223,16 @@ class Readings(ABC):
                 if found is not None and last != "map":
                     return replace(found, kind=LINES) if found.kind == HANDLE else found
             return None
-        return self._yielded(index, site)
+        return self._yielded(index, site) or self._handed_back(index, site)
 
-    def _given_back(self, index: int, site: Site) -> Reading | None:
-        """The text that a function of the project gives, or an object of it that is called."""
-        for target in self.world.calls.targets(site.file, index, site.frame):
-            for step in self.origins.returned(target.function, target.frame):
-                found = self.trace(step.expr, step.site) if isinstance(step, Step) else None
-                if found is not None and found.kind in (TEXT, LINES):
-                    return found
-        return None
+    def _handed_back(self, index: int, site: Site) -> Reading | None:
+        """The reading that a function of the project makes its result of: `return line.strip().split()`."""
+        expr = CallRef(index)
+        callees = self.world.calls.callees(site.file, index, site.frame)
+        if len(callees) != 1 or not isinstance(callees[0], Function):
+            return None
+        steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step) and one.expr != expr)
+        return next((found for one in steps if (found := self.trace(one.expr, one.site)) is not None), None)
 
     def _joins(self, func: Expr, site: Site) -> bool:
         """Whether a function makes one string of those that it is given; `os.path.join` makes a path."""
@@ -238,6 +242,8 @@ class Readings(ABC):
 
     def _parses(self, func: Expr, site: Site) -> str:
         """What a function makes of each string that it is called with: `json.loads`; "" for any other."""
+        if last_name(func) in EVALUATING:
+            return RECORDS
         values = self.world.values.evaluate(func, site)
         kinds = {READERS.get(canonical(one.name), "") if isinstance(one, External) else "" for one in values}
         return RECORDS if kinds == {RECORDS} else ""
@@ -324,6 +330,11 @@ class Readings(ABC):
             else:
                 expr = expr.value
         return False
+
+
+def _is_text(reading: Reading) -> bool:
+    """Whether a reading is a string: all of a file, a line of it, or a field of a row."""
+    return reading.kind == TEXT or reading.level > (reading.kind != LINES)
 
 
 def _splits(file: SourceFile, index: int) -> bool:
