@@ -140,18 +140,30 @@ class Changes:
         made = value.made or value.written
         if change.file is made.site.file and change.scope == made.site.scope:
             return True
-        asked = self._texts.get(id(change))
-        if asked is not None and asked.opened >= 0:
-            # A question on the way there asks for itself, and rests on nothing that is still under way.
-            return True
-        texts = self.world.memory.remember(self._texts, id(change), lambda: self._texts_of(change), None)
-        return texts is None or made.text in texts[0] or (texts[1] and self._names_owner(change, value))
+        for frames in (tuple(self._frames_of(change)), (None,)):
+            key = (id(change), frames)
+            asked = self._texts.get(key)
+            if asked is not None and asked.opened >= 0:
+                # A question on the way there asks for itself, and rests on nothing that is still under way.
+                return True
+            texts = self._texts_in(change, frames)
+            if texts is None or made.text in texts[0] or (texts[1] and self._names_owner(change, value)):
+                return True
+            if frames == (None,):
+                break
+        return False
 
-    def _texts_of(self, change: Change) -> tuple[frozenset[object], bool]:
-        """The texts of the containers that a change is made to, and whether there may be others."""
+    def _texts_in(self, change: Change, frames: tuple[Frame | None, ...]) -> tuple[frozenset[object], bool] | None:
+        """The texts of the containers that a change is made to in some activations, and whether there may be others;
+        None where that is under way."""
+        return self.world.memory.remember(
+            self._texts, (id(change), frames), lambda: self._texts_of(change, frames), None
+        )
+
+    def _texts_of(self, change: Change, frames: tuple[Frame | None, ...]) -> tuple[frozenset[object], bool]:
         texts: set[object] = set()
         unclear = False
-        for frame in {**dict.fromkeys(self._frames_of(change)), None: None}:
+        for frame in frames:
             bases = self._bases_of(change, frame)
             unclear = unclear or not bases or any(isinstance(base, Unknown) for base in bases)
             texts.update((one.made or one.written).text for one in bases if isinstance(one, (Display, Mapping)))
