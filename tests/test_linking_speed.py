@@ -287,7 +287,7 @@ def test_changes_of_containers_that_share_a_name_are_asked_of_each_change_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lines: list[str] = []
-    for number in range(30):
+    for number in range(60):
         lines += [f"class Rows{number}:", "    def __init__(self):", "        self.items = []"]
         lines += [
             "    def add(self, row):",
@@ -297,11 +297,11 @@ def test_changes_of_containers_that_share_a_name_are_asked_of_each_change_alone(
         ]
     world = linked({"run.py": "\n".join([*lines, ""])})
     asked = counting(monkeypatch, Changes, "_find_runs")
-    lists = [value for number in range(30) for value in variable(world, "run.py", f"rows{number}")]
-    assert len(lists) == 30
+    lists = [value for number in range(60) for value in variable(world, "run.py", f"rows{number}")]
+    assert len(lists) == 60
     changes = [world.mappings.changes.of(value) for value in lists if isinstance(value, Display)]
-    assert [[one.file.scopes[one.scope].name for one in found] for found in changes] == [["add"]] * 30
-    assert len(asked) <= 60
+    assert [[one.file.scopes[one.scope].name for one in found] for found in changes] == [["add"]] * 60
+    assert len(asked) <= 120
 
 
 def test_the_modules_of_packages_are_looked_up_in_one_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,11 @@ _METHODS = {
 }
 ADDING = frozenset(name for name, kind in _METHODS.items() if kind in ("merge", "default", "add", "extend"))
 """Methods that put something into a container."""
+_ANY = object()
+"""Stands for a key that does not matter."""
+_MANY = 50
+"""Candidates. Above it most of them change other containers, and what each one changes is worked out once for all;
+below it, that costs more than it spares."""
 CONTAINERS = (Mapping, Keywords, Parsed, Data, Display)
 """Values that changes are looked for."""
 _OF_DICTS = frozenset({"set", "default", "merge", "remove", "clear", "opaque"})
@@ -89,7 +94,7 @@ class Changes:
         return self.world.memory.remember(
             self._of,
             identity(value),
-            lambda: [one for one in candidates if self._may_concern(one, value) and self.runs(one, value)],
+            lambda: [one for one in self._likely(candidates, value) if self.runs(one, value)],
             [],
         )
 
@@ -102,11 +107,7 @@ class Changes:
         return self.world.memory.remember(
             self._under,
             (identity(value), key),
-            lambda: [
-                one
-                for one in self._candidates_of(value)
-                if not is_other(one.key, key) and self._may_concern(one, value) and self.runs(one, value)
-            ],
+            lambda: [one for one in self._likely(self._candidates_of(value), value, key) if self.runs(one, value)],
             [],
         )
 
@@ -131,6 +132,14 @@ class Changes:
         if not found and frames != [None] and self._concerns(change, None, value):
             return [change.site(None)]
         return found
+
+    def _likely(self, candidates: list[Change], value: Value, key: object = _ANY) -> Iterator[Change]:
+        """The candidates, those under a key alone where one is given, that are worth asking where they are made to the
+        container: all where they are few."""
+        many = len(candidates) > _MANY
+        for change in candidates:
+            if (key is _ANY or not is_other(change.key, key)) and not (many and not self._may_concern(change, value)):
+                yield change
 
     def _may_concern(self, change: Change, value: Value) -> bool:
         """Whether a change is worth asking where it is made to the container. Of the many candidates hardly any is:
