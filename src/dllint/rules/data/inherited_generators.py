@@ -139,7 +139,7 @@ def _api(value: object) -> Generator | None:
 
 
 def runs_in_loop(world: World, file: SourceFile, method: int) -> bool:
-    """Whether a method is called in a loop, as one that seeds anew for each epoch is."""
+    """Whether a method is called in a loop, as one that seeds again for each epoch is."""
     return any(
         caller.file.facts.regions[region].kind in ("for", "while")
         for caller in world.calls.callers(Function(file, method))
