@@ -229,6 +229,12 @@ class Readings(ABC):
         """The reading that a function of the project makes its result of: `return line.strip().split()`."""
         expr = CallRef(index)
         callees = self.world.calls.callees(site.file, index, site.frame)
+        if len(callees) == 1 and isinstance(callees[0], Instance):
+            # An object is called.
+            targets = self.world.calls.targets(site.file, index, site.frame)
+            given = (one for target in targets for one in self.origins.returned(target.function, target.frame))
+            parts = (self.trace(one.expr, one.site) for one in given if isinstance(one, Step))
+            return next((found for found in parts if found is not None and found.kind in (TEXT, LINES)), None)
         if len(callees) != 1 or not isinstance(callees[0], Function):
             return None
         steps = (one for one in self.origins.gives(expr, site) if isinstance(one, Step) and one.expr != expr)
