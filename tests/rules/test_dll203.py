@@ -609,3 +609,79 @@ def test_what_the_function_that_makes_an_object_puts_on_it(told: Callable[..., A
     found = told({"data.py": MADE.replace("KEEP", keep)}, **SELECT)
 
     assert len(found) == flagged
+
+
+FORWARDS = """\
+from torch.utils.data import DataLoader, Dataset
+
+class Inner(Dataset):
+    def __getitem__(self, index):
+        return index
+
+class Outer(Dataset):
+    MEMBERS
+
+    def __init__(self, dataset, table):
+        self.dataset = dataset
+        self.table = table
+
+    def __getitem__(self, index):
+        return self.dataset[index]
+
+class Derived(Outer):
+    pass
+
+class Held(Dataset):
+    def __init__(self):
+        self.rows = Derived(Inner(), {})
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+def build():
+    return DataLoader(ROWS, num_workers=2, multiprocessing_context="spawn")
+"""
+GETATTR = "def __getattr__(self, name):\n        "
+FORWARDED = GETATTR + "return getattr(self.dataset, name)"
+
+
+@pytest.mark.parametrize(
+    ("members", "flagged"),
+    [
+        (FORWARDED, True),
+        (GETATTR + "return self.dataset.__getattribute__(name)", True),
+        (GETATTR + '"""Forward."""\n        found = getattr(self.dataset, name, None)\n        return found', True),
+        (GETATTR + "if name in self.table:\n            return self.table[name]\n        raise AttributeError", True),
+        (GETATTR + "if hasattr(self.dataset, name):\n            return 1\n        raise AttributeError(name)", True),
+        (FORWARDED + "\n\n    def __getstate__(self):\n        return {'dataset': self.dataset}", True),
+        (
+            GETATTR + "if name.startswith('__'):\n            raise AttributeError\n        return self.dataset[name]",
+            False,
+        ),
+        (
+            GETATTR
+            + "if 'dataset' not in self.__dict__:\n            raise AttributeError\n        return self.dataset",
+            False,
+        ),
+        (
+            GETATTR + "if name == 'size' and name in self.table:\n            return 1\n        raise AttributeError",
+            False,
+        ),
+        (GETATTR + "return getattr(super().__getattribute__('dataset'), name)", False),
+        (FORWARDED + "\n\n    def __setstate__(self, state):\n        self.__dict__.update(state)", False),
+        (FORWARDED + "\n\n    def __reduce__(self):\n        return Outer, (self.dataset, {})", False),
+        ("dataset = None\n\n    " + FORWARDED, False),
+        (GETATTR + "raise AttributeError(name)", False),
+        (
+            GETATTR + "try:\n            return self.dataset.size\n        except Exception:\n            raise",
+            False,
+        ),
+    ],
+)
+@pytest.mark.parametrize("rows", ["Outer(Inner(), {})", "Held()"])
+def test_a_getattr_that_calls_itself_while_an_object_is_unpickled(
+    told: Callable[..., Any], members: str, flagged: bool, rows: str
+) -> None:
+    found = told({"data.py": FORWARDS.replace("MEMBERS", members).replace("ROWS", rows)}, **SELECT)
+
+    assert [(one.message, one.severity) for one in found] == [("recursive_main", "error")] * flagged

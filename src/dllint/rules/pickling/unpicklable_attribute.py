@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dllint.finding import Finding
 from dllint.project import Project
 from dllint.rules.pickling.pickling_verdict import judge, stopped
+from dllint.rules.pickling.recursive_getattr import RECURSION
 from dllint.rules.pickling.sent_to_workers import Told, unpicklable
 from dllint.rules.pickling.unpicklable_values import Refused, refused_by_pickle
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CODE", "check", "concerns", "judge"]
 CODE = "DLL203"
+_RECURSIVE = {"main": "recursive_main", "latent": "recursive_latent", "fork_only": "recursive_fork_only"}
 
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -24,6 +26,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
 
     def tell(one: Refused, message: str) -> Told:
         refusal = one.refusal
+        message = _RECURSIVE[message] if refusal is RECURSION else message
         return Told(message, {"what": refusal.what, "error": refusal.error(python), "remedy": refusal.remedy})
 
     return unpicklable(project, CODE, partial(refused_by_pickle, project), tell)

@@ -47,6 +47,7 @@ from dllint.project.loaders import Loader
 from dllint.project.parent_use import ParentTouches
 from dllint.project.regimes import Regime
 from dllint.project.start_methods import Hop
+from dllint.rules.pickling.recursive_getattr import RECURSION, recursive_getattr
 from dllint.rules.pickling.sent_to_workers import Sent
 from dllint.span import Span
 
@@ -87,6 +88,7 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
         if not _made_by_worker(project, loader, piece):
             seen.add((file.path, span))
             yield Refused("DLL203", file, span, statement, holder, piece.kept, refusal)
+    yield from _unpickled_endlessly(project, loader, pieces)
     for one in _opened_lazily(project, loader, regime):
         if (one.file.path, one.span) not in seen:
             seen.add((one.file.path, one.span))
@@ -110,6 +112,17 @@ def refused_by_pickle(project: Project, loader: Loader, regime: Regime) -> Itera
                         seen.add((file.path, call.span))
                         holder = f"{value.of.name}.{kept.attr}"
                         yield Refused("DLL203", file, call.span, call.statement, holder, kept, LOADER_ITERATOR)
+
+
+def _unpickled_endlessly(project: Project, loader: Loader, pieces: list[tuple[str, Piece]]) -> Iterator[Refused]:
+    """The classes of objects that no worker can unpickle: of the datasets, and of what they and the callables hold."""
+    values = (*project.dataset_objects(loader), *(piece.value for _, piece in pieces))
+    classes = (value.of for value in values if isinstance(value, Instance) and isinstance(value.of, Class))
+    for cls in dict.fromkeys(classes):
+        method = recursive_getattr(project, cls)
+        if method is not None:
+            scope = method.file.scopes[method.scope]
+            yield Refused("DLL203", method.file, scope.header, scope.header, cls.name, None, RECURSION)
 
 
 def _opened_lazily(project: Project, loader: Loader, regime: Regime) -> Iterator[Refused]:
