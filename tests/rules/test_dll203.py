@@ -685,3 +685,46 @@ def test_a_getattr_that_calls_itself_while_an_object_is_unpickled(
     found = told({"data.py": FORWARDS.replace("MEMBERS", members).replace("ROWS", rows)}, **SELECT)
 
     assert [(one.message, one.severity) for one in found] == [("recursive_main", "error")] * flagged
+
+
+SEGMENTED = """\
+import jieba
+import jieba_fast
+import jieba.analyse
+from functools import partial
+from torch.utils.data import DataLoader
+
+def cut(text):
+    return jieba.lcut(text)
+
+class Collate:
+    def __init__(self):
+        self.cut = CUT
+
+    def __call__(self, batch):
+        return [self.cut(text) for text in batch]
+
+def build(rows):
+    return DataLoader(rows, num_workers=2, collate_fn=Collate(), multiprocessing_context="spawn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("cut", "flagged"),
+    [
+        ("jieba.lcut", True),
+        ("jieba_fast.cut", True),
+        ("jieba.analyse.extract_tags", True),
+        ("partial(jieba.cut, cut_all=True)", True),
+        ('{"zh": jieba.cut_for_search}', True),
+        ("jieba.Tokenizer()", True),
+        ("cut", False),
+        ("jieba.lcut('text')", False),
+        ("jieba.Tokenizer", False),
+        ("str.split", False),
+    ],
+)
+def test_functions_that_are_methods_of_an_object(told: Callable[..., Any], cut: str, flagged: bool) -> None:
+    found = told({"data.py": SEGMENTED.replace("CUT", cut)}, **SELECT)
+
+    assert len(found) == flagged

@@ -379,6 +379,7 @@ class Library(NamedTuple):
         runs_opencv: classes whose objects run OpenCV's thread pool when they are called.
         files: functions that open a file; `openers` what opens anything else that matters when it is shared or mapped.
         refusals: constructors and openers whose result cannot be pickled.
+        unpicklable_functions: functions that cannot be pickled, as methods of an object of their module.
         run_time_classes: what makes a class that pickle looks up by its name in the module.
         named_as_wrapped: decorators whose result takes over the qualified name of the function and is pickled by it.
         pickles_by_value: picklers that write lambdas, local functions and local classes by value.
@@ -439,6 +440,7 @@ class Library(NamedTuple):
     files: Mapping[str, FileOpener] = NOTHING
     openers: Mapping[str, tuple[Opener, ...]] = NOTHING
     refusals: Mapping[str, Refusal] = NOTHING
+    unpicklable_functions: Mapping[str, Refusal] = NOTHING
     run_time_classes: frozenset[str] = frozenset()
     named_as_wrapped: frozenset[str] = frozenset()
     pickles_by_value: frozenset[str] = frozenset()

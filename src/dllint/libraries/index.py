@@ -110,6 +110,7 @@ READERS = {
     **_joined(one.readers for one in LIBRARIES),
 }
 REFUSALS = _joined(one.refusals for one in LIBRARIES)
+UNPICKLABLE_FUNCTIONS = _joined(one.unpicklable_functions for one in LIBRARIES)
 RUN_TIME_CLASSES = _union(one.run_time_classes for one in LIBRARIES)
 NAMED_AS_WRAPPED = _union(one.named_as_wrapped for one in LIBRARIES)
 PICKLE_BY_VALUE = _union(one.pickles_by_value for one in LIBRARIES)

@@ -26,7 +26,7 @@ from dllint.inference.values import (
 from dllint.libraries import contexts
 from dllint.libraries.builtin_functions import CLASS_MAKERS
 from dllint.libraries.contents import bound_by
-from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, canonical
+from dllint.libraries.index import FILE_MODES, REFUSALS, RUN_TIME_CLASSES, UNPICKLABLE_FUNCTIONS, canonical
 from dllint.libraries.numpy import NPZ
 from dllint.libraries.pickling import (
     CACHED,
@@ -216,6 +216,8 @@ def refusal_of(project: Project, value: Value, explicit: bool) -> Refusal | None
         return MODULE
     if isinstance(value, Function):
         return WRAPPED_BY_CLASS if _wrapped_by_class(project, value) else None
+    if isinstance(value, External):
+        return UNPICKLABLE_FUNCTIONS.get(canonical(value.name))
     if not isinstance(value, Instance) or value.call < 0 or value.file is None:
         return None
     if isinstance(value.of, Class):
