@@ -318,7 +318,17 @@ class Evaluator:
         class."""
         if isinstance(value, Class):
             return enumerations.found_by_name(value, key) or (value,)
+        if isinstance(value, External) and self._takes_types(value, key):
+            return (value,)
         return self.world.mappings.item(value, key)
+
+    def _takes_types(self, value: External, key: Value) -> bool:
+        """Whether `value[key]` is a class from outside the project with a type in brackets: `DataLoader[Batch]`."""
+        if self.world.knowledge.passes_on(value.name):
+            return True
+        last = value.name.rpartition(".")[2]
+        named = last[:1].isupper() and not last.isupper()
+        return named and isinstance(key, (Class, External))
 
     def _element(self, expr: Element, site: Site) -> Values:
         given = iterating.iterated(self.world, expr.value, site) if isinstance(expr.value, CallRef) else None

@@ -78,6 +78,10 @@ def _one(op: str, left: Value, right: Value) -> Value:
     return UNKNOWN
 
 
+_MAKING = frozenset({"numpy.random.default_rng", "numpy.array", "numpy.zeros", "torch.tensor", "torch.zeros"})
+"""Functions that make an object each time, though they are not named like classes."""
+
+
 def _never_none(left: Value, right: Value) -> bool:
     """Whether one side is None and the other surely something else."""
     for one, other in ((left, right), (right, left)):
@@ -97,7 +101,7 @@ def _unequal_members(left: Value, right: Value) -> bool:
 
 def _constructor(name: External) -> bool:
     last = name.name.rsplit(".", 1)[-1]
-    return last[:1].isupper() and last.isidentifier()
+    return (last[:1].isupper() and last.isidentifier()) or name.name in _MAKING
 
 
 def _constant(result: Any) -> Value:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dllint.facts.nodes import Attribute, CallRef, Name, Opaque
+from dllint.facts.nodes import Attribute, CallRef, Name, Opaque, Subscript
 from dllint.facts.schema import Expr, Param
 from dllint.inference import limits
 from dllint.inference.constructors import Reached, reaching
@@ -424,12 +424,14 @@ def _in_reach(world: World) -> Iterator[str]:
 
 
 def _called_at_once(world: World, loaders: set[str]) -> Iterator[tuple[str, int]]:
-    """The calls of what another call gives, of `partial` or of a function that may return what makes loaders:
-    `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`."""
+    """The calls of what another call gives, of `partial` or of a function that may return what makes loaders, and of a
+    class with types in brackets: `partial(DataLoader, num_workers=4)(rows)`, `loader_class(kind)(rows)`,
+    `DataLoader[Batch](rows)`."""
     names = {"partial", *world.aliases("partial")} | {one[:-2] for one in loaders if one.endswith("()")}
     for file, index in world.called(""):
         func = file.calls[index].func
-        if isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names:
+        of_call = isinstance(func, CallRef) and last_name(file.calls[func.index].func) in names
+        if of_call or (isinstance(func, Subscript) and last_name(func.value) in loaders):
             yield file.path, index
 
 

@@ -97,7 +97,10 @@ class Generators:
         )
 
     def _hidden_start(self, loader: Loader) -> bool:
-        return any(isinstance(value, Unknown) for value in loader.argument("worker_init_fn").values)
+        """Whether workers may run a `worker_init_fn` that is not known. Options that are unpacked have none where the
+        project writes that name nowhere."""
+        values = loader.argument("worker_init_fn").values
+        return any(isinstance(value, Unknown) for value in values) and self.world.writes_key("worker_init_fn")
 
     def _made_early(self, kept: Kept, runs: list[WorkerRun]) -> bool:
         """Whether it is made before the workers start, and not in what they run."""
