@@ -42,6 +42,15 @@ class Held(Dataset):
 def build_loader():
     return DataLoader(Held(), num_workers=1, multiprocessing_context="spawn"{arguments})
 """
+FORWARDS = """\
+class Forwards:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getattr__(self, name):
+        {guard}
+        return getattr(self.rows, name)
+"""
 LOCAL = "AttributeError: Can't pickle local object '…'"
 """What Python up to 3.12 says of lambdas and of what is defined in a function; 3.13 says "get" for "pickle"."""
 
@@ -323,6 +332,7 @@ def double(number):
         REFUSALS["threading.Thread"],
     ),
     Row("torch.Generator", "torch.Generator()", "import torch", f"RuntimeError: {DIES}"),
+    Row("a getattr that calls itself", "Forwards([1])", FORWARDS.format(guard="pass"), f"RuntimeError: {DIES}"),
     Row(
         "bound lambda of the class",
         "",
@@ -337,6 +347,11 @@ def double(number):
 ]
 
 PASS = [
+    Row(
+        "a getattr that refuses special names",
+        "Forwards([1])",
+        FORWARDS.format(guard='if name.startswith("__"):\n            raise AttributeError(name)'),
+    ),
     Row(
         "class lambda called as a method",
         "",
