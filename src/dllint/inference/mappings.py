@@ -193,10 +193,7 @@ class Mappings:
         if all(isinstance(one, Unknown) for one in values):
             return OPAQUE
         keys = enumerations.plain(self.world, self.entries.merged(expr, site, keys=True))
-        known = bool(keys) and all(isinstance(one, Const) or is_member(one) for one in keys)
-        if not any(_may_equal(one, key) for one in keys):
-            return ABSENT if known else OPAQUE
-        return Found(values, not known)
+        return Found(values, True) if any(_may_equal(one, key) for one in keys) else OPAQUE
 
     def in_value(self, value: Value, key: object, reader: tuple[str, int] | None = None) -> Found | None:
         """What is under the key in one container; None where the value is none. `reader` is the function that asks:
