@@ -898,3 +898,14 @@ def test_what_a_test_makes_comes_to_the_loaders_that_it_reads(
     files = {"data.py": MADE_AND_READ, "test_data.py": f"from data import Data, Rows, read\n\n{test}"}
 
     assert len(told(files, select=["DLL201"])) == expected
+
+
+def test_a_module_that_is_named_as_a_test_and_imported_is_none(told: Callable[..., Any]) -> None:
+    train = (
+        "from torch.utils.data import DataLoader\nfrom rows_test import make\n\n"
+        "if __name__ == '__main__':\n    for row in DataLoader(make(), num_workers=2):\n        print(row)\n"
+    )
+    rows = "from data import Rows\n\ndef make():\n    return Rows(lambda row: row)\n"
+    files = {"data.py": MADE_AND_READ, "rows_test.py": rows, "train.py": train}
+
+    assert len(told(files, select=["DLL201"])) == 1

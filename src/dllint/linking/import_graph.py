@@ -156,13 +156,20 @@ class ImportGraph:
         if found is None:
             file = self._files.get(path)
             found = self._programs[path] = file is not None and (
-                file.is_notebook or is_test(path) or bool(main_guards(file))
+                file.is_notebook or self.is_test(path) or bool(main_guards(file))
             )
         return found
 
     def _is_run(self, path: str) -> bool:
         """Whether a file is there to be run: a notebook, a test, or a program that no package holds."""
-        return is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
+        return self.is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file is named as pytest and unittest find tests, and nothing imports it: `dataset_video_test.py`
+        may hold a dataset."""
+        name = path.rsplit("/", 1)[-1]
+        named = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+        return named and path not in self._importers()
 
     def imports_by_name(self, path: str) -> bool:
         """Whether a file, or one that it imports, imports modules by their names."""
@@ -177,9 +184,3 @@ class ImportGraph:
                     self._loading_by_name.add(here)
                     todo += importing.get(here, ())
         return path in self._loading_by_name
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is named as pytest and unittest find tests."""
-    name = path.rsplit("/", 1)[-1]
-    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"

@@ -30,7 +30,6 @@ from dllint.libraries.contents import contents, held_by
 from dllint.libraries.index import PICKLE_BY_VALUE
 from dllint.libraries.knowledge import Libraries
 from dllint.linking.conditions import render, under_main_guard
-from dllint.linking.import_graph import is_test
 from dllint.linking.source import SourceFile, last_name
 from dllint.notebooks import CellText
 from dllint.project.arrays import Arrays
@@ -183,7 +182,7 @@ class Project:
             found = self._regimes[key] = list(find_regimes(self.world, self.methods, loader))
         if others := set(beside) - {loader.file.path}:
             # What a test makes lives while it runs, and reaches the loaders alone that its code leads to.
-            tests = {path for path in others if is_test(path)}
+            tests = {path for path in others if self.import_graph.is_test(path)}
             if tests and not tests <= self.programs.leading(loader.file, loader.site.scope):
                 return []
             found = [one for one in found if self.import_graph.together(self._way(loader, one), others)]
