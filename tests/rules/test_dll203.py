@@ -672,6 +672,7 @@ FORWARDED = GETATTR + "return getattr(self.dataset, name)"
         (FORWARDED + "\n\n    def __reduce__(self):\n        return Outer, (self.dataset, {})", False),
         ("dataset = None\n\n    " + FORWARDED, False),
         (GETATTR + "raise AttributeError(name)", False),
+        (GETATTR + "if name in self.table:\n            yield self.table[name]", False),
         (
             GETATTR + "try:\n            return self.dataset.size\n        except Exception:\n            raise",
             False,

@@ -52,7 +52,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     # One array that several statements keep is one thing to fix, and so is one statement for several,
                     # or one file whose parts are kept.
                     attribute = (kept.file.path, kept.owner, kept.attr)
-                    read = (kept.file.path, kept.owner, array.file.path, array.call, array.frame)
+                    read = (kept.file.path, kept.owner, array.file.path, array.call)
                     same = (attribute, array.file.path, array.call)
                     causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
     yield from map(worst, causes)

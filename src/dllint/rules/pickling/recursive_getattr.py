@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dllint.facts.nodes import Attribute, BoolOp, CallRef, Comprehension, Constant, IfExp, LambdaRef, Name
 from dllint.facts.schema import Expr
+from dllint.inference.generators import makes_generator
 from dllint.inference.values import Class, Function
 from dllint.libraries.index import canonical
 from dllint.libraries.pickling import Refusal, always
@@ -39,8 +40,10 @@ def recursive_getattr(project: Project, cls: Class) -> Function | None:
         return None
     if any(canonical(name) not in _PLAIN for name in hierarchy.externals(cls)):
         return None
-    params = method.file.scopes[method.scope].params
-    if len(params) != 2 or method.file.scopes[method.scope].decorators:
+    scope = method.file.scopes[method.scope]
+    params = scope.params
+    # What a generator function is called with is read later, if ever.
+    if len(params) != 2 or scope.decorators or makes_generator(scope):
         return None
     attr = _read_first(method, params[0].name)
     line = [one for one in hierarchy.line(cls) if isinstance(one, Class)]
