@@ -152,7 +152,11 @@ class Caches:
             held = self._variable(run, store.base, own)
             key: Expr | None = store.key
             record = None if held else self._record(run, store.base)
-            if record is not None and self._is_missing(run, store.event.region):
+            if (
+                record is not None
+                and self._is_missing(run, store.event.region)
+                and not self._is_field(run, store.value)
+            ):
                 # `self.samples[index]["image"] = image`, where there is none yet
                 held, key = self._variable(run, record.value, own), record.index
                 held = held._replace(record=True) if held is not None and not held.file else None
@@ -187,6 +191,14 @@ class Caches:
             alias = bindings[0].expr if len(bindings) == 1 and bindings[0].kind == "value" else None
             expr = alias if alias is not None else expr
         return expr if isinstance(expr, Subscript) and run.derived(expr.index, run.index) else None
+
+    def _is_field(self, run: ItemRun, expr: Expr | None) -> bool:
+        """Whether an expression is a field of an item's record, or a part of one, which is there already."""
+        while expr is not None and self._record(run, expr) is None:
+            if not isinstance(expr, (Subscript, Attribute)):
+                return False
+            expr = expr.value
+        return expr is not None
 
     @staticmethod
     def _is_missing(run: ItemRun, region: int) -> bool:

@@ -45,11 +45,22 @@ _Uses = dict[_Part, set[str]]
 
 def lists_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
     """Whether each field of `self.attr[index]` that the workers use is a path or a number, and one is a path."""
+    used = list(_uses(world, code, value, attr, holder).values())
+    return any(_PATH in kinds for kinds in used) and all(kinds & {_PATH, _NUMBER} for kinds in used)
+
+
+def are_paths(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None = None) -> bool:
+    """Whether the workers take `self.attr[index]` as a whole, for a path."""
+    uses = _uses(world, code, value, attr, holder)
+    return set(uses) == {()} and _PATH in uses[()]
+
+
+def _uses(world: World, code: ItemCode, value: Instance, attr: str, holder: Class | None) -> _Uses:
+    """What the workers make of each part of `self.attr[index]`."""
     uses: _Uses = {}
     for run, rows in code.items(value, attr, holder):
         _merge(uses, _Function(world, run.file, run.scope, {}, rows, 0).uses())
-    used = list(uses.values())
-    return any(_PATH in kinds for kinds in used) and all(kinds & {_PATH, _NUMBER} for kinds in used)
+    return uses
 
 
 def _merge(into: _Uses, more: _Uses) -> None:

@@ -16,7 +16,7 @@ from dllint.project.datasets import Keeping, Kept
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.objects_from_files import Records
-from dllint.rules.memory.path_lists import lists_paths
+from dllint.rules.memory.path_lists import are_paths, lists_paths
 from dllint.rules.memory.readings import Held
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def _makes_paths(project: Project, value: Instance, attr: str, kind: str, holder
     code = project.item_code
     if kind == LINES and code.used_as_path(value, attr, holder):
         return True
-    return kind in (LINES, ROWS, COLUMN) and lists_paths(project.world, code, value, attr, holder)
+    asked = lists_paths if kind in (LINES, ROWS, COLUMN) else are_paths
+    return asked(project.world, code, value, attr, holder)
 
 
 def _rank(options: Mapping[str, Any], regime: Regime, held: Held) -> int | None:
