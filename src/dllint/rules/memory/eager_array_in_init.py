@@ -47,6 +47,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                         array = project.arrays.computed(kept.store.value, kept.site)
                 if array is None or (array.size is None and _is_no_data(project, keeping, value)):
                     continue
+                if _is_made_by_workers(project, value, array):
+                    continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
                 if use is not None:
                     # One array that several statements keep is one thing to fix, and so is one statement for several,
@@ -63,6 +65,14 @@ def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
     code, attr, holder = project.item_code, keeping.kept.attr, keeping.holder.of
     assert isinstance(holder, Class)
     return code.multiplied(value, attr, holder) or code.counted(value, attr, holder)
+
+
+def _is_made_by_workers(project: Project, value: Instance, array: Array) -> bool:
+    """Whether only the code of items makes an array, so that no worker is sent it: that of a cache."""
+    assert isinstance(value.of, Class)
+    place = array.file.path, array.file.calls[array.call].scope
+    runs = {(run.file.path, run.scope) for run in project.item_code.all_runs(value)}
+    return place in runs and place not in project.datasets.init_code(value.of)
 
 
 def _judge(
