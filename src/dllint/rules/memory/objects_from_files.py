@@ -19,6 +19,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
+from dllint.inference.memo import Table
 from dllint.inference.values import (
     Class,
     Const,
@@ -72,6 +73,7 @@ class Records(Readings):
     def __init__(self, project: Project) -> None:
         super().__init__(project)
         self.datasets = project.datasets
+        self._filled: Table[Held | None] = {}
 
     def kept(self, kept: Kept) -> Held | None:
         """The many Python objects that an attribute keeps, if it does."""
@@ -131,6 +133,10 @@ class Records(Readings):
 
     def filled(self, value: Display | Mapping, depth: int) -> Held | None:
         """A list or dict of the source whose elements are objects."""
+        # A list can be made from itself: `self.rows = [[*list(row), None] for row in self.rows]`.
+        return self.world.memory.remember(self._filled, (value, depth), lambda: self._find_filled(value, depth), None)
+
+    def _find_filled(self, value: Display | Mapping, depth: int) -> Held | None:
         expr, site = value.written.expr, value.written.site
         if limits.COUNTING_DEPTH.reached(depth):
             return None
