@@ -53,8 +53,8 @@ class Targets:
         return found
 
 
-BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/")
-"""Directories and files beside a library: tests, examples and tutorials."""
+BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/", "docs/")
+"""Directories and files beside a library: tests, examples, tutorials and the scripts of its documentation."""
 
 
 @dataclass(frozen=True)

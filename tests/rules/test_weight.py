@@ -646,6 +646,8 @@ def build():
         ("package/loading_test.py", "warning"),
         ("examples/imagenet/main.py", "warning"),
         ("docs/tutorials/first.py", "warning"),
+        ("docs/current/training.py", "warning"),
+        ("documents/training.py", "error"),
     ],
 )
 def test_tests_and_examples_weigh_less(path: str, severity: str, told: Callable[..., Any]) -> None:

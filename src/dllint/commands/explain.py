@@ -34,7 +34,7 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "extend-unsafe-fixes": ("[]", '["DLL501"]', "Rules whose safe fixes need `--unsafe-fixes`."),
     "per-file-ignores": ("{}", '{ "tests/**" = ["DLL3"] }', "Rules not to check in the files that match a pattern."),
     "lower-severity": (
-        '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"]',
+        '["tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/", "docs/"]',
         "[]",
         (
             "Files (patterns as in .gitignore) whose findings get the next lower severity, and whose fixes are only "
