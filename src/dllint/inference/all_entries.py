@@ -129,6 +129,7 @@ class AllEntries:
     def _of_another(self, value: Mapping, keys: bool) -> Values:
         """The values under any key, or the keys, of a dict that is merged into another."""
         if limits.MERGES.exceeded(self._merging):
+            self.world.memory.cut_short()
             return (UNKNOWN,)
         self._merging += 1
         try:
