@@ -37,6 +37,7 @@ class _Part(NamedTuple):
     expressions: dict[tuple[int, int], list[cst.BaseExpression]]
     definitions: list[cst.FunctionDef]
     strings: list[tuple[int, int]]
+    """Those that stand in no other string, in their order."""
     comments: list[tuple[int, int]]
 
 
@@ -221,12 +222,18 @@ class Tree:
     def is_in_string(self, node: cst.CSTNode) -> bool:
         """Whether a node stands in a formatted string."""
         start, end = self.range(node)
-        return any(first < start and end < last for first, last in self._part_at(start).strings)
+        return self._is_inside(start, end)
 
     def starts_in_string(self, offset: int) -> bool:
         """Whether the line that holds `offset` starts in a string."""
         start = self.lines.start(offset)
-        return any(first < start < last for first, last in self._part_at(start).strings)
+        return self._is_inside(start, start)
+
+    def _is_inside(self, start: int, end: int) -> bool:
+        """Whether a string starts before `start` and ends after `end`."""
+        strings = self._part_at(start).strings
+        before = bisect_left(strings, (start,)) - 1
+        return before >= 0 and end < strings[before][1]
 
     def lines_in_strings(self) -> set[int]:
         """The lines that start in a string."""
@@ -271,6 +278,7 @@ class Tree:
                 part.definitions.append(node)
             elif isinstance(node, cst.Comment):
                 part.comments.append(found)
+        part.strings[:] = _outermost(part.strings)
         for node in [node for group in part.expressions.values() for node in group if node.lpar]:
             for left, right in zip(node.lpar, reversed(node.rpar), strict=True):
                 part.expressions.setdefault((self._ranges[left][0], self._ranges[right][1]), []).append(node)
@@ -372,3 +380,12 @@ def suites(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
             child, (cst.If, cst.Else, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally, cst.MatchCase)
         ):
             yield from suites(child)
+
+
+def _outermost(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The ranges that no other one holds, in their order. None of them overlaps another in part."""
+    reached = -1
+    for start, end in sorted(ranges, key=lambda one: (one[0], -one[1])):
+        if start >= reached:
+            yield start, end
+            reached = end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
@@ -18,16 +19,24 @@ def said_once(findings: Iterable[Finding], sources: Mapping[str, str]) -> list[F
     """The findings, those alike in near copies as one: the first, with the others as related places. Copies lie in one
     folder or in sibling folders, or have the same name; most of their lines are the same, and so is the statement that
     is found."""
-    alike: dict[Hashable, list[list[Finding]]] = {}
+    alike: dict[Hashable, dict[str, list[list[Finding]]]] = {}
+    joined: Counter[tuple[Hashable, str, str]] = Counter()
     groups: list[list[Finding]] = []
-    texts: dict[str, frozenset[str]] = {}
+    copies = _Copies(sources)
     for finding in findings:
         key = _key(finding, sources)
-        group = next((one for one in alike.get(key, ()) if _copied(one, finding, sources, texts)), None)
-        if group is None:
-            group = []
+        by_file = alike.setdefault(key, {})
+        group: list[Finding] = []
+        for path, started in by_file.items():
+            # The groups of a file take one finding of each of its copies, in turn.
+            taken = joined[key, path, finding.path]
+            if path != finding.path and taken < len(started) and copies.are_copies(path, finding.path):
+                group = started[taken]
+                joined[key, path, finding.path] += 1
+                break
+        else:
             groups.append(group)
-            alike.setdefault(key, []).append(group)
+            by_file.setdefault(finding.path, []).append(group)
         group.append(finding)
     return [_merged(group) for group in groups]
 
@@ -38,27 +47,34 @@ def _key(finding: Finding, sources: Mapping[str, str]) -> Hashable:
     return finding.code, finding.severity, finding.message, said
 
 
-def _copied(
-    group: list[Finding], finding: Finding, sources: Mapping[str, str], texts: dict[str, frozenset[str]]
-) -> bool:
-    """Whether a finding stands in a near copy of the file of a group, which has none of that copy yet."""
-    first = group[0].path
-    above, others = (os.path.dirname(os.path.dirname(path)) for path in (first, finding.path))
-    if above != others and os.path.basename(first) != os.path.basename(finding.path):
-        return False
-    if any(one.path == finding.path for one in group):
-        return False
-    left, right = (_lines(path, sources, texts) for path in (first, finding.path))
-    if min(len(left), len(right)) < FEW_LINES:
-        return False
-    return len(left & right) >= ALIKE * len(left | right)
+class _Copies:
+    """Which files are near copies of each other."""
 
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._sources = sources
+        self._texts: dict[str, frozenset[str]] = {}
+        self._known: dict[tuple[str, str], bool] = {}
 
-def _lines(path: str, sources: Mapping[str, str], texts: dict[str, frozenset[str]]) -> frozenset[str]:
-    found = texts.get(path)
-    if found is None:
-        found = texts[path] = frozenset(filter(None, (line.strip() for line in sources.get(path, "").splitlines())))
-    return found
+    def are_copies(self, first: str, other: str) -> bool:
+        if (first, other) not in self._known:
+            self._known[first, other] = self._are_copies(first, other)
+        return self._known[first, other]
+
+    def _are_copies(self, first: str, other: str) -> bool:
+        above, others = (os.path.dirname(os.path.dirname(path)) for path in (first, other))
+        if above != others and os.path.basename(first) != os.path.basename(other):
+            return False
+        left, right = self._lines(first), self._lines(other)
+        if min(len(left), len(right)) < FEW_LINES:
+            return False
+        return len(left & right) >= ALIKE * len(left | right)
+
+    def _lines(self, path: str) -> frozenset[str]:
+        found = self._texts.get(path)
+        if found is None:
+            lines = self._sources.get(path, "").splitlines()
+            found = self._texts[path] = frozenset(filter(None, (line.strip() for line in lines)))
+        return found
 
 
 def _merged(group: list[Finding]) -> Finding:
