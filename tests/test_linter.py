@@ -87,6 +87,45 @@ def test_files_in_one_directory_belong_together_where_nothing_marks_a_project(tm
     assert places(check(tmp_path / "data.py")) == [("data.py", 5, "DLL101")]
 
 
+RUNNER = """\
+from torch.utils.data import DataLoader
+
+
+class Runner:
+    def evaluate(self):
+        for batch in DataLoader(list(range(8)), num_workers=2):
+            print(batch)
+"""
+SCORES = """\
+class Scores:
+    def evaluate(self):
+        print("nothing of loading in this file")
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "start", "found"),
+    [
+        ({"scores.py": SCORES}, "from scores import Scores\nscores = Scores()\n", False),
+        ({"scores.py": SCORES}, "import scores as s\nscores = s.Scores()\n", False),
+        ({"scores.py": SCORES.replace("evaluate", "measure")}, "from scores import Scores\nscores = Scores()\n", True),
+    ],
+)
+def test_a_method_is_not_guessed_where_an_imported_file_that_does_not_matter_defines_it(
+    tmp_path: Path, files: dict[str, str], start: str, found: bool
+) -> None:
+    files = {
+        **files,
+        "pyproject.toml": "",
+        "runner.py": RUNNER,
+        "main.py": f"{start}from runner import Runner\nscores.evaluate()\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert [place[0] for place in places(check(tmp_path, target_python="3.14"))] == (["main.py"] if found else [])
+
+
 def test_texts_in_memory() -> None:
     report = linter.check_sources({"data.py": DATA, "train.py": TRAIN.encode()})
     assert places(report) == [("data.py", 5, "DLL101")]

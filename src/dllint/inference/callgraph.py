@@ -76,7 +76,7 @@ class CallGraph:
         if not isinstance(call.func, Attribute) or not any(isinstance(value, Unknown) for value in values):
             return values, []
         names = (call.func.attr, *self.world.stored_under(call.func.attr))
-        found = [method for name in names for method in self._namesakes.find(name, len(call.args))]
+        found = [method for name in names for method in self._namesakes.find(file, name, len(call.args))]
         return values, found if found and not self._known(call.func, site) else []
 
     def _takes(self, value: Value, actuals: Actuals) -> bool:

@@ -100,6 +100,10 @@ class Imports:
                                 self._importers.setdefault(path, {}).setdefault(other.path, event)
         return [(self.world.files[path], event) for path, event in self._importers.get(file.path, {}).items()]
 
+    def imported_by(self, file: SourceFile) -> set[str]:
+        """The files that the import statements of a file name."""
+        return {path for _, _, imported in file.imports() for path in self._reached(file, imported)}
+
     def _reached(self, file: SourceFile, imported: ImportedName) -> set[str]:
         module, name, _, level = imported
         reached = self.find(file, module, level)

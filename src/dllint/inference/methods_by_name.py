@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+
+from dllint import reading
 from dllint.inference import limits
 from dllint.inference.interface import Engine
 from dllint.inference.values import Class, Function, Instance
+from dllint.linking.source import SourceFile
 
 COMMON_NAMES = frozenset(
     [
@@ -116,15 +121,29 @@ class Namesakes:
         self.world = world
         self._methods: dict[str, list[Function]] | None = None
         self._found: dict[tuple[str, int], list[Function]] = {}
+        self._unread: dict[str, bytes] = {}
 
-    def find(self, name: str, arguments: int) -> list[Function]:
-        """The methods of the project with that name, if the name is rare enough to identify them."""
+    def find(self, file: SourceFile, name: str, arguments: int) -> list[Function]:
+        """The methods of the project that a call in `file` may run, if their name is rare enough to identify them: in
+        the files that were read, and in those that `file` imports and that were found not to matter."""
         if name in COMMON_NAMES or name.startswith("__") or len(name) < 5:
             return []
         found = self._found.get((name, arguments))
         if found is None:
             found = self._found[name, arguments] = self._find(name, arguments)
-        return found
+        return [] if found and self._is_defined_unread(file, name) else found
+
+    def _is_defined_unread(self, file: SourceFile, name: str) -> bool:
+        """Whether a file that was not read, and that `file` imports, defines a function of that name."""
+        definition = re.compile(rb"\bdef[ \t]+%s\b" % name.encode())
+        for path in self.world.imports.imported_by(file) - self.world.files.keys():
+            if path not in self._unread:
+                self._unread[path] = b""
+                with suppress(reading.CannotRead):
+                    self._unread[path] = reading.read(path, reading.SOURCE_BYTES, cut=True)
+            if definition.search(self._unread[path]):
+                return True
+        return False
 
     def _find(self, name: str, arguments: int) -> list[Function]:
         if self._methods is None:
