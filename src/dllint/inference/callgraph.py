@@ -124,15 +124,14 @@ class CallGraph:
         elif isinstance(value, Class):
             instance = Instance(value, given.file, given.call, given.frame)
             for name in ("__init__", "__post_init__", "__new__"):
-                method = hierarchy.method(value, name)
-                if method is not None:
+                for method in hierarchy.methods(value, name):
                     yield from self._method(method, instance if name != "__new__" else value, given)
         elif isinstance(value, Instance) and isinstance(value.of, Class):
             names = ("__call__", "forward") if self._is_module(value.of) else ("__call__",)
             for name in names:
-                method = hierarchy.method(value.of, name)
-                if method is not None:
-                    yield from self._method(method, value, given)
+                called = hierarchy.method(value.of, name)
+                if called is not None:
+                    yield from self._method(called, value, given)
             if all(hierarchy.method(value.of, name) is None for name in names):
                 yield from contained(self.world, value)
         elif isinstance(value, Partial):

@@ -19,7 +19,7 @@ class Hierarchy:
         self.world = world
         self._bases: dict[tuple[str, int], tuple[Value, ...]] = {}
         self._lines: dict[tuple[str, int], tuple[Value, ...]] = {}
-        self._with_alternatives: set[tuple[str, int]] = set()
+        self._alternatives: dict[tuple[str, int], list[Values]] = {}
         self._methods: dict[tuple[str, int], dict[str, int]] = {}
         self._subclasses: dict[tuple[str, int], list[Class]] | None = None
         self._receivers: dict[tuple[str, int], str] = {}
@@ -36,7 +36,7 @@ class Hierarchy:
                 if base.keyword is None:
                     values = self._base(base.value, site)
                     if len(values) > 1:
-                        self._with_alternatives.add(cls.key)
+                        self._alternatives.setdefault(cls.key, []).append(values)
                     collected.extend(value for value in values if value != cls)
             found = self._bases[cls.key] = tuple(collected)
         return found
@@ -48,7 +48,7 @@ class Hierarchy:
 
     def has_alternatives(self, cls: Class) -> bool:
         """Whether a base of the class, or of one that it inherits from, can be one of several."""
-        return any(isinstance(one, Class) and one.key in self._with_alternatives for one in self.line(cls))
+        return any(isinstance(one, Class) and one.key in self._alternatives for one in self.line(cls))
 
     def line(self, cls: Class) -> tuple[Value, ...]:
         """The class and all that it inherits from, in the order in which Python looks attributes up (C3)."""
@@ -75,7 +75,9 @@ class Hierarchy:
         """The function that `name` means on an instance of the class; with `after`, as `super()` in `after` sees it."""
         line = self.line(cls)
         if after is not None:
+            passed = self._instead_of(cls, after)
             line = line[line.index(after) + 1 :] if after in line else self.line(after)[1:]
+            line = tuple(owner for owner in line if owner not in passed)
         for owner in line:
             if isinstance(owner, Class):
                 index = self.own_methods(owner).get(name)
@@ -86,6 +88,34 @@ class Hierarchy:
                     if (found := self.method(cls, other)) is not None:
                         return found
         return None
+
+    def methods(self, cls: Class, name: str) -> list[Function]:
+        """The functions that `name` may mean on an instance of the class: several where it is inherited from a base
+        that has alternatives."""
+        first = self.method(cls, name)
+        if first is None:
+            return []
+        found = {first.key: first}
+        owner = first.file.method_of(first.scope)
+        for one in self.line(cls) if self._alternatives else ():
+            for group in self._alternatives.get(one.key, ()) if isinstance(one, Class) else ():
+                bases = [base for base in group if isinstance(base, Class)]
+                if any(Class(first.file, owner) in self.line(base) for base in bases if owner is not None):
+                    others = (self.method(base, name) for base in bases)
+                    found.update((other.key, other) for other in others if other is not None)
+        return list(found.values())
+
+    def _instead_of(self, cls: Class, owner: Class) -> set[Value]:
+        """The classes that `cls` inherits from only where it does not inherit from `owner`: the other alternatives
+        for a base."""
+        found: set[Value] = set()
+        for one in self.line(cls) if self._alternatives else ():
+            for group in self._alternatives.get(one.key, ()) if isinstance(one, Class) else ():
+                lines = [set(self.line(base)) if isinstance(base, Class) else {base} for base in group]
+                beside = [line for line in lines if owner in line]
+                if beside:
+                    found.update(other for line in lines for other in line if not any(other in own for own in beside))
+        return found
 
     def run_by_constructor(self, cls: Class) -> Iterator[Function]:
         """The methods that the constructor of a base class from outside runs, where the project defines none."""

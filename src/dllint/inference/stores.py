@@ -102,9 +102,10 @@ class Stores:
         that the `__init__` of its own class leads to."""
         if not isinstance(value.of, Class):
             return None
-        method = self.world.hierarchy.method(value.of, "__init__")
-        if method is None:
-            return None
+        started = (self._init_frame(value, owner, init) for init in self.world.hierarchy.methods(value.of, "__init__"))
+        return next((frame for frame in started if frame is not None), None)
+
+    def _init_frame(self, value: Instance, owner: Class, method: Function) -> Frame | None:
         if value.call < 0 or value.file is None:
             frame = self.world.receiver_frame(value)
         else:

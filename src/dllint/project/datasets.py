@@ -300,8 +300,8 @@ class Datasets:
         if found is not None:
             return found
         found = self._init_code[cls.key] = {}
-        init = self.world.hierarchy.method(cls, "__init__")
-        first = (init,) if init is not None else tuple(self.world.hierarchy.run_by_constructor(cls))
+        inits = self.world.hierarchy.methods(cls, "__init__")
+        first = inits or list(self.world.hierarchy.run_by_constructor(cls))
         frame = self.world.receiver_frame(Instance(cls))
         found.update((function.key, ()) for function in first)
         queue: list[tuple[Function, tuple[Hop, ...]]] = [(function, ()) for function in first]
