@@ -7,10 +7,12 @@ FRAME_KEEPING = frozenset(
         *("drop_duplicates", "sort_values", "sort_index", "reset_index", "set_index", "dropna", "fillna", "head"),
         *("tail", "sample", "query", "rename", "merge", "join", "copy", "astype", "assign", "drop", "explode"),
         *("filter", "isin", "loc", "iloc", "at", "iat", "values", "to_numpy", "T", "str", "append", "nlargest"),
-        *("groupby", "apply", "agg", "aggregate"),
+        *("groupby", "apply", "agg", "aggregate", "reindex", "truncate"),
     }
 )
 """Methods and attributes of a table that give a table, a part or a column of it, or its values as an array."""
+INDEXERS = frozenset({"loc", "iloc", "at", "iat", "values"})
+"""Attributes of a table whose items are its rows or cells."""
 AGGREGATING = frozenset({"apply", "agg", "aggregate"})
 """Methods of the groups of a table that keep their values where they collect them: `.groupby("user").agg(list)`."""
 FRAME_LISTS = frozenset({"tolist", "to_list", "to_dict"})

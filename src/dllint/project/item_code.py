@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, Name, Subscript
 from dllint.facts.schema import Expr
 from dllint.inference.values import Class, Frame, Function, Instance
-from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
-from dllint.libraries.index import PATH_CONSUMERS
+from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import walk
 from dllint.linking.source import last_name
 from dllint.project.item_run import ItemRun, named
+from dllint.project.path_use import takes_path
 from dllint.project.worker_code import WorkerRun
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
     from dllint.project.worker_code import WorkerCode
-
-_OF_TEXTS = re.compile(
-    r"^(?!.*(?:label|target|class)).*(?:tok|encod|text|smiles|sentence|word|phone|caption|prompt)", re.IGNORECASE
-)
-"""Names of functions that are given strings."""
 
 _OF_NUMBERS = frozenset({"randint", "range", "arange", "randperm", "zeros", "ones", "empty", "eye"})
 """Names of functions that are given numbers, and no arrays."""
@@ -140,19 +134,26 @@ class ItemCode:
             found = self._uses[value.of, of, attr] = list(table.values())
         return found
 
-    def _properties(self, cls: Class, attr: str) -> Iterator[str]:
-        """The properties of a class that give the attribute, or what it holds: `return self.root["data"]`."""
+    def _properties(self, cls: Class, attr: str) -> set[str]:
+        """The properties of a class that give the attribute, or what it holds: `return self.root["data"]`; those that
+        give such a property, too."""
         hierarchy = self.world.hierarchy
+        gives: dict[str, set[str]] = {}
         for owner in hierarchy.line(cls):
             for name, scope in hierarchy.own_methods(owner).items() if isinstance(owner, Class) else ():
                 assert isinstance(owner, Class)
                 method = owner.file.scopes[scope]
-                given = Attribute(Name(method.params[0].name), attr) if len(method.params) == 1 else None
-                gives = given and any(
-                    one.kind == "return" and _without_keys(one.value) == given for one in method.events
-                )
-                if gives and hierarchy.is_property(Function(owner.file, scope)):
-                    yield name
+                if len(method.params) != 1 or name in gives:
+                    continue
+                base = Name(method.params[0].name)
+                returned = [_without_keys(one.value) for one in method.events if one.kind == "return"]
+                given = {one.attr for one in returned if isinstance(one, Attribute) and one.value == base}
+                if given and hierarchy.is_property(Function(owner.file, scope)):
+                    gives[name] = given
+        found: set[str] = set()
+        for _ in range(2):
+            found.update(name for name, given in gives.items() if given & {attr, *found})
+        return found
 
     def _ways(self, value: Instance, of: Class, attrs: Set[str]) -> Set[str]:
         """How the dataset's own methods write an attribute of an object that it holds: "store.records"."""
@@ -176,11 +177,9 @@ class ItemCode:
     def keyed(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers read `self.attr[key]` under a key that a field of an item's record gives."""
         return any(
-            isinstance(expr, Subscript)
-            and run.derived(expr.index, run.fields, fields=True)
-            and run.part_of(expr.value, attrs, names)
+            run.derived(one.key, run.fields, fields=True) and run.part_of(one.container, attrs, names)
             for run, attrs, names in self._uses_of(value, attr, holder)
-            for expr in run.expressions
+            for one in run.lookups
         )
 
     def items(
@@ -190,11 +189,10 @@ class ItemCode:
         `drawn`, those whose index is a random number."""
         for run, attrs, names in self._uses_of(value, attr, holder):
             found: list[Expr] = [
-                expr
-                for expr in run.expressions
-                if isinstance(expr, Subscript)
-                and (run.derived(expr.index, run.drawn) if drawn else run.picks(expr.index))
-                and run.part_of(expr.value, attrs, names)
+                one.expr
+                for one in run.lookups
+                if (run.derived(one.key, run.drawn) if drawn else run.picks(one.key))
+                and run.part_of(one.container, attrs, names)
             ]
             if found:
                 yield run, found
@@ -260,7 +258,7 @@ class ItemCode:
 
     def _fields_of(self, run: ItemRun, items: list[Expr]) -> bool:
         """Whether a method reads a named field of one of the items."""
-        names = self._named_items(run, items)
+        names = self.named_items(run, items)
         return any(
             isinstance(expr, Subscript)
             and isinstance(expr.index, Constant)
@@ -269,27 +267,7 @@ class ItemCode:
             for expr in run.expressions
         )
 
-    def taken_as_text(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
-        """Whether workers treat `self.attr[index]` as a string: by its methods, or as what a function is given whose
-        name speaks of texts."""
-        for run, items in self.items(value, attr, holder):
-            names = self._named_items(run, items)
-            for index in run.file.calls_of(run.scope):
-                call = run.file.calls[index]
-
-                def meant(expr: Expr, items: list[Expr] = items, names: set[str] = names) -> bool:
-                    return expr in items or (isinstance(expr, Name) and expr.id in names)
-
-                if isinstance(call.func, Attribute) and meant(call.func.value):
-                    if call.func.attr in OF_STRING | SPLITTING:
-                        return True
-                elif any(meant(argument.value) for argument in call.args) and _OF_TEXTS.search(
-                    str(last_name(call.func))
-                ):
-                    return True
-        return False
-
-    def _named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
+    def named_items(self, run: ItemRun, items: list[Expr]) -> set[str]:
         """Local names for the items of an attribute and for their parts."""
         names: set[str] = set()
         for _ in range(2):
@@ -304,7 +282,7 @@ class ItemCode:
     def used_as_path(self, value: Instance, attr: str, holder: Class | None = None) -> bool:
         """Whether workers make a path of `self.attr[index]`, or of a part of it."""
         for run, items in self.items(value, attr, holder):
-            names = self._named_items(run, items)
+            names = self.named_items(run, items)
 
             def meant(expr: Expr, run: ItemRun = run, items: list[Expr] = items, names: set[str] = names) -> bool:
                 return any(
@@ -314,8 +292,8 @@ class ItemCode:
             for expr in run.expressions:
                 if isinstance(expr, CallRef):
                     call = run.file.calls[expr.index]
-                    joined = last_name(call.func) in PATH_CONSUMERS and any(
-                        meant(argument.value) for argument in call.args
+                    joined = any(meant(argument.value) for argument in call.args) and takes_path(
+                        self.world, run.file, expr.index
                     )
                 elif isinstance(expr, BinOp):
                     joined = expr.op in ("/", "+", "%") and (meant(expr.left) or meant(expr.right))
@@ -327,6 +305,6 @@ class ItemCode:
 
 
 def _without_keys(expr: Expr | None) -> Expr | None:
-    while isinstance(expr, Subscript):
+    while isinstance(expr, Subscript) or (isinstance(expr, Attribute) and expr.attr in INDEXERS):
         expr = expr.value
     return expr

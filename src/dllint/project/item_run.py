@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dllint.facts.nodes import Attribute, BinOp, CallRef, Constant, FString, IfExp, List, Name, Slice, Subscript, Tuple
 from dllint.facts.schema import Event, Expr
 from dllint.libraries.builtin_functions import OF_STRING
 from dllint.libraries.index import AROUND_ITERABLES, POSITIONS
+from dllint.libraries.pandas import INDEXERS
 from dllint.linking.expressions import without_calls
 from dllint.linking.source import SourceFile, last_name
 
@@ -28,6 +29,14 @@ _OF_TEXTS = _CONVERSIONS | OF_STRING
 
 _DRAWS = frozenset({"randint", "randrange", "choice", "integers"})
 """Last names of functions of random, numpy and torch that draw one whole number, or one of a list of them."""
+
+
+class Lookup(NamedTuple):
+    """An expression that gives what a container has under a key: `rows[index]`, `table.get(name)`."""
+
+    expr: Expr
+    container: Expr
+    key: Expr
 
 
 class ItemRun:
@@ -161,6 +170,19 @@ class ItemRun:
             written += (call.func, *(argument.value for argument in call.args))
         return [part for expr in written for part in without_calls(expr)]
 
+    @cached_property
+    def lookups(self) -> list[Lookup]:
+        """What the function looks up in containers."""
+        found: list[Lookup] = []
+        for expr in self.expressions:
+            if isinstance(expr, Subscript):
+                found.append(Lookup(expr, expr.value, expr.index))
+            elif isinstance(expr, CallRef):
+                call = self.file.calls[expr.index]
+                if isinstance(call.func, Attribute) and call.func.attr == "get" and call.args:
+                    found.append(Lookup(expr, call.func.value, call.args[0].value))
+        return found
+
     def is_attribute(self, expr: Expr, attr: str) -> bool:
         return (
             isinstance(expr, Attribute)
@@ -215,8 +237,10 @@ class ItemRun:
 
     def part_of(self, expr: Expr, attrs: Set[str], aliases: Set[str]) -> bool:
         """Whether an expression is one of the attributes, or what it holds under a key that says nothing of the
-        item."""
-        while isinstance(expr, Subscript) and not self.picks(expr.index):
+        item: a column of a table, for example, or what its rows are looked up in."""
+        while (isinstance(expr, Subscript) and not self.picks(expr.index)) or (
+            isinstance(expr, Attribute) and expr.attr in INDEXERS and self._of_object(expr) not in attrs
+        ):
             expr = expr.value
         if isinstance(expr, Name):
             return expr.id in aliases

@@ -14,8 +14,11 @@ from dllint.linking.source import last_name
 from dllint.project import Project, Regime
 from dllint.project.arrays import Array, mib
 from dllint.project.datasets import Keeping, Kept
+from dllint.project.item_texts import named_as_text
 from dllint.project.loaders import Loader
 from dllint.rules.causes import Causes, Use, worst
+from dllint.rules.memory.objects_from_files import Records
+from dllint.span import Span
 
 if TYPE_CHECKING:
     from dllint.evidence.judgement import Case, Judgement
@@ -29,6 +32,7 @@ MIB = 1 << 20
 
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     causes: Causes[Use] = Causes()
+    tables: set[tuple[str, Span]] = set()
     for loader in project.loaders:
         for value in project.dataset_objects(loader) if project.regimes(loader) else ():
             assert isinstance(value.of, Class)
@@ -47,6 +51,9 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                         array = project.arrays.computed(kept.store.value, kept.site)
                 if array is None or (array.size is None and _is_no_data(project, keeping, value)):
                     continue
+                if _shares_texts(project, regimes, keeping, value):
+                    tables.add((kept.file.path, kept.span))
+                    continue
                 if _is_made_by_workers(project, value, array):
                     continue
                 use = _judge(project, options, loader, regimes, value.of.name, keeping, array)
@@ -57,7 +64,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                     read = (kept.file.path, kept.owner, array.file.path, array.call)
                     same = (attribute, array.file.path, array.call)
                     causes.add(use, (attribute, kept.span), same, *([read] if array.source == "file" else []))
-    yield from map(worst, causes)
+    # Another class may inherit the same statement, and read other columns.
+    yield from (found for found in map(worst, causes) if (found.path, found.span) not in tables)
 
 
 def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
@@ -65,6 +73,15 @@ def _is_no_data(project: Project, keeping: Keeping, value: Instance) -> bool:
     code, attr, holder = project.item_code, keeping.kept.attr, keeping.holder.of
     assert isinstance(holder, Class)
     return code.multiplied(value, attr, holder) or code.counted(value, attr, holder)
+
+
+def _shares_texts(project: Project, regimes: list[Regime], keeping: Keeping, value: Instance) -> bool:
+    """Whether forked workers read texts of a table: DLL302 says what they cost."""
+    kept, holder = keeping.kept, keeping.holder.of
+    assert isinstance(holder, Class)
+    if not any(regime.method == "fork" for regime in regimes) or project.ask(Records).table(kept) is None:
+        return False
+    return named_as_text(project.item_code, value, kept.attr, holder)
 
 
 def _is_made_by_workers(project: Project, value: Instance, array: Array) -> bool:

@@ -19,6 +19,7 @@ from dllint.facts.nodes import (
 )
 from dllint.facts.schema import Expr, Region
 from dllint.inference import limits
+from dllint.inference.entries import Change
 from dllint.inference.memo import Table
 from dllint.inference.values import (
     Class,
@@ -44,11 +45,12 @@ from dllint.libraries.records import (
     TEXT,
 )
 from dllint.linking.expressions import without_calls
-from dllint.linking.source import last_name
+from dllint.linking.source import SourceFile, last_name
 from dllint.project import Project
 from dllint.project.counting import items, loops
 from dllint.project.datasets import Kept
 from dllint.rules.memory.readings import MAPPING, SPLIT, Held, Reading, Readings
+from dllint.span import Span
 
 _STRING = 57
 _DICT = 184
@@ -86,6 +88,16 @@ class Records(Readings):
             reading = self.trace(kept.store.value, kept.site)
             if reading is not None:
                 return self._whole(reading)
+        return None
+
+    def table(self, kept: Kept) -> Held | None:
+        """The table of pandas that an attribute keeps, whose columns of strings are Python objects."""
+        for value in kept.values:
+            reading = self.of_instance(value) if isinstance(value, Instance) else None
+            if reading is None and isinstance(value, Unknown) and kept.store.value is not None:
+                reading = self.trace(kept.store.value, kept.site)
+            if reading is not None and reading.kind == FRAME:
+                return Held(reading, None)
         return None
 
     def grouped(self, kept: Kept) -> bool:
@@ -174,20 +186,20 @@ class Records(Readings):
             if change.kind in ("extend", "merge"):
                 traced = self.trace(change.value, where)
                 if traced is not None and traced.kind not in _SOURCES:
-                    return Held(replace(traced, seen=True), None)
+                    return Held(replace(traced, seen=True), None, _statement(change))
                 # `rows += [row]` adds one like `rows.append(row)`.
                 if looped and isinstance(change.value, (List, Tuple)):
                     added = (self.object(one, where, 0) for one in change.value.elements)
                     reading = next((one for one in added if one is not None), None)
                     if reading is not None:
-                        return Held(reading, None)
+                        return Held(reading, None, _statement(change))
                 held = self._filled_inside(value, change.value, where, depth)
                 if held is not None:
                     return held
             elif looped:
                 reading = self.object(change.value, where, 0) or self._for_each_record(change.value, where)
                 if reading is not None:
-                    return Held(reading, None)
+                    return Held(reading, None, _statement(change))
         return None
 
     def _for_each_record(self, expr: Expr, site: Site) -> Reading | None:
@@ -280,7 +292,8 @@ class Records(Readings):
             for target in (part for clause in expr.clauses for part in without_calls(clause.target)):
                 if isinstance(target, Name) and (found := self.trace(target, inside)) is not None:
                     return found.gone_through() if found.kind != HANDLE else None
-            return None
+            found = self.object(expr.element, inside, depth + 1)
+            return found.gone_through() if found is not None else self._new_for_each_record(expr, site)
         found = self.trace(expr, site)
         if found is None:
             return self._built(expr, site, depth)
@@ -352,6 +365,14 @@ def _object_bytes(expr: Expr) -> int | None:
         case Dict(items):
             return _DICT + sum(_object_bytes(part) or 0 for _, part in items)
     return None
+
+
+def _statement(change: Change) -> tuple[SourceFile, Span] | None:
+    """The statement that changes a container."""
+    spans = [event.span for event in change.file.scopes[change.scope].events]
+    spans += [change.file.calls[index].statement for index in change.file.calls_of(change.scope)]
+    found = next((span for span in spans if (span.line, span.column) == change.at), None)
+    return None if found is None else (change.file, found)
 
 
 def _is_split(value: Value) -> bool:

@@ -25,10 +25,9 @@ from dllint.facts.schema import Event, Expr
 from dllint.inference import limits
 from dllint.inference.values import Class, Instance
 from dllint.libraries.builtin_functions import OF_STRING, SPLITTING
-from dllint.libraries.index import PATH_CONSUMERS
-from dllint.libraries.io import PATH_FUNCTIONS
 from dllint.linking.source import SourceFile, last_name
 from dllint.project.item_code import ItemCode
+from dllint.project.path_use import takes_path
 
 if TYPE_CHECKING:
     from dllint.inference.engine import World
@@ -179,7 +178,7 @@ class _Function:
     def _given_to(self, index: int, keyword: Optional[str], value: Expr, part: _Part) -> _Uses:
         call = self.file.calls[index]
         last = last_name(call.func)
-        if last in PATH_CONSUMERS | PATH_FUNCTIONS:
+        if takes_path(self.world, self.file, index):
             return {part: {_PATH}}
         if last in _NUMBERS:
             return {part: {_NUMBER}}

@@ -13,6 +13,7 @@ from dllint.libraries.records import COLUMN, LINES, OPAQUE, ROWS, TABLE
 from dllint.project import Project, Regime
 from dllint.project.arrays import mib
 from dllint.project.datasets import Keeping, Kept
+from dllint.project.item_texts import named_as_text, taken_as_text
 from dllint.rules.causes import Causes, Use, worst
 from dllint.rules.memory.growth_verdict import judge
 from dllint.rules.memory.objects_from_files import Records
@@ -41,7 +42,7 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 judged = [
                     (rank, regime)
                     for regime in regimes
-                    if not (keeping.dropped and regime.method != "fork")
+                    if not ((keeping.dropped or held.table) and regime.method != "fork")
                     and (rank := _rank(options, regime, held)) is not None
                     and (kept.sure or held.size is not None)
                 ]
@@ -80,6 +81,10 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
         arrays, records = project.arrays, project.ask(Records)
         if arrays.collected(kept.values):
             continue
+        table = records.table(kept)
+        if table is not None and named_as_text(code, value, kept.attr, holder):
+            yield keeping, table
+            continue
         if arrays.kept(kept.values, kept.store.value, kept.site) and not code.has_fields(value, kept.attr, holder):
             continue
         held = records.kept(kept)
@@ -93,7 +98,8 @@ def _objects(project: Project, value: Instance) -> Iterator[tuple[Keeping, Held]
             continue
         if reading is not None and _makes_paths(project, value, kept.attr, reading.kind, holder):
             continue
-        if reading is not None and reading.kind == COLUMN and not code.taken_as_text(value, kept.attr, holder):
+        texts = (ask(code, value, kept.attr, holder) for ask in (taken_as_text, named_as_text))
+        if reading is not None and reading.kind == COLUMN and not any(texts):
             continue
         opaque = reading is not None and reading.kind == OPAQUE and not reading.seen
         if opaque and not (code.has_fields(value, kept.attr, holder) or code.drawn(value, kept.attr, holder)):
@@ -139,6 +145,8 @@ def _finding(project: Project, value: Instance, keeping: Keeping, held: Held, re
         message = "read_fork" if forked else "read"
         if held.reading.span.line != kept.span.line or held.reading.file is not kept.file:
             related = (Place(held.reading.file.path, held.reading.span, "read here"),)
+        if held.filled is not None and held.filled[1].line not in (held.reading.span.line, kept.span.line):
+            related += (Place(held.filled[0].path, held.filled[1], "put into it here"),)
     return Finding(
         CODE,
         kept.file.path,

@@ -35,7 +35,7 @@ from dllint.inference.values import (
 )
 from dllint.libraries.builtin_functions import OF_STRING, OF_STRINGS, SPLITTING
 from dllint.libraries.index import READERS, canonical
-from dllint.libraries.pandas import AGGREGATING, FRAME_LISTS
+from dllint.libraries.pandas import AGGREGATING, FRAME_KEEPING, FRAME_LISTS
 from dllint.libraries.records import (
     COLUMN,
     COLUMNS,
@@ -95,10 +95,16 @@ class Reading:
 @dataclass(frozen=True)
 class Held:
     """Python objects that an attribute holds. `size` is an estimate in bytes, where the source says enough; `reading`
-    is None for objects that the program itself makes."""
+    is None for objects that the program itself makes. `filled` is the statement that puts them into a container."""
 
     reading: Reading | None
     size: int | None
+    filled: tuple[SourceFile, Span] | None = None
+
+    @property
+    def table(self) -> bool:
+        """Whether it is a table, whose pickled copies are DLL301's to report."""
+        return self.reading is not None and self.reading.kind == FRAME
 
 
 class Readings(ABC):
@@ -158,6 +164,8 @@ class Readings(ABC):
                 return None if part is None else self.trace(part, site) or self.of_container(part, site)
             case Subscript():
                 base = self.trace(expr.value, site)
+                if base is None and not isinstance(expr.index, (Constant, Slice)):
+                    base = self.of_container(expr.value, site)
                 whole = isinstance(expr.index, Slice) or (base is not None and base.kind == FRAME)
                 return base if whole else self._element(base)
             case CallRef():
@@ -203,6 +211,10 @@ class Readings(ABC):
             if last in SAME_COLLECTION and base.kind != LINES:
                 return replace(base, seen=base.seen or last in ("items", "values", "keys"))
             return base if last in OF_STRING | SPLITTING | {"get"} and base.kind != HANDLE else None
+        if isinstance(call.func, Attribute) and last in FRAME_KEEPING:
+            base = self.trace(call.func.value, site)
+            if base is not None and base.kind == FRAME:
+                return base
         plain = [argument.value for argument in call.args if argument.keyword in (None, "*")]
         if self._joins(call.func, site):
             texts = (self.trace(part, site) or self.of_container(part, site) for part in plain)

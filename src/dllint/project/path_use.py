@@ -1,0 +1,40 @@
+"""Which calls are given the path of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dllint.facts.nodes import Attribute
+from dllint.inference.values import External, Function, Instance, Value
+from dllint.libraries.index import PATH_CONSUMERS, canonical
+from dllint.libraries.io import PATH_FUNCTIONS
+from dllint.libraries.records import HANDLE, form
+from dllint.linking.source import SourceFile, last_name
+
+if TYPE_CHECKING:
+    from dllint.inference.engine import World
+
+
+_OF_OTHERS = frozenset({"get", "read", "format"})
+"""Names among them that other functions have as well."""
+
+
+def takes_path(world: World, file: SourceFile, index: int) -> bool:
+    """Whether a call is given a path, or a part of one; `file.read(size)` of an open file is given a number."""
+    call = file.calls[index]
+    last = last_name(call.func)
+    if last not in PATH_CONSUMERS | PATH_FUNCTIONS:
+        return False
+    if last not in _OF_OTHERS or not isinstance(call.func, Attribute):
+        return True
+    site = world.call_site(file, index, None)
+    if any(isinstance(value, Function) for value in world.values.evaluate(call.func, site)):
+        return False
+    return last != "read" or not any(map(_is_open_file, world.values.evaluate(call.func.value, site)))
+
+
+def _is_open_file(value: Value) -> bool:
+    if not isinstance(value, Instance) or not isinstance(value.of, External):
+        return False
+    found = form(canonical(value.of.name))
+    return found is not None and found[0] == HANDLE
