@@ -24,12 +24,15 @@ FROM_TORCH = "torch.initial_seed() % 2**32"
 def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
     seeds = WorkerSeeds(project)
     causes: Causes[tuple[list[Seeding], Loader]] = Causes()
+    of_items: Causes[tuple[Seeding, Loader]] = Causes()
     for loader in project.loaders:
         if not loader.workers().possible:
             continue
         name = seeds.seeds_itself(loader)
         if name is not None and not loader.flag("persistent_workers"):
             yield _of_argument(project, loader, name)
+        for one in () if loader.flag("persistent_workers") else seeds.of_items(loader):
+            of_items.add((one, loader), (one.file.path, one.written.scope))
         for seedings in seeds.of_loader(loader):
             repeated = _repeated(seedings)
             if loader.flag("persistent_workers"):
@@ -42,6 +45,8 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 causes.add((repeated, loader), (repeated[0].file.path, repeated[0].call))
     for found in causes:
         yield _finding(project, found[0][0], [loader for _, loader in found])
+    for uses in of_items:
+        yield _in_items(project, uses)
 
 
 def _repeated(seedings: list[Seeding]) -> list[Seeding]:
@@ -84,6 +89,22 @@ def _finding(project: Project, seedings: list[Seeding], loaders: list[Loader]) -
         related=(*others, *dict.fromkeys(project.loader_place(loader) for loader in loaders)),
         fixes=() if message == "ranks" else _fixes(project, seedings),
         statement=call.statement,
+    )
+
+
+def _in_items(project: Project, found: list[tuple[Seeding, Loader]]) -> Finding:
+    """`torch.manual_seed(get_worker_info().id)` in `__getitem__`: new workers start in each epoch."""
+    first, loader = found[0]
+    others = dict.fromkeys(Place(one.file.path, one.span, "and here") for one, _ in found if one.span != first.span)
+    assert first.argument is not None
+    return Finding(
+        CODE,
+        first.file.path,
+        first.span,
+        "items",
+        {"seed": render(first.argument.value, first.file), "loader": project.where(loader.file, loader.span)},
+        related=(*others, *dict.fromkeys(project.loader_place(one) for _, one in found)),
+        statement=first.written.statement,
     )
 
 

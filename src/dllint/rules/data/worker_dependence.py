@@ -91,6 +91,8 @@ class Constants:
     def _setting(self, expr: Attribute | Subscript, site: Site) -> Constancy:
         """`args.seed`, `config["seed"]`, `self.seed`: constant where it folds, or where its name is that of a
         setting of the program and nothing in a loop assigns it."""
+        if isinstance(expr, Attribute) and expr.attr == "id" and self._is_worker_info(expr.value, site):
+            return "worker"
         folded = _of_values(self.world.values.evaluate(expr, site))
         if folded in ("constant", "none"):
             return folded
@@ -119,6 +121,12 @@ class Constants:
         found = self.world.symbols.lookup(root.id, site)
         told = any(binding.expr is not None and self._asks_worker(binding.expr, where.file) for binding, where in found)
         return "constant" if found and not told else "varies"
+
+    def _is_worker_info(self, expr: Expr, site: Site) -> bool:
+        """Whether an expression is what `get_worker_info()` gives."""
+        given = [one.expr for one, _ in self.world.symbols.lookup(expr.id, site)] if isinstance(expr, Name) else [expr]
+        calls = [one for one in given if isinstance(one, CallRef)]
+        return bool(calls) and all(self._asks_worker(one, site.file) for one in calls) and len(calls) == len(given)
 
     @staticmethod
     def _asks_worker(expr: Expr, file: SourceFile) -> bool:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from dllint.project.model import Project
 
 
+_NAMES = frozenset(name.rpartition(".")[2] for name in SEEDERS)
+
+
 @dataclass(frozen=True)
 class Seeding:
     """A call that seeds generators of a worker.
@@ -67,6 +70,19 @@ class WorkerSeeds:
             if started is not None:
                 yield list(self._seedings(started.function, started.frame, (), started.function, set()))
 
+    def of_items(self, loader: Loader) -> Iterator[Seeding]:
+        """The seedings that reading an item runs, and that are made of constants and the worker's number."""
+        for value in self.project.dataset_objects(loader):
+            for run in self.project.workers.of_dataset(value):
+                if run.entry not in ("__getitem__", "__getitems__"):
+                    continue
+                root = Function(run.file if not run.hops else run.hops[0].file, run.root[1])
+                for index in run.file.calls_of(run.scope):
+                    if str(last_name(run.file.calls[index].func)) in _NAMES:
+                        one = self._seeding(run.file, index, run.frame, root, run.hops)
+                        if one is not None and one.constancy == "worker":
+                            yield one
+
     def seeds_itself(self, loader: Loader) -> str | None:
         """The name of a seeding function that is the `worker_init_fn` itself: the worker's number is the seed."""
         for value in self.project.callables(loader, "worker_init_fn"):
@@ -88,18 +104,27 @@ class WorkerSeeds:
         file = function.file
         for index in file.calls_of(function.scope):
             call = file.calls[index]
-            name = self._external(file, index, frame)
-            seeder = SEEDERS.get(canonical(name)) if name is not None else None
-            if seeder is not None:
-                given = next((one for one in call.args if one.keyword in (None, seeder.keyword)), None)
-                site = self.world.call_site(file, index, frame)
-                constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
-                yield Seeding(file, index, given, seeder, constancy, root, hops)
+            seeding = self._seeding(file, index, frame, root, hops)
+            if seeding is not None:
+                yield seeding
             elif not limits.SEEDING_DEPTH.reached(len(hops)):
                 for target in self.world.calls.targets(file, index, frame):
                     if target.function.key not in seen:
                         hop = Hop(file, call.span, f"calls {target.function.name}", target.guessed)
                         yield from self._seedings(target.function, target.frame, (*hops, hop), root, seen)
+
+    def _seeding(
+        self, file: SourceFile, index: int, frame: Frame | None, root: Function, hops: tuple[Hop, ...]
+    ) -> Seeding | None:
+        """What a call seeds, and with what."""
+        name = self._external(file, index, frame)
+        seeder = SEEDERS.get(canonical(name)) if name is not None else None
+        if seeder is None:
+            return None
+        given = next((one for one in file.calls[index].args if one.keyword in (None, seeder.keyword)), None)
+        site = self.world.call_site(file, index, frame)
+        constancy: Constancy = "varies" if given is None else self.constants.of(given.value, site)
+        return Seeding(file, index, given, seeder, constancy, root, hops)
 
     def _external(self, file: SourceFile, index: int, frame: Frame | None) -> str | None:
         site = self.world.call_site(file, index, frame)
