@@ -142,8 +142,8 @@ class CallGraph:
             file, index, frame = given.file, given.call, given.frame
             yield from called_back(self.world, value, file, index, frame)
             if isinstance(value, External):
-                for method, receiver in self.world.knowledge.called_hooks(value.name, file, index, frame):
-                    yield Target(method, self.world.receiver_frame(receiver))
+                for method, activation in self.world.knowledge.called_hooks(value.name, file, index, frame):
+                    yield Target(method, activation)
 
     def _target(self, function: Function, given: Given) -> Target:
         """The activation of a function that a call makes."""

@@ -119,8 +119,8 @@ class Knowledge(Protocol):
 
     def called_hooks(
         self, name: str, file: SourceFile, index: int, frame: Frame | None
-    ) -> Iterator[tuple[Function, Instance]]:
-        """The hooks that a call of a framework's method runs, each with its object."""
+    ) -> Iterator[tuple[Function, Frame]]:
+        """The hooks that a call of a framework's method runs, each with its activation."""
 
     def parameter(self, function: Function, name: str) -> Values | None:
         """What something outside the project puts into a parameter: a command line. None where nothing does."""

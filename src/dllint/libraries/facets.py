@@ -114,7 +114,8 @@ class Hooks(NamedTuple):
     """`entries` are methods of a framework's class that call `methods` of the project's objects.
 
     `iterates` says whether the entries iterate the loaders that they are given, and `holds` by which parameters the
-    constructor takes loaders that they iterate; `params` are its positional parameters in order.
+    constructor takes loaders that they iterate; `params` are its positional parameters in order. `objects` are those
+    by which it takes objects of the project, and `gives` what the methods get of it: their parameter → its own.
     """
 
     entries: tuple[str, ...]
@@ -122,6 +123,8 @@ class Hooks(NamedTuple):
     iterates: bool = False
     holds: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    gives: Mapping[str, str] = NOTHING
 
 
 class When(NamedTuple):

@@ -166,7 +166,7 @@ class Libraries:
 
     def called_hooks(
         self, name: str, file: SourceFile, index: int, frame: Frame | None
-    ) -> Iterator[tuple[Function, Instance]]:
+    ) -> Iterator[tuple[Function, Frame]]:
         return hooks.called_hooks(self.world, name, file, index, frame)
 
     def parameter(self, function: Function, name: str) -> Values | None:

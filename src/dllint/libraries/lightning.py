@@ -66,5 +66,5 @@ def _of_strategy(world: Engine, value: Instance) -> Iterator[str]:
 
 def _hooks(world: Engine, file: SourceFile, index: int) -> Iterator[Target]:
     name = last_name(file.calls[index].func)
-    for method, receiver in called_hooks(world, f"{TRAINER}().{name}", file, index, None):
-        yield Target(method, world.receiver_frame(receiver))
+    for method, activation in called_hooks(world, f"{TRAINER}().{name}", file, index, None):
+        yield Target(method, activation)

@@ -14,7 +14,7 @@ from dllint.inference.constructors import reaching
 from dllint.inference.values import Class, Display, External, Frame, Function, Instance, Mapping, Site, Value
 from dllint.libraries.contents import keeps_arguments
 from dllint.libraries.contexts import METHODS
-from dllint.libraries.hooks import called_hooks
+from dllint.libraries.hooks import argument, called_hooks
 from dllint.libraries.index import GOES_INSIDE, HANDING_ON, HOOKS, ITERATING, canonical
 from dllint.linking.conditions import render
 from dllint.linking.expressions import without_calls
@@ -232,9 +232,9 @@ class Starting:
         for value in self.world.values.evaluate(func, site):
             if not isinstance(value, External) or not _iterates(canonical(value.name)):
                 continue
-            for hook, receiver in called_hooks(self.world, value.name, file, index, site.frame):
-                if hook.file.scopes[hook.scope].name.endswith("dataloader"):
-                    made = self.world.values.returned(hook, self.world.receiver_frame(receiver))
+            for hook, activation in called_hooks(self.world, value.name, file, index, site.frame):
+                if hook.file.scopes[hook.scope].name.endswith(("dataloader", "data_loader")):
+                    made = self.world.values.returned(hook, activation)
                     yield from self._among(one for given in made for one in self.world.mappings.flattened(given))
             for trainer in self.world.values.evaluate(func.value, site):
                 yield from self._among(options_of(self.world, trainer))
@@ -246,9 +246,8 @@ class Starting:
             return
         hooks = HOOKS.get(canonical(trainer.of.name))
         actuals = self.world.made_with(trainer)
-        by_position = dict(zip(hooks.params, actuals.positional, strict=False)) if hooks is not None else {}
         for name in hooks.holds if hooks is not None else ():
-            given = actuals.keywords.get(name) or by_position.get(name)
+            given = argument(hooks, actuals, name) if hooks is not None else None
             if given is not None and given.expr is not None and given.site is not None:
                 yield from self.iterated(given.expr, given.site)
                 yield from self._among(self._held(given.expr, given.site))

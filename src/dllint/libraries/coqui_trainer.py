@@ -1,0 +1,21 @@
+"""Coqui's trainer, the package `trainer` (0.0.36 and coqui-tts-trainer 0.4.0, `trainer/trainer.py`)."""
+
+from dllint.libraries.facets import Hooks, Library
+from dllint.screen import Words
+
+LIBRARY = Library(
+    aliases={"trainer.trainer.Trainer": "trainer.Trainer"},
+    # `_get_loader` calls `model.get_data_loader(config=self.config, …)` where no loader is given.
+    hooks={
+        "trainer.Trainer": Hooks(
+            ("fit", "fit_with_largest_batch_size"),
+            ("get_data_loader",),
+            iterates=True,
+            holds=("train_loader", "eval_loader"),
+            params=("args", "config", "output_path", "c_logger", "dashboard_logger", "model"),
+            objects=("model",),
+            gives={"config": "config"},
+        )
+    },
+    words=Words(nearby=(b"get_data_loader",)),
+)
