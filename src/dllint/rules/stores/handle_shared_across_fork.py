@@ -10,6 +10,7 @@ from dllint.evidence.wording import counted
 from dllint.finding import Finding, Place, Severity
 from dllint.project import Project
 from dllint.rules.causes import Causes
+from dllint.rules.stores.handles_of_processes import InProcesses, handles_of_processes
 from dllint.rules.stores.lazy_opening import lazy_opening
 from dllint.rules.stores.shared_handles import Shared, shared_handles
 
@@ -30,6 +31,11 @@ def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]:
                 causes.add(shared, (shared.file.path, shared.call))
     for found in causes:
         yield _finding(project, found)
+    between: Causes[InProcesses] = Causes()
+    for one in handles_of_processes(project):
+        between.add(one, (one.file.path, one.call))
+    for group in between:
+        yield _between_processes(project, group)
 
 
 def _finding(project: Project, found: list[Shared]) -> Finding:
@@ -61,12 +67,42 @@ def _finding(project: Project, found: list[Shared]) -> Finding:
     )
 
 
+def _between_processes(project: Project, found: list[InProcesses]) -> Finding:
+    shared = found[0]
+    call = shared.file.calls[shared.call]
+    launch = shared.launch.file.calls[shared.launch.call]
+    starts = (
+        Place(one.launch.file.path, one.launch.file.calls[one.launch.call].span, "the processes start here")
+        for one in found
+    )
+    used = (Place(one.launch.file.path, one.use, "the parent uses it here") for one in found if one.use is not None)
+    return Finding(
+        CODE,
+        shared.file.path,
+        call.span,
+        "process",
+        {
+            "kept": f"`{shared.label}`",
+            "what": shared.opener.what,
+            "effect": shared.opener.effect,
+            "place": project.where(shared.launch.file, launch.span),
+            "partner": shared.partner,
+        },
+        severity=cast(Severity, shared.opener.harm),
+        start_methods=("fork",),
+        related=tuple(dict.fromkeys((*starts, *used))),
+        statement=call.statement,
+    )
+
+
 def judge(case: Case) -> Judgement:
     """Did workers move the position of a file that their parent opened?
 
     The race itself shows in 0.02 to 0.5 % of reads, so that right results prove nothing. What is exact is whether
     parent and worker hold the same open file (kcmp) and whether its offset moved while the worker fetched.
     """
+    if case.finding.message == "process":
+        return case.inconclusive("the run records the positions of files in the workers of a DataLoader only")
     forked = [run for run in case.runs if run.forked]
     if not forked:
         return case.refuted("its workers were not forked, so each has its own handles")

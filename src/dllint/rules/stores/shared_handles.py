@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -225,32 +225,39 @@ class _Case:
 
 
 def _globals(project: Project, loader: Loader, runs: list[WorkerRun]) -> Iterator[Shared]:
-    """Handles that a module opens at its top level and worker code reads by name."""
+    places = [(run.file, run.scope) for run in runs if run.entry != "worker_init_fn"]
+    for opener, name, value, _ in opened_globals(project, places):
+        if value.file is not None:
+            yield Shared(opener, f"`{name}`", value.file, value.call, loader)
+
+
+def opened_globals(
+    project: Project, places: Iterable[tuple[SourceFile, int]]
+) -> Iterator[tuple[Opener, str, Instance, SourceFile]]:
+    """Handles that a module opens at its top level and one of these functions reads by name, each with that module."""
     seen: set[tuple[str, str]] = set()
     opened: dict[str, dict[str, int]] = {}
-    for run in runs:
-        if run.entry == "worker_init_fn":
-            continue
-        names = opened.get(run.file.path)
+    for file, scope in places:
+        names = opened.get(file.path)
         if names is None:
-            names = opened[run.file.path] = {
+            names = opened[file.path] = {
                 name: binding.expr.index
-                for name, bindings in run.file.bindings(0).items()
+                for name, bindings in file.bindings(0).items()
                 for binding in bindings
                 if binding.kind == "value" and isinstance(binding.expr, CallRef)
             }
-        read = project.ask(Handles).names_read(run.file, run.scope) if names else frozenset()
-        for name in sorted(read & names.keys() - run.file.bindings(run.scope).keys()):
-            if (run.file.path, name) in seen:
+        read = project.ask(Handles).names_read(file, scope) if names else frozenset()
+        for name in sorted(read & names.keys() - file.bindings(scope).keys()):
+            if (file.path, name) in seen:
                 continue
-            seen.add((run.file.path, name))
-            site = project.world.call_site(run.file, names[name], None)
+            seen.add((file.path, name))
+            site = project.world.call_site(file, names[name], None)
             for value in project.world.values.evaluate(CallRef(names[name]), site):
                 opener = project.ask(Handles).opener(value)
-                if opener is None or not opener.harm or _closed(run.file, name, opener):
+                if opener is None or not opener.harm or _closed(file, name, opener):
                     continue
                 if isinstance(value, Instance) and value.file is not None:
-                    yield Shared(opener, f"`{name}`", value.file, value.call, loader)
+                    yield opener, name, value, file
 
 
 def _closed(file: SourceFile, name: str, opener: Opener) -> bool:
