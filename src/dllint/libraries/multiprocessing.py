@@ -57,6 +57,8 @@ LIBRARY = Library(
         "multiprocessing.context.ForkServerProcess": "multiprocessing.ForkServerProcess",
         "multiprocessing.pool.Pool": "multiprocessing.Pool",
         "multiprocessing.context.get_context": "multiprocessing.get_context",
+        "multiprocessing.sharedctypes.Array": "multiprocessing.Array",
+        "multiprocessing.sharedctypes.RawArray": "multiprocessing.RawArray",
     },
     renamed={"multiprocess.": "multiprocessing."},
     exports=frozenset({"multiprocessing.set_start_method", "multiprocessing.get_context", "multiprocessing.Pool"}),

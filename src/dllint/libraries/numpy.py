@@ -19,6 +19,7 @@ ITEM_BYTES = {
 """Bytes per element by the last name of a dtype, torch's among them; its `float` and `int` are 4 (see `torch`)."""
 
 SHARED_ARRAY = "an array over shared memory"
+SHARED_CTYPES = "an array over a shared ctypes array"
 _MEMORY_MAP = Opener("a memory map", mapped="the memory map", array=True)
 _MAPPED_ARRAY = Opener(
     "a memory-mapped array", mapped="the memory-mapped array", array=True, when=When("mmap_mode", 1, "on")
@@ -29,6 +30,14 @@ _SHARED_MEMORY = "multiprocessing.shared_memory.SharedMemory()"
 def _over_shared_memory(position: int) -> Opener:
     # numpy.ndarray documentation: with `buffer` the array is a view of it
     return Opener(SHARED_ARRAY, array=True, when=When("buffer", position, _SHARED_MEMORY))
+
+
+def _over_ctypes(keyword: str, position: int) -> tuple[Opener, ...]:
+    # Measured with NumPy 2.4 and torch 2.13: pickle copies the array, while `RawArray` itself stays shared.
+    return tuple(
+        Opener(SHARED_CTYPES, array=True, when=When(keyword, position, f"multiprocessing.{made}"))
+        for made in ("RawArray", "Array")
+    )
 
 
 _SHAPED = Maker("numpy", "first", dtype_at=1)
@@ -42,9 +51,11 @@ LIBRARY = Library(
         "numpy.memmap": (_MEMORY_MAP,),
         "numpy.lib.format.open_memmap": (_MEMORY_MAP,),
         "numpy.load": (_MAPPED_ARRAY, Opener("an open npz archive", "error", BAD_ZIP, when=When("file", 0, ".npz"))),
-        "numpy.ndarray": (_over_shared_memory(2),),
+        "numpy.ndarray": (_over_shared_memory(2), *_over_ctypes("buffer", 2)),
+        "numpy.ctypeslib.as_array": _over_ctypes("obj", 0),
         "numpy.frombuffer": (
             _over_shared_memory(0),
+            *_over_ctypes("buffer", 0),
             Opener(_MAPPED_ARRAY.what, mapped=_MAPPED_ARRAY.mapped, array=True, when=When("buffer", 0, "mmap.mmap")),
         ),
     },

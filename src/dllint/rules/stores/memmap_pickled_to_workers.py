@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dllint.evidence.thresholds import MIB
 from dllint.evidence.wording import counted, mebibytes
+from dllint.facts.nodes import Attribute, Subscript
 from dllint.finding import Finding, Fix, Place
-from dllint.libraries.numpy import SHARED_ARRAY
+from dllint.libraries.numpy import SHARED_ARRAY, SHARED_CTYPES
 from dllint.linking.conditions import render
 from dllint.project import Project, Regime
 from dllint.project.handles import Copied, Handles
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 CODE = "DLL404"
 PAGE = 4096
 """Bytes below which an array is no data."""
+_REMEDIES = {SHARED_ARRAY: "shared_memory", SHARED_CTYPES: "shared_ctypes"}
 _FIXES = (Fix("Keep the path, and map the file on first use in each process", "suggestion"),)
 
 
@@ -70,14 +72,14 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
         CODE,
         file.path,
         call.span,
-        "main",
+        "lost" if any(_filled(project, one, other) for one, _, other in found) else "main",
         {
             "kept": f"`{copied.label}`",
             "what": copied.opener.what,
             "opener": render(call.func, file),
             "loader": project.where(loader.file, loader.span),
             "method": regime.described,
-            "remedy": "shared_memory" if copied.opener.what == SHARED_ARRAY else "main",
+            "remedy": _REMEDIES.get(copied.opener.what, "main"),
         },
         severity=regime.weighed("warning"),
         start_methods=tuple(dict.fromkeys((regime.method, *(other.method for _, other, _ in found)))),
@@ -88,9 +90,23 @@ def _kept(project: Project, found: list[tuple[Loader, Regime, Copied]]) -> Findi
             *dict.fromkeys(loaders),
             *dict.fromkeys(others),
         ),
-        fixes=_FIXES,
+        fixes=_FIXES if copied.opener.what not in _REMEDIES else (),
         statement=call.statement,
     )
+
+
+def _filled(project: Project, loader: Loader, copied: Copied) -> bool:
+    """Whether the code of the workers sets elements of an array over shared memory."""
+    if copied.opener.what not in _REMEDIES or copied.kept is None:
+        return False
+    for run in project.worker_runs(loader):
+        for event in run.file.scopes[run.scope].events_of("assign"):
+            target = event.target
+            while isinstance(target, Subscript):
+                target = target.value
+                if isinstance(target, Attribute) and target.attr == copied.kept.attr:
+                    return True
+    return False
 
 
 def _sent(project: Project, uses: list[tuple[Launch, str, Copied]]) -> Finding:
