@@ -14,14 +14,14 @@ _KINDS = ("integer", "float", "string", "enum", "bool", "boolean", "list", "mult
 
 
 class Flags:
-    """The flags that the project defines, by name."""
+    """The absl flags that the project defines, indexed by name."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._defined: dict[str, list[tuple[SourceFile, int]]] | None = None
 
     def value(self, name: str) -> Values:
-        """What `FLAGS.name` can be; nothing where no flag has the name."""
+        """Return the possible values of `FLAGS.name`; empty if no flag has that name."""
         if self._defined is None:
             self._defined = {}
             for kind in _KINDS:
@@ -33,13 +33,14 @@ class Flags:
         return tuple(dict.fromkeys(found))
 
     def held(self, value: Instance) -> Values:
-        """What the holder of a flag, which defining it gives, has as its `value`."""
+        """Return the possible values of `holder.value`, where `holder` is what `DEFINE_…(…)` returned."""
         if not value.of.name.startswith(_DEFINING) or value.file is None or value.call < 0:
             return ()
         return self._given(value.file, value.call)
 
     def _given(self, file: SourceFile, index: int) -> Values:
-        """The default, which the command line may replace by anything."""
+        """Return the flag's default, and unknown since the command line may replace it; both truth values for a boolean
+        flag."""
         call = file.calls[index]
         site = self.world.call_site(file, index, None)
         callees = self.world.values.evaluate(call.func, site)

@@ -36,12 +36,12 @@ _RANDOM = (
 )
 
 LIBRARY = Library(
-    # Those after which a process had more threads, by /proc, on an image of 1024 × 1024 pixels (albumentations 2.0.8,
-    # OpenCV 5.0.0). Flips, crops, paddings, `Blur`, `RandomBrightnessContrast` and `CoarseDropout` started none.
+    # Transforms after which /proc showed more threads in the process, on an image of 1024 × 1024 pixels (albumentations
+    # 2.0.8, OpenCV 5.0.0). Flips, crops, paddings, `Blur`, `RandomBrightnessContrast` and `CoarseDropout` started none.
     runs_opencv=frozenset(f"albumentations.{name}" for name in _POOLED),
-    # BasicTransform and Compose make `numpy.random.default_rng(seed)` when they are made. With 2 workers, forked or
-    # spawned, 4 of 8 draws were distinct in 1.4.24 and 2.0.8, the same 4 in each epoch; 1.4.17 and 1.4.20 drew
-    # from `random`, which torch seeds: 8 of 8. 2.0.8 is the last version of this name.
+    # BasicTransform and Compose call `numpy.random.default_rng(seed)` when constructed. With 2 workers, forked or
+    # spawned, 4 of 8 draws were distinct in 1.4.24 and 2.0.8, the same 4 in each epoch; 1.4.17 and 1.4.20 drew from
+    # `random`, which torch seeds: 8 of 8. 2.0.8 is the last version of this name.
     own_draws=(
         OwnDraws(
             "albumentations",

@@ -11,23 +11,23 @@ from dllint.libraries.facets import Library
 from dllint.linking.source import SourceFile, last_name
 
 ADDS_CLASS = "add_arguments"
-"""The method of simple-parsing's parser that adds an option for each field of a class."""
+"""The method of simple-parsing's parser that adds one option per field of a class."""
 LIBRARY = Library(aliases={"simple_parsing.ArgumentParser": "argparse.ArgumentParser"})
 
 
 class Parsers:
-    """The `add_argument` calls of the project by destination."""
+    """The project's `add_argument` calls, indexed by destination."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
         self._options: dict[str, list[tuple[SourceFile, int]]] | None = None
 
     def nearest(self, value: Parsed, dest: str) -> list[tuple[SourceFile, int]]:
-        """The `add_argument` calls that fill the attribute `dest` of what one program parsed."""
+        """Return the `add_argument` calls that fill the attribute `dest` of the namespace that one program parsed."""
         return self._nearest(value, self.options(dest))
 
     def options(self, dest: str) -> list[tuple[SourceFile, int]]:
-        """The `add_argument` calls that fill the attribute `dest`."""
+        """Return the `add_argument` calls of all programs that fill the attribute `dest`."""
         if self._options is None:
             self._options = {}
             for file, index in (*self.world.called("add_argument"), *self.world.called(ADDS_CLASS)):
@@ -37,7 +37,8 @@ class Parsers:
         return self._options.get(dest, [])
 
     def lookup(self, value: Parsed, dest: str) -> Found:
-        """What the attribute can be: the default, which the command line may replace by anything."""
+        """Look up the possible values of an attribute: its default or choices, and unknown since the command line may
+        set anything."""
         found: list[Value] = []
         for file, index in self._nearest(value, self.options(dest)):
             call = file.calls[index]
@@ -68,7 +69,7 @@ class Parsers:
         return Found(tuple(dict.fromkeys(found)), False)
 
     def default(self, value: Parsed, dest: str) -> Const | None:
-        """The one default of an option, if it folds."""
+        """Return the default of an option; None unless it is one constant."""
         for file, index in self._nearest(value, self.options(dest)):
             for argument in file.calls[index].args:
                 if argument.keyword == "default":
@@ -78,8 +79,8 @@ class Parsers:
         return None
 
     def _nearest(self, value: Parsed, options: list[tuple[SourceFile, int]]) -> list[tuple[SourceFile, int]]:
-        """Of options of the same name in several programs, those of the file that parses, if it has any, else those
-        of files that it imports."""
+        """Narrow options that have one name in several programs to those of the file that parses; if it has none, to
+        those of the files that it imports."""
         same = [option for option in options if option[0] is value.file]
         if same or len(options) < 2:
             return same or options

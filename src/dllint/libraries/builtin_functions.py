@@ -1,4 +1,4 @@
-"""Python's builtin functions of data (docs.python.org, "Built-in Functions", "Built-in Types")."""
+"""Python's builtin functions for data (docs.python.org, "Built-in Functions", "Built-in Types")."""
 
 from dllint.libraries.facets import ALL, FIRST, FROM_SECOND, HOLDS, SECOND, FileOpener, Iterates, Library, Operation
 from dllint.libraries.io import OPEN_FILE, READABLE_FILE
@@ -6,15 +6,15 @@ from dllint.libraries.pickling import Refusal, instance, since
 from dllint.screen import Words
 
 CLASS_MAKERS = frozenset({"type", "types.new_class"})
-"""What makes a class where it is given bases: `type(name, bases, namespace)`."""
+"""Functions that create a class from given bases: `type(name, bases, namespace)`."""
 OF_STRING = frozenset(
     {"strip", "rstrip", "lstrip", "lower", "upper", "replace", "decode", "encode", "casefold", "removesuffix"}
 )
-"""Methods of a string that give one string."""
+"""Methods of a string that return one string."""
 OF_STRINGS = frozenset({"str().join", "re.sub", "re.compile().sub", "unicodedata.normalize", "html.unescape"})
-"""Functions that make one string of others."""
+"""Functions that build one string from others."""
 SPLITTING = frozenset({"split", "rsplit", "splitlines"})
-"""Methods of a string that give several."""
+"""Methods of a string that return several strings."""
 
 _VIEW = "a view of a dict"
 

@@ -1,4 +1,4 @@
-"""Return values of external functions, for those that the analysis models."""
+"""The return values of the external functions that the analysis models."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ DICT_CLASSES = frozenset(
     }
 )
 SAME_ITEMS = frozenset({"torch.utils.data.random_split"})
-"""Functions that give a sequence whose every item the analysis treats as the result itself."""
+"""Functions that return a sequence; the analysis treats each of its items as the sequence itself."""
 
 
 def _mapping(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
@@ -71,7 +71,7 @@ def _mapping(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
 
 
 def _created(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `OmegaConf.create(content)` gives; an empty configuration without content."""
+    """Return the value of `OmegaConf.create(content)`; an empty configuration without content."""
     if not file.calls[index].args:
         return _mapping(world, file, index, site)
     return first_argument(world, file, index, site)
@@ -179,7 +179,7 @@ def _option(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
 
 
 def _copy(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """A copy of the first argument, or of the object whose method is called."""
+    """Return a copy of the first argument, or of the receiver of a method call without arguments."""
     func, made = file.calls[index].func, Written(CallRef(index), site)
     if not file.calls[index].args and isinstance(func, Attribute):
         values: Values | None = world.values.evaluate(func.value, site)
@@ -203,7 +203,7 @@ def _entered(world: Engine, file: SourceFile, index: int, site: Site) -> Values 
 
 
 def receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The object whose method is called."""
+    """Return the receiver of a method call; None if the call is not a method call."""
     func = file.calls[index].func
     return world.values.evaluate(func.value, site) if isinstance(func, Attribute) else None
 
@@ -263,13 +263,13 @@ def _sequence(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def _empty(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """`set()`, which other statements fill. What a set is made of has no order that is known."""
+    """Return the set that `set()` creates and other statements fill; None for `set(items)`, whose order is unknown."""
     call = file.calls[index]
     return (Display("set", Written(CallRef(index), site)),) if not call.args else None
 
 
 def _read_up(value: Value, kind: str, made: Written) -> Value:
-    """A new sequence of what iterating the value gives, or the object where its items are not known."""
+    """Return a new sequence of the elements of an iterable, or the object itself where its elements are unknown."""
     if isinstance(value, Display):
         return value.made_by(kind, made)
     if isinstance(value, Instance) and value.of == GENERATOR:
@@ -290,7 +290,8 @@ def _next(world: Engine, file: SourceFile, index: int, site: Site) -> Values | N
 
 
 def _format(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """`"pkg.{}.{}".format(kind, name)`: the text, or what stands before its first field and after its last."""
+    """Evaluate `"pkg.{}.{}".format(kind, name)`: to a constant, or to the text before the first and after the last
+    field."""
     call = file.calls[index]
     if not isinstance(call.func, Attribute):
         return None
@@ -301,7 +302,8 @@ def _format(world: Engine, file: SourceFile, index: int, site: Site) -> Values |
 
 
 def _filled(text: Value, plain: list[Any], count: int) -> Value:
-    """A text with its fields filled, where all of the `count` arguments are constants and each has its field."""
+    """Fill the fields of a format string if all `count` arguments are constants and each field takes one; else return a
+    pattern of its fixed text."""
     if not isinstance(text, Const) or not isinstance(text.value, str):
         return UNKNOWN
     try:

@@ -1,4 +1,4 @@
-"""Catalyst (catalyst-team.github.io, "Runner"): loaders are an argument of its methods, by their names."""
+"""Catalyst (catalyst-team.github.io, "Runner"): its methods take the loaders as an argument, a dict by name."""
 
 from dllint.libraries.facets import Hooks, Library
 

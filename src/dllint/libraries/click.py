@@ -1,4 +1,4 @@
-"""Commands of click and typer: the values that a command line gives to the parameters of a function."""
+"""Commands of click and typer: the values that the command line passes to the parameters of a function."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PACKAGES = frozenset({"click", "typer", "rich_click", "asyncclick"})
 
 
 def from_command_line(world: Engine, function: Function, name: str) -> Values | None:
-    """What a parameter of a command can be: its default, which the command line may replace by anything. None where
-    the function is no command."""
+    """Return the possible values of a command's parameter: its default, and unknown since the command line may replace
+    it. None if the function is not a command."""
     file, scope = function.file, function.file.scopes[function.scope]
     if not scope.decorators or not PACKAGES & file.imported_packages():
         return None
@@ -48,8 +48,8 @@ def _flags(call: Call) -> list[str]:
 
 
 def _destination(call: Call) -> str:
-    """The parameter that an option fills: a name without dashes, else the longest flag (click's documentation,
-    "Parameter names")."""
+    """Return the name of the parameter that an option fills: a name without dashes, else the longest flag (click's
+    documentation, "Parameter names")."""
     flags = _flags(call)
     plain = [flag for flag in flags if not flag.startswith("-")]
     chosen = plain[0] if plain else max(flags, key=lambda flag: flag.startswith("--"))

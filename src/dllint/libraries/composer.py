@@ -1,4 +1,4 @@
-"""Composer (docs.mosaicml.com, "Trainer"): loaders are arguments of the trainer, or of its methods."""
+"""Composer (docs.mosaicml.com, "Trainer"): the trainer, or its methods, take the loaders as arguments."""
 
 from dllint.libraries.facets import Hooks, Library
 

@@ -26,14 +26,14 @@ LIBRARY = Library(
         _THREADS: Refusal("a thread pool", instance("_queue.SimpleQueue"), "pool"),
         _PROCESSES: Refusal("a process pool", LOCK, "pool"),
     },
-    # In another order, which tells nothing about what they are.
+    # The order differs, but the elements are the same.
     iterates={"concurrent.futures.as_completed": Iterates(FIRST, "same")},
     words=Words(nearby=(b"Executor",)),
 )
 
 
 def _result(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What a future gives: the result of the function, with the arguments, that was submitted for it."""
+    """Return the result of a future: that of the submitted function called with the submitted arguments."""
     func = file.calls[index].func
     groups: list[Values] = []
     for future in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():

@@ -1,6 +1,6 @@
-"""The project's JSON, YAML and TOML files: a list of them, and quick tests of their bytes before any is parsed.
+"""The project's JSON, YAML and TOML files: a list of them, and quick byte searches before any is parsed.
 
-This is the one place that reads them. What a file says under a key is answered by `yaml_json`.
+This is the only module that reads them. `yaml_json` looks up the values under a key.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dllint.inference import limits
 from dllint.reading import CONFIG_BYTES
 
 SEARCHED = 100_000
-"""Bytes; the same for a file that nothing in the code names."""
+"""The most bytes searched per file; this limit also applies to files that no code names."""
 SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 _NAME = re.compile(rb"""[:=][ \t]*["']?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)["']?[ \t\r]*(?:[,}#]|$)""", re.MULTILINE)
-"""The value of an entry that is a dotted name and nothing else: `_target_: data.Rows`, `"class_path": "data.Rows"`."""
+"""Matches an entry whose whole value is a dotted name: `_target_: data.Rows`, `"class_path": "data.Rows"`."""
 
 
 class ConfigurationFiles:
@@ -31,7 +31,7 @@ class ConfigurationFiles:
         self._names: frozenset[str] | None = None
 
     def have_key(self, key: str) -> bool:
-        """Whether one of them has an entry of that name, at any depth."""
+        """Whether any of the files has an entry of that name, at any depth."""
         found = self._keys.get(key)
         if found is None:
             entry = re.compile(rb"""(?:^|[\s"'{,])%s["']?[ \t]*[:=]""" % re.escape(key.encode()))
@@ -39,18 +39,18 @@ class ConfigurationFiles:
         return found
 
     def names(self) -> frozenset[str]:
-        """The dotted names that stand as values in them: of classes and functions, among others."""
+        """Return the dotted names that are values in the files: of classes and functions, among others."""
         if self._names is None:
             found = {name.decode() for data in self._searched().values() for name in _NAME.findall(data)}
             self._names = frozenset(found)
         return self._names
 
     def below(self, directory: str) -> list[tuple[str, bytes]]:
-        """Those in a directory, at any depth, by path and content."""
+        """Return the path and content of each file below a directory, at any depth."""
         return [(path, data) for path, data in self._searched().items() if path.startswith(directory + os.sep)]
 
     def _searched(self) -> dict[str, bytes]:
-        """Their contents by path."""
+        """Return the contents of the files by path."""
         if self._contents is None:
             self._contents = {
                 path: data for path in self._paths() if (data := read(path, SEARCHED, self.root)) is not None
@@ -75,7 +75,7 @@ class ConfigurationFiles:
 
 
 def read(path: str, most: int = CONFIG_BYTES, within: str = "") -> bytes | None:
-    """The bytes of a file that lies `within` a directory; None where it cannot be read or has more than `most`."""
+    """Read a file that must lie `within` a directory; None if it cannot be read or is larger than `most` bytes."""
     try:
         return reading.read(path, most, within=within or None)
     except reading.CannotRead:

@@ -1,4 +1,4 @@
-"""Which of its constructor's arguments an object of an external class keeps."""
+"""Which of its constructor's arguments an object of an external class retains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ SPLIT = "torch.utils.data.random_split"
 
 
 def keeps_arguments(name: str) -> bool:
-    """Whether calling it makes an object that holds the arguments: a class (by its capital), or a listed function."""
+    """Whether the result of calling `name` retains the arguments: a class (recognized by its capital), or a listed
+    function."""
     plain = canonical(name)
     return (
         plain in KEEPING_FUNCTIONS
@@ -36,28 +37,32 @@ def keeps_arguments(name: str) -> bool:
 
 
 def keeps_as_it_is(name: str) -> bool:
-    """Whether an object surely holds what its constructor is given, and does not read it up, as wrappers do."""
+    """Whether an object certainly retains its constructor's arguments unchanged, as dataset wrappers do."""
     plain = canonical(name)
     known = plain in KEEPING_FUNCTIONS or plain in WRAPPERS or plain in KEPT_AS_GIVEN
     return known or plain.endswith("Compose") or _adds_a_stage(name)
 
 
 def _adds_a_stage(name: str) -> bool:
-    """Whether it is a method of a pipeline of stages, which gives the pipeline with one stage more."""
+    """Whether `name` is a method of a pipeline that returns the pipeline with one more stage."""
     head, called, rest = canonical(name).partition("()")
     return head in PIPELINES and bool(called and rest)
 
 
 class Contents(NamedTuple):
-    """The arguments that an external object keeps, those inside lists and dicts too. `given`
-    names its class where that may change them."""
+    """The arguments that an external object retains, including those inside lists and dicts.
+
+    Attributes:
+        values: the retained arguments.
+        given: the name of the class if it may transform them; "" if it keeps them as they are.
+    """
 
     values: Values
     given: str = ""
 
 
 def contents(world: Engine, value: Instance) -> Contents:
-    """What an object from outside, or one of a class of the project that inherits from such, keeps of its arguments."""
+    """Return the arguments that an object retains if its class is external, or inherits from an external class."""
     made = _made(world, value)
     if made is None:
         return Contents(())
@@ -84,13 +89,13 @@ def _is_generator(value: Value) -> bool:
 
 
 def held_by(world: Engine, value: Instance) -> Values:
-    """The values of the arguments that the object was made with, as far as it keeps them."""
+    """Return the values of the arguments that an object was constructed with and retains."""
     return contents(world, value).values
 
 
 def _made(world: Engine, value: Instance) -> tuple[str, Actuals] | None:
-    """The class from outside that an object is of, or whose constructor its own class hands arguments to, and the
-    arguments; None where nothing is kept, or not known to be."""
+    """Return the external class that constructs an object, and its arguments; for a class of the project, the external
+    base whose constructor it calls. None if no argument is retained, or if that is unknown."""
     if value.file is None or value.call < 0:
         return None
     if isinstance(value.of, External):
@@ -107,7 +112,7 @@ def _is_keeping_base(value: Value) -> bool:
 
 
 def _unpacked(world: Engine, actuals: Actuals) -> Values:
-    """The values of a dict that is unpacked into a call, and of keyword arguments that are handed on."""
+    """Return the values of dicts unpacked into a call, and of `**kwargs` passed on."""
     found: dict[Value, None] = {}
     for mapping in actuals.mappings:
         for one in world.values.passed(mapping):
@@ -122,7 +127,7 @@ def _unpacked(world: Engine, actuals: Actuals) -> Values:
 
 
 def _pipeline(world: Engine, value: Instance) -> Values:
-    """What the pipeline was before the call that added a stage."""
+    """Return the pipeline as it was before the call that added a stage."""
     assert value.file is not None
     func = value.file.calls[value.call].func
     if not isinstance(func, Attribute):
@@ -132,7 +137,7 @@ def _pipeline(world: Engine, value: Instance) -> Values:
 
 
 def bound_by(world: Engine, value: Partial) -> Values:
-    """The values of the arguments that a partial binds, those inside lists and dicts too."""
+    """Return the values of the arguments that a partial binds, including those inside lists and dicts."""
     actuals = world.made_with(value)
     return _given(world, (*actuals.positional, *actuals.keywords.values()))
 

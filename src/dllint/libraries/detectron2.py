@@ -1,7 +1,9 @@
-"""detectron2 0.6 (`detectron2/engine/launch.py`: processes start by `torch.multiprocessing.start_processes`, which
-spawns them unless it is told otherwise; `detectron2/data/build.py`: the builders take a configuration, whose
-`DATALOADER.NUM_WORKERS` is 4 by default, or `dataset=` and `num_workers=0`; `MapDataset` calls the mapper in
-workers)."""
+"""detectron2 0.6.
+
+`detectron2/engine/launch.py`: processes start by `torch.multiprocessing.start_processes`, by default with spawn.
+`detectron2/data/build.py`: the builders take a configuration, whose `DATALOADER.NUM_WORKERS` is 4 by default, or
+`dataset=` and `num_workers=0`; `MapDataset` calls the mapper in workers.
+"""
 
 from dllint.libraries.facets import LauncherApi, Library, LoaderApi
 

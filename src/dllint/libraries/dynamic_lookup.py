@@ -48,7 +48,7 @@ def attribute(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def members(world: Engine, bases: Values, keys: Values) -> Values:
-    """The attributes of objects, modules or classes by names that are values themselves."""
+    """Return the attributes of objects, modules or classes by computed names, as in `getattr(base, key)`."""
     groups: list[Value] = []
     for key in keys:
         for base in bases:
@@ -62,7 +62,7 @@ def members(world: Engine, bases: Values, keys: Values) -> Values:
 
 
 def _any_module(world: Engine, base: Value) -> Values:
-    """All modules of a package, where they are few: an unknown name can select any of them."""
+    """Return all modules of a package if they are few: an unknown name can select any of them."""
     if not isinstance(base, Module) or not base.path.endswith("__init__.py"):
         return ()
     prefix = f"{world.index.module_name(base.path)}."
@@ -71,8 +71,8 @@ def _any_module(world: Engine, base: Value) -> Values:
 
 
 def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values | None:
-    """An entry of `vars(x)`, `x.__dict__` or `globals()`, which is an attribute of the object or the module, and the
-    module itself as an entry of `sys.modules`; None for an entry of anything else."""
+    """Return an entry of `vars(x)`, `x.__dict__` or `globals()`, which is an attribute of the object or module, or the
+    module itself for `sys.modules[__name__]`; None for an entry of anything else."""
     if base == _MODULES and index == Name("__name__"):
         return (Module(site.file.path),)
     holder = whose_dict(base, site.file.facts)
@@ -85,15 +85,15 @@ def in_dictionary(world: Engine, base: Expr, index: Expr, site: Site) -> Values 
 
 
 def _any_class(world: Engine, base: Value) -> Values:
-    """The classes that a lookup by an unknown name in a module of the project can give; where the module is unknown
-    too, those that the project's configuration names."""
+    """Return the classes that an unknown name can select from a module of the project; if the module is unknown too,
+    the classes that the project's configuration files name."""
     if isinstance(base, Instance) and isinstance(base.of, External) and base.of.name in IMPORTING:
         return world.knowledge.configured_classes()
     return world.classes_of(base) if isinstance(base, Module) else ()
 
 
 def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `eval("models." + name)` names: dotted names alone are followed."""
+    """Return what `eval("models." + name)` names; only dotted names are evaluated."""
     found: list[Value] = []
     for text in first_argument(world, file, index, site) or ():
         known = text.value if isinstance(text, Const) else text.prefix if isinstance(text, Pattern) else None
@@ -116,7 +116,8 @@ def evaluated(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def module(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The modules that `import_module(name)` gives; an object of the function itself stands for any."""
+    """Return the modules that `import_module(name)` can return; an instance of the function stands for an unknown
+    module."""
     found: list[Value] = []
     anyone = Instance(External("importlib.import_module"), file, index, site.frame)
     for value in first_argument(world, file, index, site) or ():

@@ -1,9 +1,9 @@
-"""The declarations that a library module can make: the rows of its tables, and `Library`, which contains them.
+"""The declarations of a library module: the row types of its tables, and `Library`, which contains the tables.
 
-Names of APIs are canonical ones (`libraries.index.canonical`). `()` stands for a call, so that "lmdb.open().begin" is a
-method of what `lmdb.open` returned, `[]` for an item and `[:]` for a slice.
+API names are canonical (`libraries.index.canonical`). `()` stands for a call, so that "lmdb.open().begin" is a method
+of the object that `lmdb.open` returned; `[]` stands for an item and `[:]` for a slice.
 
-The rows are named tuples, as making a frozen dataclass takes five times as long and every check makes all of them.
+The rows are named tuples: every check builds all of them, and building a frozen dataclass takes five times as long.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ Harm = Literal["error", "warning", "info", ""]
 ReaderKind = Literal[
     "records", "lines", "opaque", "handle", "text", "table", "frame", "rows", "hub", "columns", "column"
 ]
-"""What a call gives: nested Python objects ("records"), strings ("lines"), whatever was pickled ("opaque"), an open
-file ("handle"), all of its text as one string ("text"), an object that holds records and gives them by methods
-("table"), a pandas table, a part or a column of one ("frame"), or its rows as Python objects ("rows")."""
+"""What a call returns: nested Python objects ("records"), strings ("lines"), any unpickled object ("opaque"), an open
+file ("handle"), a whole text as one string ("text"), an object whose methods return records ("table"), a pandas table
+or a part or column of one ("frame"), the rows of a table as Python objects ("rows"), a dataset of the Hugging Face hub
+("hub"), a pyarrow or polars table ("columns"), or the values of one column as Python objects ("column")."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Elements = Literal["same", "indexed", "zipped", "some", "other", "endless"]
 
 
 class TrainerApi(NamedTuple):
-    """A class of a framework that makes loaders by the options it is given.
+    """A trainer class that builds loaders from an options object.
 
     Attributes:
         params: positional parameters in order.
         options: the parameter that takes the options.
         datasets: the parameters that take datasets.
         collate: the parameter that takes the `collate_fn`.
-        maker: the method that makes the loader; a class of the project that has its own makes what that says.
+        maker: the method that builds the loader; a subclass in the project may override it.
     """
 
     params: tuple[str, ...]
@@ -45,16 +46,16 @@ class TrainerApi(NamedTuple):
 
 
 class LoaderApi(NamedTuple):
-    """A class (or factory) that makes a DataLoader, or the options by which a trainer makes one.
+    """A class (or factory) that builds a DataLoader, or the options from which a trainer builds one.
 
     Attributes:
         params: positional parameters in order.
         dataset: the parameter that takes the dataset.
         names: parameters whose name differs from torch's: torch's name → this API's.
-        trainers: the classes that make loaders by these options.
-        wraps: the dataset class that it makes an object of, with its own arguments; "" where it makes none.
-        configured: the number of workers that the configuration has where the dataset is not given by its name; 0 where
-            it takes no configuration.
+        trainers: the classes that build loaders from these options.
+        wraps: the dataset class that it instantiates with its own arguments; "" if none.
+        configured: the number of workers that its configuration sets unless the dataset is passed by keyword; 0 if it
+            takes no configuration.
     """
 
     params: tuple[str, ...]
@@ -69,20 +70,20 @@ class LauncherApi(NamedTuple):
     """A call that starts a process which runs a function.
 
     Attributes:
-        target: name of the parameter that takes the function; "" where the method called belongs to it.
+        target: name of the parameter that takes the function; "" if the called method belongs to the target.
         params: positional parameters in order.
-        args: parameter with the tuple of positional arguments; "*" where they follow the target, "each" where every
-            call gets one element of the iterable that follows it, "unpacked" where it gets what such an element
-            holds, and "zip" where it gets an element of each iterable that follows.
-        kwargs: parameter with the dict of keyword arguments.
-        config: parameter whose value the function gets as its only argument; "" where there is none.
-        method: the start method, or the name of the parameter that says so (`=start_method`), or "default" for the
-            one in force, or "fresh" where the process inherits nothing, not even a start method; "executor", "pool" and
-            "elastic" where the receiver says so.
-        fallback: the start method where the receiver or the parameter does not say one.
+        args: the parameter with the tuple of positional arguments; or "*" if they follow the target, "each" if each
+            call receives one element of the iterable that follows, "unpacked" if such an element is unpacked into the
+            call, "zip" if each call receives one element from each of the iterables that follow.
+        kwargs: the parameter with the dict of keyword arguments.
+        config: the parameter whose value is the function's only argument; "" if there is none.
+        method: the start method, or the parameter that names it (`=start_method`), or "default" for the one in force,
+            or "fresh" if the process inherits nothing, not even a start method; "executor", "pool" or "elastic" if the
+            receiver determines it.
+        fallback: the start method if neither the receiver nor the parameter names one.
         lead: number of arguments put before the caller's (a process index).
         daemonic: whether its processes may not have children.
-        cuda: whether its processes may compute on CUDA; False where it starts them for other devices.
+        cuda: whether its processes may compute on CUDA; False if it starts them for other devices.
     """
 
     target: str
@@ -101,8 +102,9 @@ class PoolApi(NamedTuple):
     """A class of process pools.
 
     Attributes:
-        context: the parameter that takes a multiprocessing context, and `context_at` its position.
-        initargs_at: position of `initargs`, which each process of the pool is given.
+        context: the parameter that takes a multiprocessing context.
+        context_at: position of that parameter.
+        initargs_at: position of `initargs`, the arguments passed to the initializer in each process of the pool.
     """
 
     context: str
@@ -111,7 +113,7 @@ class PoolApi(NamedTuple):
 
 
 class Hooks(NamedTuple):
-    """`entries` are methods of a framework's class that call `methods` of the project's objects.
+    """Methods of a framework's class that call methods of the project's objects.
 
     `iterates` says whether the entries iterate the loaders that they are given, and `holds` by which parameters the
     constructor takes loaders that they iterate; `params` are its positional parameters in order. `objects` are those
@@ -128,13 +130,14 @@ class Hooks(NamedTuple):
 
 
 class When(NamedTuple):
-    """A condition on an argument: the row applies only where it is true.
+    """A condition on an argument: a table row applies only if it is true.
 
     Attributes:
-        keyword: its name; "" for the receiver's own first argument.
-        position: its position; -1 where it is keyword-only.
-        test: "on" (given, neither None nor false), "off" (given as false), "reads" (a mode string, absent or without
-            `w`, `a` and `x`), else what its value must come from: ".npz" the end of a string, other names an API.
+        keyword: its name; "" for the first argument of the call that made the receiver.
+        position: its position; -1 if it is keyword-only.
+        test: "on" (given, neither None nor false), "off" (given as false), "reads" (a mode string without `w`, `a` and
+            `x`, or no mode); otherwise the origin that its value must have: a suffix such as ".npz", or the name of an
+            API.
     """
 
     keyword: str
@@ -146,14 +149,15 @@ class Opener(NamedTuple):
     """A call that opens a handle: what it opens, and how that behaves in workers.
 
     Attributes:
-        what: in words, for "`Rows.file` is …".
-        harm: severity where forked processes share it; "" where they may.
-        effect: what was seen then.
-        mapped: what the message calls it ("the memory map") where it maps its file into memory; "" where it does not.
-        array: it is an array (or table) over mapped or shared memory, so that pickling it writes all of its data.
-        ends: methods after whose call it is harmless.
+        what: the handle in words, for "`Rows.file` is …".
+        harm: severity if forked processes share it; "" if they may.
+        effect: the behaviour that was observed then.
+        mapped: how messages call it ("the memory map") if it maps its file into memory; "" if it does not.
+        array: whether it is an array (or table) over mapped or shared memory, so that pickling it writes all of its
+            data.
+        ends: methods that make it harmless once called.
         parts: methods whose result reads through the same handle, as a cursor does.
-        when: the condition of the row; of several rows for one name the first that applies counts.
+        when: the condition of the row; among several rows for one name the first that applies is used.
     """
 
     what: str
@@ -170,9 +174,9 @@ class FileOpener(NamedTuple):
     """A function that opens a file.
 
     Attributes:
-        mode: where it takes its mode, which says what pickle refuses about the file; None where that is not known.
-        shared: what forked processes share; None where that was not measured.
-        lines: whether iterating and reading it gives strings (or bytes).
+        mode: where it takes its mode, which determines pickle's error; None if unknown.
+        shared: the handle that forked processes share; None if that was not measured.
+        lines: whether iterating and reading the file yields strings (or bytes).
     """
 
     mode: Mode | None = None
@@ -181,21 +185,21 @@ class FileOpener(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """A function that makes an array.
+    """A function that creates an array.
 
     Attributes:
         library: "numpy" or "torch".
-        shape: where the shape is: "first" (one argument, an int or a tuple), "dims" (each argument a dimension),
-            "count" (`arange`), "file" (a whole file is read), "same" (as large as what it is given), "other" (made of
-            what it is given, in another size).
-        size: keyword that gives the shape where no position does.
+        shape: where the shape is: "first" (one argument, an int or a tuple), "dims" (each argument is a dimension),
+            "count" (`arange`), "file" (a whole file is read), "same" (as large as its input), "other" (computed from
+            its input, in another size).
+        size: keyword that takes the shape if no positional argument does.
         position: position of the shape.
         item: bytes per element unless `dtype=` says otherwise.
         mapped: keyword that makes it a memory map instead of a copy.
         dtype_at: position of the element type.
-        alone: False where one of it is small (an image), so that it counts only where many are kept.
-        read: False where nothing is read until an array is made of it.
-        table: it reads a table of text or records, where one column is small beside the whole.
+        alone: False if a single array is small (an image), so that it counts only when many are kept.
+        read: False if no data is read until an array is built from it.
+        table: whether it reads a table of text or records, so that one column is small compared with the whole.
     """
 
     library: str
@@ -211,7 +215,7 @@ class Maker(NamedTuple):
 
 
 DECODED = Maker("numpy", "file", alone=False)
-"""One image, sound or volume out of many."""
+"""A decoder that returns one of many images, sounds or volumes."""
 UNREAD = DECODED._replace(read=False)
 
 
@@ -223,10 +227,11 @@ class Operation(NamedTuple):
     """A tensor operation: whether its result shares the storage of its input.
 
     Attributes:
-        effect: `HOLDS` (a view, or the input itself where nothing needs to change), `RELEASES` (a result of its own).
-        source: where it was read.
-        unless: what makes a `HOLDS` a copy: "arguments" (any but a CPU device: another device or type may be meant),
-            "type" (only an input of that very type is returned as it is), or "" (nothing).
+        effect: `HOLDS` (a view, or the input itself if nothing needs to change), or `RELEASES` (a result with its own
+            storage).
+        source: the documentation that states it.
+        unless: what makes a `HOLDS` a copy: "arguments" (any argument except a CPU device, as it may name another
+            device or type), "type" (only an input of that very type is returned as it is), or "" (nothing).
     """
 
     effect: str
@@ -238,8 +243,8 @@ class CudaApi(NamedTuple):
     """A call that uses CUDA, or initializes it in its process.
 
     Attributes:
-        poisons: a process that forks after the call leaves its children without CUDA.
-        fails: the call raises RuntimeError in a process that was forked from such a one.
+        poisons: whether processes forked after the call cannot use CUDA.
+        fails: whether the call raises RuntimeError in a process forked after CUDA was initialized.
     """
 
     poisons: bool
@@ -247,14 +252,14 @@ class CudaApi(NamedTuple):
 
 
 class NativePool(NamedTuple):
-    """Threads that a package starts in the process, outside of Python, and that a fork does not copy.
+    """Native threads that a package starts in the process and that a fork does not copy.
 
     Attributes:
-        what: in words.
+        what: the threads in words.
         functions: functions that run on them.
-        tables: beginnings of the names of functions that give a table.
+        tables: name prefixes of functions that return a table.
         methods: methods of a table that run on them.
-        lazy: beginnings of the names of functions and methods after which methods only build a query.
+        lazy: name prefixes of functions and methods after which methods only build a query.
         runs: methods that run such a query.
     """
 
@@ -271,7 +276,7 @@ class Seeder(NamedTuple):
 
     Attributes:
         families: the generators: "random", "numpy", "torch".
-        keyword: the name of the parameter that takes the seed; it is the first.
+        keyword: the name of its first parameter, which takes the seed.
     """
 
     families: tuple[str, ...]
@@ -282,12 +287,12 @@ SEEDS_ALL = Seeder(("random", "numpy", "torch"))
 
 
 class Generator(NamedTuple):
-    """A class (or factory) of generator objects.
+    """A class (or factory) of random generator objects.
 
     Attributes:
         label: how messages call it.
         family: the library.
-        reseeding: methods that give the object another state.
+        reseeding: methods that set another state.
     """
 
     label: str
@@ -296,19 +301,21 @@ class Generator(NamedTuple):
 
 
 class OwnDraws(NamedTuple):
-    """What draws from a random generator that a library keeps for itself, so that torch does not seed it in workers.
+    """Calls that draw from a random generator of a library's own, which torch does not seed in workers.
 
     Attributes:
         label: how messages call the library.
-        prefix: the beginning of the names of its classes or functions; `names` and `beginnings` their last parts.
-        remedy: which help text says what seeds it.
-        reseeding: last names of what gives it another state.
-        ranged: last names of classes that draw only where an argument is a range (a tuple or a list), or a probability
+        prefix: the common prefix of the names of its classes or functions.
+        remedy: the help text that explains how to seed it.
+        reseeding: last names of functions that set another state.
+        names: last names of the classes or functions.
+        beginnings: prefixes of further last names.
+        ranged: last names of classes that draw only if an argument is a range (a tuple or a list), or a probability
             between 0 and 1.
-        methods: beginnings of the methods that draw, besides calling the object; None for functions.
+        methods: prefixes of the methods that draw, besides calling the object; None for functions.
         since, until: the first and last version that leaves its generator unseeded; () for all.
-        methods_of_start: start methods under which workers begin in the same state.
-        loaders: beginnings of the names of functions that seed it as `worker_init_fn`.
+        methods_of_start: start methods under which all workers begin in the same state.
+        loaders: name prefixes of functions that seed it as `worker_init_fn`.
     """
 
     label: str
@@ -325,7 +332,7 @@ class OwnDraws(NamedTuple):
     loaders: str = ""
 
     def has(self, name: str) -> bool:
-        """Whether a canonical name is one of these."""
+        """Whether a canonical name is one of these classes or functions."""
         last = name.rpartition(".")[2]
         return name.startswith(self.prefix) and (
             last in self.names or last in self.ranged or bool(self.beginnings and last.startswith(self.beginnings))
@@ -333,14 +340,14 @@ class OwnDraws(NamedTuple):
 
 
 class Iterates(NamedTuple):
-    """A function whose result goes through the elements of arguments.
+    """A function whose result iterates the elements of its arguments.
 
     Attributes:
-        arguments: which positional arguments.
-        elements: what it gives: the "same" elements, each "indexed" by a number, "zipped" into tuples, "some" of them,
-            "other" ones made from them, or the same in "endless" repetition.
+        arguments: the slice of positional arguments that it iterates.
+        elements: what it yields: the "same" elements, "indexed" (each with a number), "zipped" into tuples, "some" of
+            them, "other" ones computed from them, or the same ones in "endless" repetition.
         lazily: whether the arguments are iterated only while the result is, and not at the call.
-        inside: whether it goes through what the elements of the arguments hold: `chain.from_iterable(lists)`.
+        inside: whether it also iterates each element of the arguments: `chain.from_iterable(lists)`.
     """
 
     arguments: slice
@@ -353,65 +360,73 @@ FIRST, SECOND, ALL, FROM_SECOND = slice(0, 1), slice(1, 2), slice(0, None), slic
 
 
 class Library(NamedTuple):
-    """What dllint knows about one library. A module of `dllint.libraries` defines it as `LIBRARY`.
+    """The facts that dllint knows about one library. A module of `dllint.libraries` defines it as `LIBRARY`.
 
     Attributes:
         aliases: other names of its APIs → the canonical ones.
-        renamed: beginnings of names that are canonical under another beginning: "pytorch_lightning.".
-        kept: beginnings of names that `renamed` leaves alone.
-        exports: names that a star import gives, besides those that other facets name.
-        loaders: what makes a DataLoader.
-        gives_argument: functions whose result stands for their first argument: a loader that they prepare, a copy.
-        gives_arguments: functions whose result stands for what they are given, a tuple where that is several things.
-        datasets: base classes of datasets; `iterable_datasets` those that a DataLoader iterates as a whole in each
-            worker; `plain_bases` base classes that have no `__iter__` to share out data by.
-        dataset_wrappers: datasets that hold other datasets.
-        lists_arguments: those of them that make a list of what they are given, so that no generator is kept.
-        pipelines: datasets whose methods each add a stage and give the dataset back.
-        subsets: datasets of which an index of several items, or one of the methods, gives the dataset with these items
-            alone; a name that ends with "." is the beginning of many.
-        lets_go: arguments that a class only uses while its object is made, by the class.
-        keeps_as_given: classes that hold what they are given and change nothing of it.
-        keeps_arguments: functions whose result holds their arguments, though they are not named like a class.
-        launchers: what starts processes that run a function; `pools` the classes of process pools.
-        hooks: classes of a framework that call methods of the project.
-        runs_methods: base classes whose own methods run others of the class that inherits: by base class and method.
-        thread_executors: what starts threads with its first task; `thread_pools` what starts them when it is made.
-        locks: what a fork copies as it is, held or not.
-        native_pools: packages whose functions run on threads of their own, which forked processes wait for in vain.
-        runs_opencv: classes whose objects run OpenCV's thread pool when they are called.
-        files: functions that open a file; `openers` what opens anything else that matters when it is shared or mapped.
+        renamed: name prefixes → the prefix of the canonical names: "pytorch_lightning.".
+        kept: name prefixes that `renamed` does not apply to.
+        exports: names that a star import binds, besides those in other attributes.
+        loaders: classes and functions that build a DataLoader.
+        gives_argument: functions that return their first argument, or a stand-in: a loader that they prepare, a copy.
+        gives_arguments: functions that return their arguments, as a tuple if there are several.
+        datasets: base classes of datasets.
+        iterable_datasets: those that a DataLoader iterates as a whole in each worker.
+        plain_bases: base classes without an `__iter__` that could split data between workers.
+        dataset_wrappers: datasets that contain other datasets.
+        lists_arguments: those wrappers that copy their arguments into a list, so that no generator is retained.
+        pipelines: datasets whose methods each add a stage and return the dataset.
+        subsets: dataset classes that return a dataset with only some items when indexed with several, or from one of
+            these methods; a name that ends with "." is a prefix.
+        lets_go: class → the arguments that it uses only during construction.
+        keeps_as_given: classes that retain their arguments unchanged.
+        keeps_arguments: functions whose result retains their arguments, though they are not named like a class.
+        launchers: calls that start processes which run a function.
+        pools: the classes of process pools.
+        hooks: framework classes that call methods of the project.
+        runs_methods: base class → its method → the methods of the subclass that it calls.
+        thread_executors: classes that start threads with their first task.
+        thread_pools: classes that start threads when they are constructed.
+        locks: locks that a fork copies in their current state, held or not.
+        native_pools: packages with native threads of their own, which forked processes wait for in vain.
+        runs_opencv: classes whose objects use OpenCV's thread pool when called.
+        files: functions that open a file.
+        openers: calls that open any other handle that matters when it is shared or mapped.
         refusals: constructors and openers whose result cannot be pickled.
-        unpicklable_functions: functions that cannot be pickled, as methods of an object of their module.
-        run_time_classes: what makes a class that pickle looks up by its name in the module.
-        named_as_wrapped: decorators whose result takes over the qualified name of the function and is pickled by it.
+        unpicklable_functions: functions that cannot be pickled because they are bound methods of an object of their
+            module.
+        run_time_classes: functions that create a class which pickle looks up by its name in the module.
+        named_as_wrapped: decorators whose result takes the qualified name of the function and is pickled by it.
         pickles_by_value: picklers that write lambdas, local functions and local classes by value.
-        replaces_pickle: packages whose pools pickle functions by value, or that teach pickle to.
-        readers: what turns a file into Python objects.
+        replaces_pickle: packages whose pools pickle functions by value, or that extend pickle to do so.
+        readers: calls that turn a file into Python objects.
         path_functions: last names of functions that take a path.
-        arrays: what makes arrays; `size_keeping` methods and attributes whose result is as large as the array.
-        tensor_methods: methods of a tensor, or of the array that `numpy()` gives; `tensor_functions` functions, and
-            `tensor_attributes` attributes that share the storage.
-        new_tensors: what gives a tensor with a storage of its own at every call: functions, the objects of classes
-            whose name ends with "()", and the first item of what a function whose name ends with "[0]" gives.
-        networks: patterns of the names of functions that give a network with its weights, often hundreds of tensors.
-        cuda_calls: what calls do to CUDA; `cuda_device_arguments` those that matter where the named argument, or the
-            first positional one, is CUDA; `makes_on_device` those that make a tensor where `device=` says.
+        arrays: calls that create arrays.
+        size_keeping: methods and attributes whose result is as large as the array.
+        tensor_methods: methods of a tensor, or of the array that `numpy()` returns.
+        tensor_functions: functions on tensors.
+        tensor_attributes: attributes that share the storage.
+        new_tensors: calls that return a tensor with its own storage each time: functions, objects of classes whose name
+            ends with "()", and the first item of the result of functions whose name ends with "[0]".
+        networks: patterns of the names of functions that return a network with its weights, often hundreds of tensors.
+        cuda_calls: the effect of calls on CUDA.
+        cuda_device_arguments: calls with that effect only if the named argument, or the first positional one, is CUDA.
+        makes_on_device: calls that create a tensor on the device given as `device=`.
         seeders: functions that seed global generators.
-        seed_free: functions that give the same for the same arguments.
+        seed_free: functions that return the same result for the same arguments.
         of_the_process: functions whose result stays the same for the life of a training process and all its workers.
         rank_functions: last names of functions that return a process's rank or world size.
-        generators: generator objects whose state workers inherit by fork, or by pickling, alike.
-        own_draws: what draws from a generator of the library's own.
+        generators: generator objects whose state all workers inherit, by fork or by pickling.
+        own_draws: calls that draw from a generator of the library's own.
         undrawing: members of generators that draw nothing.
-        drawing: beginnings of the names of functions that draw from global generators; `reordering` those of them that
-            change an order, or draw nothing.
-        worker_info: last names of functions by which code learns which worker it runs in.
-        unsplit_packages: packages whose readers know nothing of torch's workers: iterating what they give reads all of
-            it in each worker. Readers that split by worker on their own are left out.
-        iterates: functions that go through the elements of their arguments.
-        positions: functions and methods that work out a position of a number, by their last names.
-        words: what the byte screen looks for, besides what the other facets give.
+        drawing: name prefixes of functions that draw from global generators.
+        reordering: those of them that change an order, or draw nothing.
+        worker_info: last names of functions that tell code which worker it runs in.
+        unsplit_packages: packages whose readers ignore torch's workers: iterating them reads all data in each worker.
+            Readers that split by worker on their own are left out.
+        iterates: functions that iterate the elements of their arguments.
+        positions: last names of functions and methods that compute a position from a number.
+        words: words for the byte screen, besides those that follow from the other attributes.
     """
 
     aliases: Mapping[str, str] = NOTHING

@@ -1,6 +1,6 @@
 """fastai 2.7 (docs.fast.ai, "DataLoaders", "Data block"): factories of loaders.
 
-They have one worker per processor, 16 at most, unless they are told otherwise (`fastcore.basics.defaults.cpus`).
+By default they start one worker per processor, at most 16 (`fastcore.basics.defaults.cpus`).
 """
 
 from dllint.libraries.facets import Hooks, Library, LoaderApi
@@ -28,7 +28,7 @@ def _factory(name: str) -> LoaderApi:
 LIBRARY = Library(
     renamed={f"fastai.{module}.all.": "fastai." for module in _MODULES} | {"fastai.basics.": "fastai."},
     exports=frozenset({"fastai.DataBlock", *(f"fastai.{name}" for name in (*_FACTORIES, *_LEARNERS))}),
-    # fastai/data/block.py: the loaders that a block makes hold its functions
+    # fastai/data/block.py: the loaders that a block builds hold its functions
     pipelines=frozenset({"fastai.DataBlock"}),
     keeps_arguments=frozenset(f"fastai.{name}.{factory}" for name, all_ in _FACTORIES.items() for factory in all_),
     loaders={

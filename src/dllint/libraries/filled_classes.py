@@ -1,6 +1,6 @@
 """Objects whose fields a library fills from a command line or a file: `HfArgumentParser((Model, Data))`.
 
-What such a field holds is its default, or whatever the user says. See the documentation of transformers
+The value of such a field is its default, or anything the user sets. See the documentation of transformers
 (`HfArgumentParser`), trl (`TrlParser`), simple-parsing, tyro, draccus, pyrallis, jsonargparse, dacite, cattrs,
 OmegaConf ("Structured configs") and pydantic ("Models").
 """
@@ -33,12 +33,13 @@ from dllint.linking.source import SourceFile, last_name
 
 
 class _Filling(NamedTuple):
-    """Where a call that makes objects is told of their class.
+    """Where a call that builds objects takes their class.
 
     Attributes:
-        position: the position of the argument; -1 where it is the object that the method is called on.
+        position: the position of the argument; -1 if the class is the receiver of the method.
         keyword: its name.
-        parser: whether the parser was given the classes, any number of them, and the call makes a tuple of objects.
+        parser: whether the parser was constructed with the classes, any number of them, and the call returns a tuple of
+            objects.
     """
 
     position: int = 0
@@ -76,16 +77,16 @@ _FILLING: dict[str, _Filling] = {
         )
     },
 }
-"""Calls that make objects of classes of the project and fill their fields with what they read."""
+"""Calls that instantiate classes of the project and fill their fields with what they read."""
 COMMAND_LINES = frozenset({"fire.Fire", "jsonargparse.CLI", "jsonargparse.auto_cli", "tyro.cli"})
-"""Functions that call what they are given, functions and classes, with arguments of the command line."""
+"""Functions that call the functions and classes passed to them, with arguments from the command line."""
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _FILLING)
 FILLS_OPTIONS = frozenset(name.rpartition(".")[2] for name, row in _FILLING.items() if row.parser)
-"""The last names of those that can make the options of a trainer."""
+"""The last names of calls that can build the options of a trainer."""
 
 
 class FilledClasses:
-    """What calls make that fill the fields of classes."""
+    """The results of calls that instantiate classes and fill their fields."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -93,11 +94,11 @@ class FilledClasses:
         self._tuples: dict[tuple[str, int, Frame | None], Tuple] = {}
 
     def fills(self, file: SourceFile, index: int) -> bool:
-        """Whether a call fills the fields of what it makes."""
+        """Whether a call fills the fields of the objects it returns."""
         return self._filling(file, index, self.world.call_site(file, index, None)) is not None
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
-        """The arguments that the constructors get: any, by their names."""
+        """Return the constructors' arguments: unknown values for any keyword."""
         return Actuals(mappings=[Actual(None, None, None)]) if self.fills(file, index) else actuals
 
     def _filling(self, file: SourceFile, index: int, site: Site) -> _Filling | None:
@@ -118,7 +119,7 @@ class FilledClasses:
         return found if any(isinstance(one, Instance) for one in found) else None
 
     def _classes(self, row: _Filling, file: SourceFile, index: int, site: Site) -> Values:
-        """The classes that the call is told of."""
+        """Return the classes that the call takes."""
         call = file.calls[index]
         if row.position < 0:
             return self.world.values.evaluate(call.func.value, site) if isinstance(call.func, Attribute) else ()
@@ -128,7 +129,7 @@ class FilledClasses:
         return self.world.values.evaluate(given[0], site) if given else ()
 
     def _several(self, file: SourceFile, index: int, site: Site) -> Values | None:
-        """A tuple with an object of each class that the parser was made with."""
+        """Return a tuple with one object per class that the parser was constructed with."""
         func = file.calls[index].func
         parsers = self.world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
         parts: list[Values] = []
@@ -150,14 +151,14 @@ class FilledClasses:
         return (Display("tuple", Written(self._tuples[key], site)),)
 
     def _listed(self, given: Values) -> list[Values]:
-        """The classes that a parser is made with, one by one."""
+        """Return the classes that a parser is constructed with, one by one."""
         if any(isinstance(one, Display) for one in given):
             slots = self.world.mappings.slots(given[0]) if isinstance(given[0], Display) and len(given) == 1 else None
             return [self.world.values.evaluate(expr, site) for expr, site in slots or ()]
         return [given]
 
     def _filled(self, classes: Values, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """An object of each class; of what is none, nothing is known."""
+        """Return one object per class; unknown for anything that is not a class."""
         return union([tuple(self._object(one, file, index, frame) for one in classes)]) or (UNKNOWN,)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Functions that give back what they are given: `model, loader = accelerator.prepare(model, loader)`."""
+"""Functions that return their arguments: `model, loader = accelerator.prepare(model, loader)`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dllint.linking.source import SourceFile
 
 
 class GivenBack:
-    """The arguments of calls as tuples, one for each call."""
+    """The arguments of calls as tuples, one tuple per call."""
 
     def __init__(self) -> None:
         self._tuples: dict[tuple[str, int], Tuple] = {}
 
     def arguments(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """The only argument, or all of them as a tuple; None where some are unpacked or passed by keyword."""
+        """Return the only argument, or all of them as a tuple; None if some are unpacked or passed by keyword."""
         args = file.calls[index].args
         if any(argument.keyword for argument in args):
             return None

@@ -7,7 +7,7 @@ from dllint.screen import Words
 _REFUSED = always("TypeError: h5py objects cannot be pickled")
 _READ = Maker("numpy", "file")
 _INSIDE = ("[]", "[][]", "[][][]", "[][][][]")
-"""Groups nest."""
+"""Groups can be nested."""
 
 LIBRARY = Library(
     openers={

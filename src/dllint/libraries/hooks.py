@@ -1,4 +1,4 @@
-"""Methods of the project that a framework calls: `trainer.fit(model)` calls the model's `train_dataloader`."""
+"""Project methods that a framework calls: `trainer.fit(model)` calls the model's `train_dataloader`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRIES = {
     method: frozenset(entry for hooks in HOOKS.values() if method in hooks.methods for entry in hooks.entries)
     for method in {method for hooks in HOOKS.values() for method in hooks.methods}
 }
-"""The methods of frameworks that call a hook, by its name."""
+"""Hook name → the framework methods that call it."""
 
 
 def called_hooks(
@@ -91,7 +91,7 @@ def _methods(world: Engine, value: Value, names: Iterable[str]) -> Iterator[tupl
 def _run_by_base(
     world: Engine, hooks: Iterable[str], file: SourceFile, index: int, frame: Frame | None
 ) -> Iterator[tuple[Function, Frame]]:
-    """The methods that a call through `super()` runs, on the object that the calling method belongs to."""
+    """Yield the methods that a call through `super()` runs on the calling method's own object."""
     scope = file.calls[index].scope
     params = file.scopes[scope].params
     if file.method_of(scope) is None or not params:

@@ -46,18 +46,19 @@ class Instantiation:
         self.names = names
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """What `instantiate(config)` calls; nothing where the call is none."""
+        """Return the classes and functions that `instantiate(config)` calls; empty if the call is not one of those."""
         return union(self._target(value, file) or (UNKNOWN,) for value in self._described(file, index, frame))
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int) -> Actuals:
-        """The arguments of that: the entries of the configuration, below those of the call itself."""
+        """Return the arguments of the instantiated class: the entries of the configuration, overridden by those of the
+        call."""
         keywords = dict(actuals.keywords)
         described = [*actuals.positional[:1], *([keywords.pop("config")] if "config" in keywords else [])]
         mappings = [one._replace(described=True) for one in described]
         return Actuals(actuals.positional[1:], keywords, actuals.rest, [*mappings, *actuals.mappings], actuals.under)
 
     def instantiates(self, file: SourceFile, index: int) -> bool:
-        """Whether a call makes what a configuration describes."""
+        """Whether a call instantiates objects that a configuration describes."""
         call = file.calls[index]
         if last_name(call.func) not in LAST_NAMES:
             return False
@@ -65,7 +66,7 @@ class Instantiation:
         return any(isinstance(one, External) and one.name in INSTANTIATING for one in callees)
 
     def objects(self, values: Values, file: SourceFile) -> Values:
-        """The values of an entry, with objects in the place of those that describe one."""
+        """Return the values of an entry, with each description of an object replaced by the object."""
         found: list[Values] = []
         for value in values:
             described = self._target(value, file) if isinstance(value, (Data, Mapping, Partial)) else ()
@@ -76,7 +77,7 @@ class Instantiation:
         return union(found)
 
     def _described(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """The configurations that a call instantiates."""
+        """Return the configurations that a call instantiates; empty if it instantiates none."""
         if not self.instantiates(file, index):
             return ()
         site = self.world.call_site(file, index, frame)
@@ -86,7 +87,7 @@ class Instantiation:
         return (UNKNOWN,)
 
     def _target(self, value: Value, file: SourceFile) -> Values:
-        """What one configuration calls."""
+        """Return the classes and functions that one configuration names as its target."""
         if isinstance(value, Partial):
             return (value.plain,)
         if isinstance(value, (Data, Mapping)):
@@ -100,7 +101,7 @@ class Instantiation:
 
 
 def lazy_call(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `LazyCall(Rows)(root="rows")` gives: a call that is made later."""
+    """Return the value of `LazyCall(Rows)(root="rows")`: a call that happens later, modelled as a partial."""
     func = file.calls[index].func
     args = file.calls[func.index].args if isinstance(func, CallRef) else ()
     if len(args) != 1 or args[0].keyword:
@@ -109,7 +110,8 @@ def lazy_call(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def lazy_config(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `LazyConfig.load(path)` gives: the module at the path; where that is not known, any with a `LazyCall`."""
+    """Return the module that `LazyConfig.load(path)` loads; if the path is unknown, every module that uses
+    `LazyCall`."""
     args = file.calls[index].args
     found: dict[Value, None] = {}
     for value in world.values.evaluate(args[0].value, site) if args and args[0].keyword is None else ():
@@ -133,8 +135,8 @@ RESULTS: dict[str, Handler] = {
 
 
 def from_command_line(world: Engine, function: Function, name: str) -> Values | None:
-    """The configuration that `@hydra.main(config_path=…, config_name=…)` fills the first parameter with. None where
-    the function has no such decorator, or where its file is not known."""
+    """Return the configuration that `@hydra.main(config_path=…, config_name=…)` passes as the first parameter. None if
+    the function has no such decorator, or if the configuration file is unknown."""
     file, scope = function.file, function.file.scopes[function.scope]
     if not scope.decorators or not scope.params or scope.params[0].name != name:
         return None

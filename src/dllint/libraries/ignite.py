@@ -12,7 +12,7 @@ LIBRARY = Library(
     },
     # Engine.run(data, max_epochs=None, epoch_length=None)
     hooks={f"ignite.engine.{name}": Hooks(("run",), (), iterates=True) for name in _ENGINES},
-    # Without `nproc_per_node` it runs the function in the process itself.
+    # Without `nproc_per_node` it runs the function in the current process.
     launchers={
         "ignite.distributed.Parallel().run": LauncherApi("func", ("func",), args="*", method="fresh", lead=1),
     },

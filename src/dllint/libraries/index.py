@@ -1,6 +1,6 @@
-"""What all libraries declare, joined into tables: by the name of an API, or of its last part.
+"""The declarations of all libraries, joined into tables by API name, or by the last part of that name.
 
-A library is a module of this package that has a `LIBRARY`. Nothing else names it: a new file is found by itself.
+A library is a module of this package that defines `LIBRARY`. A new file is found without being listed anywhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _READERS = frozenset(
         *("named_objects", "records"),
     }
 )
-"""Modules beside the libraries that read these tables themselves, so that they cannot be read from here."""
+"""Modules of this package that read these tables, so that importing them from here would be circular."""
 
 
 def _libraries() -> Iterator[Library]:
@@ -57,7 +57,7 @@ _KEPT = tuple(name for one in LIBRARIES for name in one.kept)
 
 @cache
 def canonical(name: str) -> str:
-    """The one name by which the tables know an API that can be reached by several."""
+    """Return the canonical name of an API that can be reached by several names."""
     head, bracket, rest = contexts.plain(name).replace(COLUMN_MARK, "[:]").partition("()")
     found = ALIASES.get(head)
     if found is None and not head.startswith(_KEPT):
@@ -117,27 +117,27 @@ PICKLE_BY_VALUE = _union(one.pickles_by_value for one in LIBRARIES)
 REPLACES_PICKLE = _union(one.replaces_pickle for one in LIBRARIES)
 
 PATH_CONSUMERS = _union(one.path_functions for one in LIBRARIES) | {
-    # `read_parquet`, `scan_csv`, `imread`: what reads a whole file takes its path.
+    # `read_parquet`, `scan_csv`, `imread`: functions that read a whole file take its path.
     *(
         name.rpartition(".")[2]
         for table in (READERS, _joined(one.arrays for one in LIBRARIES))
         for name in table
         if name.rpartition(".")[2].startswith(("read_", "scan_", "imread", "dcmread", "loadtxt", "genfromtxt"))
     ),
-    # What projects call their own functions, and methods of strings and clients that a path is given to.
+    # Common names of projects' own functions, and of methods of strings and clients, that take a path.
     *("loader", "cv2_loader", "load_image", "load_img", "ImageReader", "get", "format"),
 }
-"""Last names of calls that a path, or a part of one, is given to."""
+"""Last names of calls that take a path, or a part of one."""
 
 
 def subset_methods(name: str) -> frozenset[str]:
-    """The methods of a dataset class that give it with some of its items; none where an index does not, either."""
+    """Return the methods of a dataset class that return a subset of it; empty if indexing returns no subset either."""
     plain = canonical(name)
     return _SUBSETS.get(plain) or _SUBSETS.get(f"{plain.rpartition('.')[0]}.", frozenset())
 
 
 def refuses(name: str) -> bool:
-    """Whether what the constructor or opener gives cannot be pickled (in some mode, or in some context)."""
+    """Whether the result of a constructor or opener cannot be pickled (in some mode, or in some context)."""
     return name in REFUSALS or name in FILE_MODES
 
 
@@ -173,11 +173,11 @@ UNSPLITTING_PACKAGES = _union(one.unsplit_packages for one in LIBRARIES)
 
 _ITERATES = _joined(one.iterates for one in LIBRARIES)
 HANDING_ON: dict[str, slice] = {name: row.arguments for name, row in _ITERATES.items() if row.elements != "endless"}
-"""Functions whose items are those of arguments, or made of them: which arguments."""
+"""Functions that yield elements of their arguments, or elements computed from them → the slice of those arguments."""
 GOES_INSIDE = frozenset(name for name, row in _ITERATES.items() if row.inside)
-"""Functions that go through what the elements of their arguments hold."""
+"""Functions that also iterate each element of their arguments."""
 ENDLESS = frozenset(name for name, row in _ITERATES.items() if row.elements == "endless")
-"""Functions that never come to an end."""
+"""Functions whose result never ends."""
 
 
 def _last_names(*elements: str, lazily: tuple[bool, ...] = (True, False)) -> frozenset[str]:
@@ -189,15 +189,15 @@ def _last_names(*elements: str, lazily: tuple[bool, ...] = (True, False)) -> fro
 ITERATES: dict[str, tuple[slice, str]] = {
     name.rpartition(".")[2]: (row.arguments, row.elements) for name, row in _ITERATES.items()
 }
-"""Functions that go through arguments, by their last names: which arguments, and what the elements are."""
+"""Last names of functions that iterate arguments → the slice of those arguments, and the kind of elements."""
 SAME_LENGTH = _last_names("same", "indexed")
-"""Last names of functions that give as many elements as their argument has."""
+"""Last names of functions that yield exactly as many elements as their argument has."""
 ITERATING = _last_names("same", lazily=(False,))
-"""Last names of functions that iterate their argument at once."""
+"""Last names of functions that iterate their argument at the call."""
 AROUND_ITERABLES = SAME_LENGTH | _last_names("zipped")
-"""Last names of functions whose elements hold those of their arguments, one for each."""
+"""Last names of functions that yield one element for each element of their arguments, and contain it."""
 SELECTING = _last_names("some")
-"""Last names of functions that give some elements of their arguments."""
+"""Last names of functions that yield some elements of their arguments."""
 
 
 # Star imports and the byte screen
@@ -219,31 +219,31 @@ def _exports() -> dict[str, frozenset[str]]:
 
 
 def exports(module: str, name: str) -> bool:
-    """Whether `from module import *` is known to give `name` (only names that the tables know)."""
+    """Whether `from module import *` is known to bind `name` (only names in the tables are known)."""
     return name in _exports().get(module, frozenset())
 
 
 _GENERAL = Words(
-    # Projects wrap torch.distributed's launchers in a function of this name, which gets the program's main function.
+    # Projects wrap torch.distributed's launchers in a function of this name, which takes the program's main function.
     launching=(b"launch(",),
-    # What a dataset can be given by code that names no library, or how a program is told of workers and devices.
+    # Code near a dataset that need not name any library, and common ways to set workers and devices.
     nearby=(
         *(b"__getstate__", b"def __call__", b"workers", b"WORKERS", b"loader", b"register", b"SLURM_", b"submitit"),
     ),
     iterating=(b"loader", b"Loader", b"yield"),
 )
-"""Words that belong to no library."""
+"""Words that belong to no single library."""
 
 
 def _words() -> Words:
-    """What the byte screen looks for: names of launchers, trainers, loaders, datasets and generators that the tables
-    know, and what libraries declare besides."""
+    """Return the words of the byte screen: the names of launchers, trainers, loaders, datasets and generators in the
+    tables, and the words that libraries declare."""
     declared = (_GENERAL, *(one.words for one in LIBRARIES))
     called = {word for one in declared for word in one.launching if word.endswith(b"(")}
     launchers = (_written(name.partition("()")[0]) for name in LAUNCHERS)
     launchers = (word for word in launchers if f"{word}(".encode() not in called)
     trainers = (f"{_last(name)}(" for name in HOOKS)
-    # A loader that is a function (`distrib.loader`) is named like anything: its library declares a word.
+    # The name of a loader function (`distrib.loader`) is too common: its library declares a word.
     loaders = (_written(name) for name, api in LOADERS.items() if api.dataset and _last(name)[0].isupper())
     datasets = (_written(name) for name in sorted(DATASET_BASES))
     generators = (word for name in GENERATORS for word in _reached(_last(name)))
@@ -261,18 +261,19 @@ def _last(name: str) -> str:
 
 
 def _written(name: str) -> str:
-    """The last part of a name. A single capitalised word (`Pool`) is a part of many other names, so that it counts
-    only where it is called."""
+    """Return the last part of a name. A single capitalized word (`Pool`) is part of many other names, so that it counts
+    only with the parenthesis of a call."""
     return f"{_last(name)}(" if _last(name).istitle() else _last(name)
 
 
 def _reached(last: str) -> tuple[str, ...]:
-    """A name that counts wherever it is written, or, as a single capitalised word, behind a module and imported."""
+    """Return the spellings that use a name: the name itself, or for a single capitalized word a call through a module
+    and an import."""
     return (f".{last}(", f"import {last}") if last.istitle() else (last,)
 
 
 def _fewest(declared: Iterable[bytes], *derived: Iterable[str]) -> tuple[bytes, ...]:
-    """The words in order, without those that hold another one."""
+    """Return the words in order, without those that contain another one."""
     every = tuple(dict.fromkeys((*declared, *(word.encode() for words in derived for word in words))))
     return tuple(word for word in every if not any(other in word for other in every if other != word))
 

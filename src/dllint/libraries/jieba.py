@@ -1,5 +1,8 @@
-"""jieba 0.42.1, and jieba_fast with the same names: functions of the module are methods of one tokenizer, which keeps a
-lock (`jieba/__init__.py`, `dt = Tokenizer()`, `cut = dt.cut`). Every row was measured with CPython 3.11.7 on jieba."""
+"""jieba 0.42.1, and jieba_fast with the same names.
+
+The functions of the module are methods of one tokenizer, which keeps a lock (`jieba/__init__.py`, `dt = Tokenizer()`,
+`cut = dt.cut`). Every row was measured with CPython 3.11.7 on jieba.
+"""
 
 from dllint.libraries.facets import Library
 from dllint.libraries.pickling import RLOCK, Refusal

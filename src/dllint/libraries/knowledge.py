@@ -1,4 +1,4 @@
-"""Answers the interpreter's questions about libraries, from the tables of all library modules."""
+"""Answers the analysis engine's questions about libraries, from the tables of all library modules."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ KEEPING = frozenset(
         *("inspect.signature", "inspect.getsource", "inspect.isfunction", "argparse.ArgumentParser().set_defaults"),
     }
 )
-"""What keeps the functions that it is given, or only looks at them."""
+"""Functions that store the functions passed to them, or only inspect them, without calling them."""
 _CONTAINERS = ("dict().", "list().append", "list().insert", "list().extend", "set().", "str().")
-"""Methods of containers, which call nothing but the key of a sort."""
+"""Methods of containers, which call nothing except the key function of a sort."""
 
 
 class Libraries:
-    """The answers of all library modules for one project."""
+    """Answers about all libraries, for one project."""
 
     dict_classes = builtins.DICT_CLASSES
     same_items = builtins.SAME_ITEMS

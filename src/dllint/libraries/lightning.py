@@ -15,12 +15,12 @@ from dllint.linking.source import SourceFile, last_name
 
 TRAINER = "lightning.pytorch.Trainer"
 CHOICES = ("strategy", "accelerator", "distributed_backend")
-"""Arguments of a trainer that say how it starts processes; the last two in old releases."""
+"""Trainer arguments that determine how it starts processes; the last two exist in old releases."""
 
 
 def trainer_runs(world: Engine) -> Iterator[tuple[SourceFile, int, str, tuple[Target, ...]]]:
-    """Calls such as `trainer.fit(model)`, each with a start method that the trainer's strategy uses, and the project's
-    hooks that it runs."""
+    """Yield calls such as `trainer.fit(model)`, each with a start method that the trainer's strategy uses, and the
+    project's hooks that the call runs."""
     for name in HOOKS[TRAINER].entries:
         for file, index in world.called(name):
             call = file.calls[index]
@@ -52,7 +52,7 @@ def _methods_of(world: Engine, value: Value) -> Iterator[str]:
 
 
 def _of_strategy(world: Engine, value: Instance) -> Iterator[str]:
-    """`DDPStrategy(start_method="spawn")`"""
+    """Yield the start method of `DDPStrategy(start_method="spawn")`."""
     if not isinstance(value.of, External) or not value.of.name.endswith("Strategy"):
         return
     if value.file is None or value.call < 0:

@@ -12,9 +12,10 @@ FIXES_DEFAULT = frozenset(
         *("Condition", "Barrier", "Value", "Array", "Pool", "Manager", "set_start_method"),
     )
 )
-"""Calls after which the default start method can no longer be set without `force`: they ask
+"""Calls after which the default start method can no longer be set without `force`: they call
 `DefaultContext.get_context()`, which fixes it (CPython, `multiprocessing/context.py`). `get_start_method()` and
-`get_context()` do so by their arguments; `Pipe`, `Process(…)` before its start, `RawValue` and `RawArray` do not."""
+`get_context()` do so depending on their arguments; `Pipe`, `Process(…)` before its start, `RawValue` and `RawArray` do
+not."""
 
 SIMPLE_QUEUE: dict[str, frozenset[str] | None] = {
     "get_nowait": None,
@@ -26,8 +27,8 @@ SIMPLE_QUEUE: dict[str, frozenset[str] | None] = {
     "get": frozenset({"block", "timeout"}),
     "put": frozenset({"block", "timeout"}),
 }
-"""Members that `multiprocessing.SimpleQueue` lacks (None), and arguments that those it has do not take (CPython,
-Lib/multiprocessing/queues.py: `get()`, `put(obj)`, `empty()` and `close()` are all)."""
+"""Members that `multiprocessing.SimpleQueue` lacks (None), and arguments that its methods do not take (CPython,
+Lib/multiprocessing/queues.py: it has only `get()`, `put(obj)`, `empty()` and `close()`)."""
 
 _PROCESS = ("group", "target", "name", "args", "kwargs")
 _EACH = LauncherApi("func", ("func", "iterable"), args="each", method="pool", daemonic=True)

@@ -1,7 +1,7 @@
 """Resolves dotted names that a program reads from its configuration: `data.rows.Rows`.
 
-Where the program does not tell the name, the world is closed: it can only be one of those that the project's
-configuration files write, or of the definitions that have the name which is asked for.
+If the name is unknown, the world is closed: it can only be one of the names written in the project's configuration
+files, or a definition that has the attribute name being looked up.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from dllint.linking.source import SourceFile
 LOCATING = frozenset(
     {"pydoc.locate", "pkgutil.resolve_name", *(f"hydra.utils.get_{kind}" for kind in ("class", "method", "object"))}
 )
-"""Functions that give what a dotted name stands for (docs.python.org, "pydoc", "pkgutil"; hydra 1.3, `utils.py`)."""
+"""Functions that return the object with a dotted name (docs.python.org, "pydoc", "pkgutil"; hydra 1.3, `utils.py`)."""
 _LOADING = ("__getitem__", "__iter__", "train_dataloader", "val_dataloader")
-"""Methods of what a loader reads from, and of what makes loaders for a trainer."""
+"""Methods of classes that a loader reads from, or that build loaders for a trainer."""
 
 
 class NamedObjects:
-    """Definitions of a project by name."""
+    """The project's definitions by dotted name."""
 
     def __init__(self, world: Engine, files: ConfigurationFiles) -> None:
         self.world = world
@@ -44,7 +44,7 @@ class NamedObjects:
         self._by_name: dict[str, Values] = {}
 
     def named(self, file: SourceFile, name: str) -> Values:
-        """What a dotted name stands for, as an import in the file would find it."""
+        """Return the value of a dotted name, resolved as an import in the file would be."""
         parts = name.split(".")
         for end in range(len(parts), 0, -1):
             path = self.world.imports.find(file, ".".join(parts[:end]), 0)
@@ -56,7 +56,8 @@ class NamedObjects:
         return (External(name),)
 
     def located(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """What `pydoc.locate("data.rows.Rows")` gives; `pkgutil.resolve_name` may write `data.rows:Rows`."""
+        """Return the value of `pydoc.locate("data.rows.Rows")`; `pkgutil.resolve_name` also accepts
+        `data.rows:Rows`."""
         found: list[Values] = []
         for value in first_argument(world, file, index, site) or ():
             if isinstance(value, Const) and isinstance(value.value, str):
@@ -66,8 +67,8 @@ class NamedObjects:
         return union(found) or None
 
     def configured(self) -> Values:
-        """The classes that configuration files name, of those that matter to data loading: any of them may be meant by
-        a name that is not known. Where they name none, the project's few datasets. The last value says so."""
+        """Return the classes for data loading that configuration files name: an unknown name may be any of them. If
+        they name none, the project's datasets if these are few. The last value, `CHOSEN`, marks the choice as open."""
         if self._configured is None:
             self._configured = ()
             found: dict[Value, None] = {}
@@ -82,8 +83,8 @@ class NamedObjects:
         return self._configured
 
     def defined(self, name: str) -> Values:
-        """The classes and functions at the top of any module of the project that have the name; the last value marks
-        the choice as open. Nothing where there are none, or too many."""
+        """Return the classes and functions of this name at the top level of any module of the project; the last value,
+        `CHOSEN`, marks the choice as open. Empty if there are none, or too many."""
         found = self._by_name.get(name)
         if found is None:
             self._by_name[name] = ()
@@ -99,7 +100,7 @@ class NamedObjects:
         return found
 
     def _datasets(self) -> list[Value]:
-        """The dataset classes that no other inherits from; nothing where they are many."""
+        """Return the dataset classes without subclasses; empty if there are many."""
         found: list[Value] = [
             cls
             for cls in self.world.classes()

@@ -6,17 +6,17 @@ from dllint.libraries.pickling import Refusal, stream
 from dllint.screen import Words
 
 NPZ = Refusal("an open npz archive", stream("BufferedReader"))
-"""`numpy.load` of a file with several arrays, which stays open."""
+"""The result of `numpy.load` for a file with several arrays, which stays open."""
 
 VIEWS = frozenset({"reshape", "view", "transpose", "squeeze", "ravel", "swapaxes", "T"})
-"""Methods of an array whose result lies over the same memory (ravel: where it can)."""
+"""Array methods whose result shares the same memory (ravel: if possible)."""
 
 ITEM_BYTES = {
     "bool": 1, "bool_": 1, "int8": 1, "uint8": 1, "byte": 1, "int16": 2, "uint16": 2, "short": 2, "float16": 2,
     "half": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "float32": 4, "single": 4, "intc": 4, "float": 8, "int": 8,
     "int64": 8, "uint64": 8, "float64": 8, "double": 8, "long": 8, "complex64": 8, "complex128": 16,
 }  # fmt: skip
-"""Bytes per element by the last name of a dtype, torch's among them; its `float` and `int` are 4 (see `torch`)."""
+"""Bytes per element by the last name of a dtype, including torch's; torch's `float` and `int` have 4 (see `torch`)."""
 
 SHARED_ARRAY = "an array over shared memory"
 SHARED_CTYPES = "an array over a shared ctypes array"

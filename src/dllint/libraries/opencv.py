@@ -25,9 +25,10 @@ WITHOUT_POOL = frozenset(
         *("minMaxLoc", "norm", "mean", "meanStdDev", "countNonZero"),
     ]
 )
-"""Last names of cv2 calls that start no thread pool worth capping: input and output, settings, and what works in the
-calling thread alone. For the last, no thread was seen after a call on 4000 × 3000 pixels with `setNumThreads(4)`
-(OpenCV 5.0.0, pthreads); `cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold` started three."""
+"""Last names of cv2 calls that start no thread pool worth capping: input and output, settings, and functions that work
+in the calling thread alone. For the last group, no thread was seen after a call on 4000 × 3000 pixels with
+`setNumThreads(4)` (OpenCV 5.0.0, pthreads); `cvtColor`, `warpAffine`, `remap`, `erode`, `GaussianBlur` and `threshold`
+started three."""
 CAPITALIZED_FUNCTIONS = frozenset(
     {
         *("GaussianBlur", "Canny", "Sobel", "Laplacian", "Scharr", "LUT", "HoughCircles", "HoughLines", "HoughLinesP"),

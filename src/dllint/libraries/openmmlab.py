@@ -4,7 +4,7 @@ from dllint.libraries.facets import Library
 
 LIBRARY = Library(
     datasets=frozenset({"mmengine.dataset.BaseDataset"}),
-    # mmengine/dataset/base_dataset.py: `full_init` runs in the constructor unless it is told to wait.
+    # mmengine/dataset/base_dataset.py: `full_init` runs in the constructor unless `lazy_init=True`.
     runs_methods={
         "mmengine.dataset.BaseDataset": {
             "__init__": ("full_init", "load_data_list", "filter_data"),
@@ -12,6 +12,6 @@ LIBRARY = Library(
         }
     },
     readers=dict.fromkeys(("mmcv.load", "mmengine.load", "mmengine.fileio.load"), "opaque"),
-    # gives the rank and the world size
+    # returns the rank and the world size
     rank_functions=frozenset({"get_dist_info"}),
 )

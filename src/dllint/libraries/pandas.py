@@ -10,16 +10,16 @@ FRAME_KEEPING = frozenset(
         *("groupby", "apply", "agg", "aggregate", "reindex", "truncate"),
     }
 )
-"""Methods and attributes of a table that give a table, a part or a column of it, or its values as an array."""
+"""Methods and attributes of a table that return a table, a part or column of it, or its values as an array."""
 INDEXERS = frozenset({"loc", "iloc", "at", "iat", "values"})
 """Attributes of a table whose items are its rows or cells."""
 AGGREGATING = frozenset({"apply", "agg", "aggregate"})
-"""Methods of the groups of a table that keep their values where they collect them: `.groupby("user").agg(list)`."""
+"""Methods of grouped tables that retain the values if they collect them: `.groupby("user").agg(list)`."""
 FRAME_LISTS = frozenset({"tolist", "to_list", "to_dict"})
-"""Methods of a column that give Python objects."""
+"""Methods of a column that return Python objects."""
 FRAME_ROWS = {"to_dict": 0, "itertuples": 0, "iterrows": -1}
-"""Methods of a table that give Python objects, each with the level of what they give: the rows of `iterrows()` come in
-a tuple with their index."""
+"""Methods of a table that return Python objects → the nesting level of the rows: `iterrows()` yields each row in a
+tuple with its index."""
 
 LIBRARY = Library(
     readers={

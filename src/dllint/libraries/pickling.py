@@ -1,4 +1,4 @@
-"""The objects that pickle refuses, and its error message for each, by version of Python.
+"""The objects that pickle refuses, and its error message for each, by Python version.
 
 Every row was measured by pickling such an object: with CPython 3.10.13, 3.11.7, 3.12.1 and 3.13.0 for the standard
 library, and on 3.11.7 for torch 2.13.0, numpy 2.4.6, h5py 3.16.0, lmdb 3.0.0, opencv 5.0.0, pyarrow 26.0.1, av 18.1.0,
@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 Errors = tuple[tuple[tuple[int, int], str], ...]
-"""What the exception says, class first, by the first Python that says so; `…` stands for what differs by case."""
+"""Error messages, exception class first, each with the first Python version that prints it; `…` stands for varying
+text."""
 
 
 class Refusal(NamedTuple):
@@ -21,9 +22,9 @@ class Refusal(NamedTuple):
 
     Attributes:
         what: the object in words, for "keeps …".
-        errors: what Python says.
-        remedy: the key of the remedy in the page of DLL203.
-        forked_context: whether it fails only where a context of fork made it and another one starts the process.
+        errors: the error messages by Python version.
+        remedy: the key of the remedy on the page of DLL203.
+        forked_context: whether it fails only if a fork context created it and another context starts the process.
     """
 
     what: str
@@ -32,12 +33,12 @@ class Refusal(NamedTuple):
     forked_context: bool = False
 
     def error(self, python: tuple[int, int]) -> str:
-        """What the given Python says."""
+        """Return the error message of the given Python version."""
         return [text for since, text in self.errors if since <= python][-1]
 
 
 class Mode(NamedTuple):
-    """Where an opener takes its mode, what it is by default, and whether a missing letter means text."""
+    """Where an opener takes its mode, the default mode, and whether a mode without "b" or "t" means text."""
 
     position: int
     default: str = "r"
@@ -46,29 +47,29 @@ class Mode(NamedTuple):
 
 
 def always(text: str) -> Errors:
-    """The same words by every Python."""
+    """Return an error message that is the same in every Python version."""
     return (((3, 0), text),)
 
 
 def since(first: tuple[int, int], before: str, text: str) -> Errors:
-    """Words that a version of Python changed."""
+    """Return an error message that changed in Python version `first`."""
     return ((3, 0), before), (first, text)
 
 
 def stream(kind: str) -> Errors:
-    """CPython 3.12 changed the words for the classes of `io` (Modules/_io/iobase.c)."""
+    """Return the error for a class of `io`, which CPython 3.12 changed (Modules/_io/iobase.c)."""
     return since(
         (3, 12), f"TypeError: cannot pickle '_io.{kind}' object", f"TypeError: cannot pickle '{kind}' instances"
     )
 
 
 def instance(kind: str) -> Errors:
-    """What pickle says to an object of a C class without a way to pickle it."""
+    """Return the error for an object of a C class that does not support pickling."""
     return always(f"TypeError: cannot pickle '{kind}' object")
 
 
 def local(name: str) -> Errors:
-    """What pickle says to what a function defines. CPython 3.13 changed the words."""
+    """Return the error for a function or class defined inside a function, which CPython 3.13 changed."""
     return since(
         (3, 13),
         f"AttributeError: Can't pickle local object '{name}'",
@@ -77,7 +78,7 @@ def local(name: str) -> Errors:
 
 
 def opened(opener: Mode, mode: str, unbuffered: bool = False) -> Refusal:
-    """What keeping the result of an opener with this mode means."""
+    """Return the refusal for the file that an opener returns in this mode."""
     text = "t" in mode or (opener.text and "b" not in mode)
     if text:
         kind = "TextIOWrapper"
@@ -91,7 +92,7 @@ def opened(opener: Mode, mode: str, unbuffered: bool = False) -> Refusal:
 
 
 def named(name: str) -> Refusal:
-    """A constructor or opener that the configuration names under `unpicklable`."""
+    """Return the refusal for a constructor or opener that the configuration lists under `unpicklable`."""
     return Refusal(f"what `{name}` gives", always("named under `unpicklable`"))
 
 

@@ -15,7 +15,7 @@ LIBRARY = Library(
             ),
         ),
     },
-    # Nothing is read before the image is converted or made an array (`Image.load`, `Image.__array_interface__`)
+    # Nothing is read before the image is converted or turned into an array (`Image.load`, `Image.__array_interface__`)
     arrays={
         "PIL.Image.open": UNREAD,
         **{f"PIL.Image.open(){step}": DECODED for step in _STEPS},

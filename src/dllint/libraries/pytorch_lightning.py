@@ -11,7 +11,7 @@ SPAWNING_STRATEGIES = {
     "ddp_fork": "fork",
     "ddp_notebook": "fork",
 }
-"""Strategies that run hooks in processes that inherit a start method."""
+"""Strategy → the start method of the processes that run hooks."""
 
 _TRAINER = Hooks(
     ("fit", "validate", "test", "predict"),
@@ -28,7 +28,7 @@ LIBRARY = Library(
     ),
     # fabric/fabric.py: the loader is wrapped, with the same dataset and workers
     gives_arguments=frozenset(f"{fabric}.setup_dataloaders" for fabric in _FABRICS),
-    # fabric/fabric.py: the function gets the Fabric and then the arguments; its strategy may run it in the process.
+    # fabric/fabric.py: the function receives the Fabric first; its strategy may run it in the current process.
     launchers={
         f"{fabric}.launch": LauncherApi("function", ("function",), args="*", method="fresh", lead=1)
         for fabric in _FABRICS

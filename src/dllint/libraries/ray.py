@@ -1,13 +1,12 @@
-"""Ray 2 (docs.ray.io, "Ray Train Overview": each worker is a process of its own that runs the training function;
-`ray/train/torch/torch_trainer.py`: the function takes nothing or `train_loop_config`;
-`ray/train/torch/train_loop_utils.py`).
+"""Ray 2 (docs.ray.io, "Ray Train Overview": each worker is a process of its own that runs the training function).
 
-Ray starts its workers as new interpreters and sends functions by cloudpickle. Nothing is inherited from the program
-that makes the trainer, its start method neither. `prepare_data_loader` gives the loader itself, or with several
-training workers one with the same dataset, `num_workers` and `collate_fn` and a DistributedSampler.
+`ray/train/torch/torch_trainer.py`: the function takes no argument, or `train_loop_config`. Ray starts its workers as
+new interpreters and sends functions by cloudpickle. They inherit nothing from the program that creates the trainer, not
+even its start method. `prepare_data_loader` returns the loader itself, or with several training workers a loader with
+the same dataset, `num_workers` and `collate_fn` and a DistributedSampler (`ray/train/torch/train_loop_utils.py`).
 
-`ray.remote` makes a task of a function and an actor of a class ("Tasks", "Actors"): `train.remote(4)` runs the
-function, `Actor.remote(rows)` makes an object, and `actor.step.remote()` calls its method, each in a worker of Ray's.
+`ray.remote` turns a function into a task and a class into an actor ("Tasks", "Actors"): `train.remote(4)` runs the
+function, `Actor.remote(rows)` creates an object, and `actor.step.remote()` calls its method, each in a Ray worker.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from dllint.linking.source import SourceFile
 
 _REMOTE = "ray.remote()"
 REMOTE = {name: External(f"{_REMOTE}.{name}") for name in ("remote", "options")}
-"""What attributes of a task, of an actor's class and of an actor's methods are."""
+"""The values of the attributes of a task, of an actor class and of an actor's methods."""
 
 LIBRARY = Library(
     aliases={
@@ -51,13 +50,13 @@ def _receiver(world: Engine, file: SourceFile, index: int, site: Site) -> Values
 
 
 def _same(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The function or class that is made remote, which stands for what Ray makes of it."""
+    """Return the function or class passed to `ray.remote`, which stands for the task or actor class."""
     plain = [one.value for one in file.calls[index].args if one.keyword is None]
     return world.values.evaluate(plain[0], site) if plain else None
 
 
 def _made(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """The actor, which stands for its object, or what stands for the result of a task."""
+    """Return the object that stands for an actor; unknown for the result of a task."""
     given = Given(file, index, site.frame)
     values = _receiver(world, file, index, site) or ()
     return union(world.values.result(one, given) if isinstance(one, Class) else (UNKNOWN,) for one in values) or None

@@ -22,18 +22,18 @@ FRAME = "frame"
 ROWS = "rows"
 HUB = "hub"
 COLUMNS = "columns"
-"""A table of pyarrow or polars, whose rows become Python objects where they are asked for as such."""
+"""A pyarrow or polars table, whose rows become Python objects only through methods such as `to_pylist`."""
 COLUMN = "column"
 """The values of one column, as Python objects: strings, or numbers."""
 
 _STEP = re.compile(r"\[\]|\[:\]|\(\)\.\w+|\(\)|\.\w+")
 SAME_COLLECTION = frozenset({"copy", "items", "values", "keys", "tolist", "to_dict"})
-"""Methods that give the same objects, in another container at most."""
+"""Methods that return the same objects, at most in another container."""
 SAME_OBJECTS = AROUND_ITERABLES | SELECTING | {"map", "dict", "OrderedDict", "deque", "from_iterable"}
-"""Functions by their last name whose result holds the objects of their arguments."""
+"""Last names of functions whose result contains the objects of their arguments."""
 
 EVALUATING = frozenset({"eval", "literal_eval"})
-"""Functions by their last name that make Python objects of a string which is Python's own notation of them."""
+"""Last names of functions that turn a string in Python notation into Python objects."""
 
 _OF_TABLE = frozenset(
     {
@@ -54,20 +54,20 @@ _OF_TABLE = frozenset(
         *("scanner", "to_reader", "read_next_batch", "set_column", "concat", "vstack", "extend"),
     }
 )
-"""Methods of such tables that give a table, a part or a column of it."""
+"""Methods of such tables that return a table, or a part or column of it."""
 TABLE_ROWS = frozenset(
     {"to_pylist", "to_pydict", "to_dicts", "to_dict", "rows", "iter_rows", "to_list", "rows_by_key", "to_struct"}
 )
-"""Methods of such tables that give Python objects for their rows or values."""
+"""Methods of such tables that return Python objects for their rows or values."""
 OF_TABLES = TABLE_ROWS | _OF_TABLE
 
 _OF_HUB = frozenset({"shuffle", "select", "filter", "map", "with_format", "sort", "shard", "rename_column"})
-"""Methods of datasets of the hub that give another one."""
+"""Methods of hub datasets that return another dataset."""
 
 _OF_TREE = frozenset(
     {"getroot", "find", "findall", "findtext", "iter", "iterfind", "xpath", "text", "attrib", "getElementsByTagName"}
 )
-"""Methods and attributes of a parsed XML document that give a part of it."""
+"""Methods and attributes of a parsed XML document that return a part of it."""
 
 _KEEPING: dict[str, frozenset[str]] = {
     TEXT: OF_STRING,
@@ -78,10 +78,10 @@ _KEEPING: dict[str, frozenset[str]] = {
 
 
 def form(name: str) -> tuple[str, int] | None:
-    """What the API named `name` gives, with how many levels inside the collection that was read it lies.
+    """Return the form of the result of the API named `name`, and its nesting level inside the collection that was read.
 
-    Names are written as the project model writes them: "json.load[]" is an item of what `json.load` gave, and
-    "open().readlines" what that method of an open file gave.
+    Names are written as in the project model: "json.load[]" is an item of the result of `json.load`, and
+    "open().readlines" the result of that method of an open file.
     """
     head = name
     while head and head not in READERS:
@@ -101,7 +101,7 @@ def _after(kind: str, steps: list[str]) -> tuple[str, int] | None:
         if step == "()" or step == "[:]":
             continue
         if step == "[]":
-            # Of datasets of the hub, a split is looked up in the same way as a row.
+            # In a hub dataset, a split is looked up with the same syntax as a row.
             level += kind not in (FRAME, HUB, COLUMNS)
             whole = whole and kind != FRAME
             continue

@@ -9,11 +9,11 @@ from dllint.inference.values import Actuals, Class, External, Frame, Function, I
 from dllint.linking.source import SourceFile, last_name
 
 REGISTRIES = "registries"
-"""The premise of answers given while registries were being filled."""
+"""The premise of answers computed while the registries were being filled."""
 LOOKUPS = frozenset({"get", "__getitem__"})
 BUILDERS = frozenset({"build", "create"})
 REGISTERING = ("register", "register_module")
-"""Methods that put a class or function into a registry by a plain call (fvcore 0.1, mmengine 0.10)."""
+"""Methods that add a class or function to a registry by a plain call (fvcore 0.1, mmengine 0.10)."""
 FROM_CONFIG = "build_from_cfg"
 """`build_from_cfg(cfg, registry, default_args=None)` of mmcv 1.7 and mmengine 0.10; many projects keep a copy of it."""
 BUILDING = BUILDERS | {FROM_CONFIG}
@@ -28,7 +28,7 @@ class Registries:
         self._filled = False
 
     def entries(self, registry: Value) -> Values:
-        """The classes and functions that decorators put into a registry; none where it is no registry."""
+        """Return the classes and functions in a registry; empty if the value is not a registry."""
         if self._entries is None:
             self._entries = {}
             for file in self.world.files.values():
@@ -55,7 +55,7 @@ class Registries:
         return tuple(self._entries.get(registry, ()))
 
     def _add_called(self) -> None:
-        """Add what is registered by a call, `REGISTRY.register(Rows)`, to registries from outside the project."""
+        """Add what a plain call registers, `REGISTRY.register(Rows)`, to registries whose class is external."""
         assert self._entries is not None
         for name in REGISTERING:
             for file, index in self.world.called(name):
@@ -73,7 +73,7 @@ class Registries:
                             self._entries.setdefault(registry, {})[value] = None
 
     def looked_up(self, index: int, here: Site) -> Values:
-        """What `REGISTRY.get(name)` can give."""
+        """Return the possible results of `REGISTRY.get(name)`."""
         func = here.file.calls[index].func
         if not isinstance(func, Attribute) or func.attr not in LOOKUPS:
             return ()
@@ -81,7 +81,7 @@ class Registries:
         return tuple(dict.fromkeys(entry for entries in found for entry in entries))
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """The classes and functions that a call can choose from by its configuration, to call the chosen one."""
+        """Return the classes and functions that a call may select by its configuration and call."""
         registry = _registry(file, index) if last_name(file.calls[index].func) in BUILDING else None
         if registry is None:
             return ()
@@ -91,7 +91,7 @@ class Registries:
 
 
 def configured(actuals: Actuals, file: SourceFile, index: int) -> Actuals:
-    """The arguments that reach what a call picks by a configuration: the entries of the configuration."""
+    """Return the arguments of the class selected by a configuration: the entries of the configuration."""
     name = last_name(file.calls[index].func)
     mappings = [*actuals.mappings, *actuals.positional[:1]]
     keywords = dict(actuals.keywords)
@@ -103,7 +103,7 @@ def configured(actuals: Actuals, file: SourceFile, index: int) -> Actuals:
 
 
 def _registry(file: SourceFile, index: int) -> Expr | None:
-    """The registry that a call picks from, as written."""
+    """Return the registry expression that a call selects from."""
     call = file.calls[index]
     name = last_name(call.func)
     found: Expr | None = None

@@ -1,9 +1,10 @@
 """Readers of scientific file formats: netCDF4, PyTables, rasterio, soundfile, plyvel, zarr 3.1, SciPy, nibabel,
 pycocotools 2.0, imageio, scikit-image, tifffile, SimpleITK, librosa, soundfile, pydicom.
 
-What four forked workers read through one handle of the parent, each 15,000 times, on Linux with two cores: soundfile
-0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every read of a FLAC file; rasterio 1.4.4 0.6 % wrong;
-netCDF4 1.7.5 0.7 % wrong in a classic file, none in a netCDF-4 file; pysam 0.24.1 0.5 % wrong, and `ValueError`.
+Results of four forked workers that each read 15,000 times through one handle of the parent, on Linux with two cores:
+soundfile 0.14.0 9 % wrong in a WAV file, and `LibsndfileError` in nearly every read of a FLAC file; rasterio 1.4.4 0.6
+% wrong; netCDF4 1.7.5 0.7 % wrong in a classic file, none in a netCDF-4 file; pysam 0.24.1 0.5 % wrong, and
+`ValueError`.
 """
 
 from dllint.libraries.facets import DECODED, UNREAD, Library, Maker, Opener, When
@@ -56,7 +57,7 @@ LIBRARY = Library(
         **{f"pycocotools.coco.COCO().{method}": "records" for method in ("loadAnns", "loadImgs")},
     },
     arrays={
-        # zarr 3.1: slicing an array reads it; groups nest
+        # zarr 3.1: slicing an array reads it; groups can be nested
         **dict.fromkeys((f"{opened}{inside}[:]" for opened in _GROUPS for inside in _INSIDE), _READ),
         **dict.fromkeys(
             (f"{opened}{inside}" for opened in _GROUPS for inside in _INSIDE[1:]), _READ._replace(read=False)

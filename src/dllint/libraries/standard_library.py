@@ -5,7 +5,7 @@ from dllint.libraries.pickling import GENERATOR, LOCK, POINTERS, RLOCK, Refusal,
 from dllint.screen import Words
 
 CACHES = frozenset({"functools.lru_cache", "functools.lru_cache()", "functools.cache"})
-"""What wraps a function so that pickle looks it up by the name of the function."""
+"""Decorators that wrap a function so that pickle looks the result up by the function's name."""
 
 _WEAK = Refusal("a weak reference", instance("weakref.ReferenceType"), "weak")
 _LOADED = Refusal("a loaded library", local("CDLL.__init__.<locals>._FuncPtr"))

@@ -1,4 +1,4 @@
-"""Methods that split, join or format strings, evaluated where the string is known."""
+"""Methods that split, join or format strings, evaluated if the string is known."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dllint.inference.values import UNKNOWN, Const, Display, Site, Value, Values
 from dllint.linking.source import SourceFile
 
 _LONGEST = 1000
-"""Characters; a longer text is no name."""
+"""The most characters of a text that is evaluated; a longer one is no name."""
 
 
 def _receivers(world: Engine, file: SourceFile, index: int, site: Site) -> Iterator[str]:
-    """The texts whose method a call calls, as far as they are known."""
+    """Yield the known strings that are the receiver of a method call."""
     func = file.calls[index].func
     for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
         if isinstance(value, Const) and isinstance(value.value, str) and len(value.value) <= _LONGEST:
@@ -22,7 +22,7 @@ def _receivers(world: Engine, file: SourceFile, index: int, site: Site) -> Itera
 
 
 def _given(world: Engine, file: SourceFile, index: int, site: Site) -> list[object] | None:
-    """The arguments of a call; None where not each is one constant, given by its position."""
+    """Return the arguments of a call; None unless all are positional and each is one constant."""
     found: list[object] = []
     for argument in file.calls[index].args:
         values = world.values.evaluate(argument.value, site) if argument.keyword is None else ()
@@ -33,7 +33,7 @@ def _given(world: Engine, file: SourceFile, index: int, site: Site) -> list[obje
 
 
 def _changed(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What a method gives of known texts: another text, or several. None where anything is not known."""
+    """Apply a string method to known strings; the result is one string or several. None if anything is unknown."""
     func, given = file.calls[index].func, _given(world, file, index, site)
     if given is None or not isinstance(func, Attribute):
         return None
@@ -60,7 +60,7 @@ def _value(result: object, file: SourceFile, index: int, text: str, site: Site) 
 
 
 def _joined(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-    """What `".".join(parts)` gives."""
+    """Evaluate `".".join(parts)`; None if any part is unknown."""
     args = file.calls[index].args
     between = list(_receivers(world, file, index, site))
     if len(args) != 1 or args[0].keyword or len(between) != 1:

@@ -1,4 +1,4 @@
-"""timm 1.0 (`timm/data/loader.py`: `create_loader` makes a DataLoader, within a prefetcher where it is told so)."""
+"""timm 1.0 (`timm/data/loader.py`: `create_loader` builds a DataLoader, by default inside a prefetcher)."""
 
 from dllint.libraries.facets import Library, LoaderApi
 

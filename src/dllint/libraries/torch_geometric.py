@@ -15,7 +15,7 @@ _SAMPLERS = {
         for kind in ("", "Node", "Edge", "RandomWalk")
     },
 }
-"""Loaders that take parts of one graph: each inherits from torch's DataLoader."""
+"""Loaders that sample parts of one graph; each inherits from torch's DataLoader."""
 
 LIBRARY = Library(
     # Up to release 1.7, and without a warning until 2.0, loaders were in `torch_geometric.data`.
@@ -34,11 +34,11 @@ LIBRARY = Library(
         "torch_geometric.loader.DataListLoader": LoaderApi(("dataset", "batch_size", "shuffle")),
         "torch_geometric.loader.DenseDataLoader": LoaderApi(("dataset", "batch_size", "shuffle")),
         **{f"torch_geometric.loader.{name}": api for name, api in _SAMPLERS.items()},
-        # nn/models/node2vec.py: a DataLoader over the numbers of the nodes
+        # nn/models/node2vec.py: a DataLoader over the node indices
         **{f"torch_geometric.nn.{name}().loader": LoaderApi(()) for name in ("Node2Vec", "MetaPath2Vec")},
     },
     datasets=frozenset({"torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset"}),
-    # torch_geometric/data/dataset.py: a copy of the dataset that keeps all that it keeps
+    # torch_geometric/data/dataset.py: a copy of the dataset that keeps all of its attributes
     subsets=dict.fromkeys(
         (
             *("torch_geometric.data.Dataset", "torch_geometric.data.InMemoryDataset", "torch_geometric.datasets."),

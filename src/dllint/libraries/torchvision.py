@@ -9,7 +9,7 @@ LIBRARY = Library(
     datasets=_BASES,
     # torchvision/datasets/vision.py: `self.transform = transform`
     keeps_as_given=_BASES,
-    # torchvision/datasets/folder.py: what `make_dataset` is given; `loader` and the transforms are kept
+    # torchvision/datasets/folder.py: the arguments of `make_dataset`; `loader` and the transforms are kept
     lets_go={
         f"torchvision.datasets.{name}": frozenset({"is_valid_file", "allow_empty"})
         for name in ("ImageFolder", "DatasetFolder")

@@ -1,5 +1,5 @@
 """Progress bars: tqdm, rich, alive-progress, fastprogress and progressbar2 (their documentation; accelerate and
-datasets give tqdm's own under their names)."""
+datasets re-export tqdm's)."""
 
 from dllint.libraries.facets import ALL, FIRST, FROM_SECOND, Iterates, Library
 from dllint.screen import Words

@@ -5,7 +5,7 @@ from dllint.screen import Words
 
 _OPTIONS = ("num_workers", "persistent_workers", "prefetch_factor", "pin_memory")
 _SAME_MODULE = r"(?:\(\)\.(?:eval|train|requires_grad_|float|half|bfloat16|cpu))*"
-"""Methods of a module that give the module itself, on the CPU still."""
+"""Methods of a module that return the module itself, still on the CPU."""
 _TRAINER = Hooks(
     ("train", "evaluate", "predict"),
     ("get_train_dataloader", "get_eval_dataloader", "get_test_dataloader", "compute_loss", "evaluation_loop"),
@@ -35,7 +35,7 @@ LIBRARY = Library(
             trainers=dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), _MAKES_LOADERS),
         )
     },
-    # Modules on the CPU, but for those of TensorFlow and Flax, which hold no tensors of torch. diffusers is built alike
+    # Modules on the CPU, except those of TensorFlow and Flax, which hold no torch tensors. diffusers is built alike
     # (huggingface.co/docs/diffusers, "Models").
     networks=(
         r"transformers\.(?:\w+\.)*(?!TF|Flax)\w*(?:Model|For[A-Z])\w*\.from_(?:pretrained|config)" + _SAME_MODULE,

@@ -7,7 +7,7 @@ _STAGES = (
     *("associate", "batched", "decode", "detshuffle", "extract_keys", "info", "map", "map_dict", "map_tuple"),
     *("rename", "rename_keys", "rsample", "select", "shuffle", "slice", "tarfile_to_samples", "to_tuple", "xdecode"),
 )
-"""Functions that make a stage of a pipeline, which keeps what they are given."""
+"""Functions that create a pipeline stage, which retains their arguments."""
 
 LIBRARY = Library(
     aliases={

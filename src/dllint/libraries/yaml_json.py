@@ -1,4 +1,4 @@
-"""Configuration files of the project: JSON, YAML and TOML that the code loads by a path that is known."""
+"""The project's configuration files: JSON, YAML and TOML that the code loads from a known path."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _PARSERS = (
 
 
 _COMMENT = re.compile(r'("(?:[^"\\]|\\(?:.|\Z))*(?:"|\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)', re.DOTALL)
-"""A text of JSON, which stays, or a comment that the program takes out before it parses the file."""
+"""Matches a JSON string, which stays, or a comment, which is removed before parsing."""
 
 
 def _content(path: str, text: str) -> Any:
-    """The content of a file.
+    """Parse the content of a file.
 
     Raises:
         ValueError: it is malformed.
@@ -46,7 +46,7 @@ def _content(path: str, text: str) -> Any:
 
 
 def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
-    """The node that a pointer leads to; None where it leads nowhere."""
+    """Return the node at a pointer; None if there is none."""
     for step in pointer:
         try:
             node = node[step]
@@ -56,7 +56,7 @@ def _at(node: Any, pointer: tuple[str | int, ...]) -> Any:
 
 
 class DataFiles:
-    """Reads configuration files once."""
+    """Configuration files, each parsed once."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -70,7 +70,7 @@ class DataFiles:
         }
 
     def _open(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """What `open(path)` gives: the file itself where it is a configuration file of the project."""
+        """Return the value of `open(path)`: the parsed file if it is a configuration file of the project."""
         found: list[Value] = []
         for value in first_argument(world, file, index, site) or ():
             if isinstance(value, Const) and isinstance(value.value, str) and value.value.endswith(SUFFIXES):
@@ -81,13 +81,13 @@ class DataFiles:
 
     @staticmethod
     def _read(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """What `stream.read()` gives: what the file holds, until it is parsed."""
+        """Return the value of `stream.read()`: the file's data, which a parser returns later."""
         func = file.calls[index].func
         found = world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ()
         return tuple(value for value in found if isinstance(value, Data)) or None
 
     def _read_path(self, world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """What `Path("options.json").read_text()` gives."""
+        """Return the value of `Path("options.json").read_text()`."""
         func = file.calls[index].func
         found: list[Value] = []
         for value in world.values.evaluate(func.value, site) if isinstance(func, Attribute) else ():
@@ -100,7 +100,7 @@ class DataFiles:
 
     @staticmethod
     def _parse(world: Engine, file: SourceFile, index: int, site: Site) -> Values | None:
-        """What a parser makes of an opened file."""
+        """Return the value of a parser's call on an opened file."""
         found = first_argument(world, file, index, site) or ()
         return tuple(value for value in found if isinstance(value, Data)) or None
 
@@ -117,8 +117,8 @@ class DataFiles:
         return OPAQUE
 
     def _composed(self, value: Data, key: object) -> Found:
-        """What hydra puts under a key: what the main file or any file of a group says, which the command line may
-        replace."""
+        """Look up a key in a configuration that hydra composes: the values in the main file and the files of all
+        groups, which the command line may replace."""
         nodes = self._parts(value) if isinstance(key, str) else ()
         found = {
             self._value(node[key], value, str(key)): None for node in nodes if isinstance(node, dict) and key in node
@@ -130,8 +130,9 @@ class DataFiles:
         return Found(tuple(found), False)
 
     def _parts(self, value: Data) -> list[Any]:
-        """The nodes that hydra merges at a place: of the main file, and of the files of groups, `data/images.yaml` at
-        `data` unless its `@package` header moves it to the top (hydra documentation, "Packages")."""
+        """Return the nodes that hydra merges at a place: of the main file, and of the files of groups.
+        `data/images.yaml` is at `data` unless its `@package` header moves it to the top level (hydra documentation,
+        "Packages")."""
         top, _, main = value.path.removeprefix(COMPOSED).rpartition("//")
         pointer = value.pointer
         found = [_at(self._load(os.path.join(top, main)), pointer)] if main else []
@@ -167,7 +168,7 @@ class DataFiles:
         return self._loaded[path]
 
     def _find(self, importer: str, name: str) -> str | None:
-        """The file meant by a relative path: beside the program, or at the top of the project."""
+        """Return the path of a file named by a relative path: beside the program, or at the top of the project."""
         if os.path.isabs(name):
             return None
         for base in (os.path.dirname(importer), self.world.settings.root):

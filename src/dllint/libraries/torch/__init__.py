@@ -14,7 +14,7 @@ DATA_LOADER = LoaderApi(
         *("drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "generator"),
     )
 )
-"""torch's own DataLoader, and what takes the same arguments."""
+"""torch's own DataLoader, and APIs with the same arguments."""
 
 WORKER_OPTIONS: dict[str, str] = {
     "persistent_workers": "ValueError: persistent_workers option needs num_workers > 0",
@@ -22,25 +22,26 @@ WORKER_OPTIONS: dict[str, str] = {
     "multiprocessing_context": "ValueError: multiprocessing_context can only be used with multi-process loading",
     "timeout": "AssertionError at the first `iter(loader)`",
 }
-"""Arguments that a DataLoader without workers refuses, with the error (torch/utils/data/dataloader.py: `__init__`, the
+"""Arguments that a DataLoader without workers refuses → the error (torch/utils/data/dataloader.py: `__init__`, the
 setter of `multiprocessing_context`, `_SingleProcessDataLoaderIter`)."""
 
 NUMPY_RESEEDED = (1, 9)
-"""The first torch whose workers seed numpy's global generator (`_worker_loop` in worker.py; release notes of 1.9)."""
+"""The first torch version whose workers seed numpy's global generator (`_worker_loop` in worker.py; release notes of
+1.9)."""
 
 ITEM_BYTES = {"float": 4, "int": 4}
-"""Bytes per element where torch's type has the name of a wider one of numpy's."""
+"""Bytes per element if torch's type has the same name as a wider one of numpy's."""
 CASTS = {"float": 4, "double": 8, "half": 2, "long": 8, "int": 4, "bool": 1, "byte": 1}
-"""Methods of a tensor that give it another element type, with its bytes."""
+"""Tensor methods that convert the element type → bytes per element."""
 
 MODULE_HOOKS = (
     *("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"),
     *("register_full_backward_pre_hook", "register_backward_hook"),
 )
-"""Methods of torch.nn.Module that keep the function they are given (`torch/nn/modules/module.py`)."""
+"""Methods of torch.nn.Module that retain the function passed to them (`torch/nn/modules/module.py`)."""
 
 SCRIPTING = frozenset({"torch.jit.script", "torch.jit.trace"})
-"""What makes a `ScriptFunction` of a function and a `ScriptModule` of anything else."""
+"""Functions that turn a function into a `ScriptFunction` and anything else into a `ScriptModule`."""
 SCRIPT_FUNCTION = Refusal("a scripted function", always("PickleError: ScriptFunction cannot be pickled"))
 NON_LEAF = Refusal(
     "a tensor that is part of a graph",
@@ -116,7 +117,7 @@ LIBRARY = Library(
         ),
     },
     openers={
-        # Tensors are handed to workers through shared memory: one copy for all of them
+        # Tensors are passed to workers through shared memory: one copy for all of them
         "torch.load": (
             Opener("memory-mapped tensors", mapped="the memory-mapped tensors", when=When("mmap", -1, "on")),
         ),
@@ -148,9 +149,9 @@ LIBRARY = Library(
     cuda_device_arguments=CUDA_DEVICE_ARGUMENTS,
     makes_on_device=MAKES_ON_DEVICE,
     seeders=dict.fromkeys(("torch.manual_seed", "torch.random.manual_seed"), Seeder(("torch",))),
-    # torch/distributed: fixed once the process group stands
+    # torch/distributed: fixed once the process group is initialized
     of_the_process=frozenset({"torch.distributed.get_rank", "torch.distributed.get_world_size"}),
-    # Names that training code gives to its own wrappers of `torch.distributed.get_rank` too
+    # Common names of training code's own wrappers of `torch.distributed.get_rank`
     rank_functions=frozenset({"get_rank", "get_local_rank", "get_world_size", "get_global_rank"}),
     generators={
         "torch.Generator": Generator("torch.Generator", "torch", frozenset({"manual_seed", "seed", "set_state"}))

@@ -1,10 +1,10 @@
-"""What initializes CUDA in a process, and what fails in a process that was forked after that.
+"""Calls that initialize CUDA in a process, and calls that fail in a process forked after that.
 
-`torch.cuda._lazy_init` raises "Cannot re-initialize CUDA in forked subprocess" where the parent had the CUDA driver
-initialized when it forked. Some calls initialize the driver and can do without it in the child (`is_available`); most
-do both. Where not said otherwise, a row was read in torch 2.13.0.
+`torch.cuda._lazy_init` raises "Cannot re-initialize CUDA in forked subprocess" if the parent had initialized the CUDA
+driver before it forked. Some calls initialize the driver but do not need it in the child (`is_available`); most do
+both. Unless stated otherwise, a row was read in torch 2.13.0.
 
-Not judged, since nothing settles it without a GPU: `torch.cuda.Stream()`, `torch.cuda.Event()`, `empty_cache()`,
+Not listed, since only a GPU could settle them: `torch.cuda.Stream()`, `torch.cuda.Event()`, `empty_cache()`,
 `torch.Generator(device="cuda")`.
 """
 
@@ -52,18 +52,18 @@ CUDA_CALLS: dict[str, CudaApi] = {
     "torch.cuda.initial_seed": USES,
     # torch/cuda/memory.py: `_lazy_init()`
     "torch.cuda.set_per_process_memory_fraction": USES,
-    # torch/cuda/random.py: `_lazy_call`, which waits until something else initialises CUDA
+    # torch/cuda/random.py: `_lazy_call`, which waits until something else initializes CUDA
     "torch.cuda.manual_seed": NOTHING,
     "torch.cuda.manual_seed_all": NOTHING,
-    # torch/cuda/__init__.py: look at a flag
+    # torch/cuda/__init__.py: read a flag
     "torch.cuda.is_initialized": NOTHING,
-    # torch/cuda/__init__.py: through NVML where that is there, which leaves the driver alone
+    # torch/cuda/__init__.py: uses NVML if available, which does not initialize the driver
     "torch.cuda.device_count": NOTHING,
     # a name and an index, no memory (the documentation of torch.device)
     "torch.device": NOTHING,
     "torch.set_default_device": NOTHING,
 }
-"""Calls by their full name."""
+"""CUDA effects of calls by their full name."""
 
 CUDA_TENSORS = re.compile(r"torch\.cuda\.\w*Tensor\Z")
 """The legacy constructors, `torch.cuda.FloatTensor(…)`: a tensor on the GPU (documentation of torch.Tensor)."""
@@ -74,7 +74,7 @@ CUDA_DEVICE_ARGUMENTS: dict[str, tuple[str, CudaApi]] = {
     "torch.amp.autocast": ("device_type", ASKS),
     "torch.autocast": ("device_type", ASKS),
 }
-"""Calls that matter where the named argument, or the first positional one, is CUDA."""
+"""Calls with that effect only if the named argument, or the first positional one, is CUDA."""
 
 MAKES_ON_DEVICE = frozenset(
     f"torch.{name}"
@@ -85,7 +85,7 @@ MAKES_ON_DEVICE = frozenset(
         *("zeros_like", "hann_window", "hamming_window", "tril_indices", "triu_indices", "frombuffer"),
     )
 )
-"""Functions with a keyword `device=` that makes the tensor there (documentation of torch, "Creation Ops")."""
+"""Functions whose keyword `device=` sets where the tensor is created (documentation of torch, "Creation Ops")."""
 
 LAYERS = "torch.nn."
-"""Layers take `device=` likewise (documentation of torch.nn, since torch 1.9)."""
+"""Layers take `device=` as well (documentation of torch.nn, since torch 1.9)."""

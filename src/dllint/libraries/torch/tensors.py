@@ -1,12 +1,12 @@
-"""Facts about tensor operations: which results share the storage of their input, and which have a new one.
+"""Facts about tensor operations: which results share the storage of their input, and which have their own.
 
-A tensor that came from a worker keeps a file descriptor and a memory map open as long as anything holds its storage,
-and what is sent to a worker is the whole storage, however small the part.
+A tensor received from a worker keeps a file descriptor and a memory map open as long as anything references its
+storage. Sending a view to a worker sends the whole storage, however small the view.
 
-Sources: torch 2.13, "Tensor Views" (docs/source/tensor_view.rst) for views, the docstrings of `torch.Tensor.to`,
-`contiguous`, `numpy`, `detach` and `cpu` ("returns this tensor if …") for what returns its input, and numpy 2.2,
-`numpy.asarray`, `numpy.array` (`copy=True`), `ndarray.astype`. Those marked "measured" were also seen to hold or to
-close the descriptors of batches.
+Sources: torch 2.13, "Tensor Views" (docs/source/tensor_view.rst) for views; the docstrings of `torch.Tensor.to`,
+`contiguous`, `numpy`, `detach` and `cpu` ("returns this tensor if …") for operations that return their input; and numpy
+2.2, `numpy.asarray`, `numpy.array` (`copy=True`), `ndarray.astype`. Those marked "measured" were also observed to keep
+or to close the descriptors of batches.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ METHODS: dict[str, Operation] = {
         _OWN,
     ),
 }
-"""Methods of a tensor, or of the array that `numpy()` gives."""
+"""Methods of a tensor, or of the array that `numpy()` returns."""
 
 ATTRIBUTES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
 """Attributes of a tensor that share its storage (torch, Tensor Views; `data` by its documentation)."""
@@ -79,7 +79,7 @@ FUNCTIONS: dict[str, Operation] = {
     "torch.as_tensor": Operation(HOLDS, "torch.as_tensor: avoids copies; measured"),
     "torch.from_numpy": Operation(HOLDS, "torch.from_numpy: shares memory"),
 }
-"""Functions by full name."""
+"""Functions by their full name."""
 
 _OWN_STORAGE = (
     *("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "linspace", "eye", "tensor"),
@@ -88,12 +88,12 @@ _OWN_STORAGE = (
     *("ByteTensor", "BoolTensor", "Tensor", "frombuffer"),
 )
 NEW_TENSORS = frozenset(f"torch.{name}" for name in _OWN_STORAGE)
-"""Functions that give a tensor with a storage of its own at every call; measured for `tensor` and `from_numpy` of a
+"""Functions that return a tensor with its own storage at every call; measured for `tensor` and `from_numpy` of a
 row."""
 
 DESCRIPTORS_IN_A_MESSAGE = 245
-"""Tensors that forkserver can send to a worker: SCM_MAX_FD is 253 (Linux, include/net/scm.h), of which torch's loader
-needs 8; measured on torch 2.13 with CPython 3.11 and 3.14."""
+"""The most tensors that forkserver can send to a worker: SCM_MAX_FD is 253 (Linux, include/net/scm.h), and torch's
+loader needs 8 of them; measured on torch 2.13 with CPython 3.11 and 3.14."""
 OPEN_FILES = 1024
 """The usual soft limit of open files (`ulimit -n`) on Linux."""
 MEMORY_MAPS = 65530
