@@ -1,1 +1,1 @@
-"""The abstract interpreter: what an expression can be, who calls a function, under which condition."""
+"""The abstract interpreter: the values of expressions, the call graph, and the conditions on reaching a place."""

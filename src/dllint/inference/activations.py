@@ -24,8 +24,8 @@ class _Parameter(NamedTuple):
 
 
 class Seen:
-    """The functions that a walk through the call graph has come to, each once, or once for each that it is given to
-    call."""
+    """The functions that a walk through the call graph has visited: once each, or once per set of callables
+    received."""
 
     def __init__(self, world: Engine) -> None:
         self._activations = world.activations
@@ -36,11 +36,11 @@ class Seen:
         return len(self._given)
 
     def may_add(self, function: Function) -> bool:
-        """Whether an activation of the function may be one to go into."""
+        """Whether an activation of the function may be worth visiting."""
         return function.key not in self._given or self._activations.differ(*function.key)
 
     def add(self, file: SourceFile, scope: int, frame: Frame | None) -> bool:
-        """Note an activation; False where there is nothing in it that has not been seen."""
+        """Record an activation. Returns False if visiting it adds nothing new."""
         key = (file.path, scope)
         known = self._given.get(key)
         given = self._activations.given(file, scope, frame)
@@ -60,11 +60,12 @@ class Activations:
         self._names: dict[tuple[str, int], set[str]] | None = None
 
     def differ(self, path: str, scope: int) -> bool:
-        """Whether activations of a function can differ in what it is given to call."""
+        """Whether activations of a function can differ in the callables that they receive."""
         return (path, scope) in self._needed()
 
     def given(self, file: SourceFile, scope: int, frame: Frame | None) -> Given:
-        """The functions of the project that an activation calls, or hands on to be called, as it was given them."""
+        """Return the functions of the project that an activation received as arguments and calls, or passes on to be
+        called."""
         names = self._needed().get((file.path, scope))
         if not names or frame is None:
             return NOTHING
@@ -80,7 +81,8 @@ class Activations:
         return frozenset(found)
 
     def _needed(self) -> dict[tuple[str, int], set[str]]:
-        """The parameters, their own and those of the functions around, that scopes call or hand on to be called."""
+        """Return, per scope, the parameters (its own and those of enclosing functions) that it calls or passes on to be
+        called."""
         if self._names is None:
             self._names = {}
             found: set[_Parameter] = set()
@@ -97,17 +99,17 @@ class Activations:
         return self._names
 
     def _handing_on(self, called: _Parameter) -> Iterator[_Parameter]:
-        """The parameters that calls of a function hand on as the one that it calls."""
-        # A constructor is called by the name of its class.
+        """Yield the parameters that callers pass on as an argument which is then called."""
+        # Calls of a constructor use the name of its class.
         for file, index in self.world.called(called.function) if called.function != "__init__" else ():
             for position, argument in enumerate(file.calls[index].args):
-                # Of a method the receiver counts as the first parameter, which a call does not write.
+                # In a method the receiver is the first parameter, but calls do not write it.
                 fits = position in (called.position, called.position - 1) and argument.keyword is None
                 if isinstance(argument.value, Name) and (fits or argument.keyword == called.name):
                     yield from self._mark(file, index, argument.value.id)
 
     def _mark(self, file: SourceFile, index: int, name: str) -> Iterator[_Parameter]:
-        """Note that the scopes around a call need what a name means there, if that is a parameter."""
+        """Record that the scopes around a call need the value of a name, if that name is a parameter."""
         assert self._names is not None
         passed: list[int] = []
         scope = file.calls[index].scope

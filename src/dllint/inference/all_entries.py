@@ -21,7 +21,7 @@ from dllint.linking.expressions import summands
 
 
 class AllEntries:
-    """All keys and values of dicts, for lookups with an unknown key."""
+    """Memo tables of all keys and all values of dicts, for lookups with an unknown key."""
 
     def __init__(self, world: Engine, changes: Changes, defaults: DefaultFactories) -> None:
         self.world = world
@@ -33,15 +33,16 @@ class AllEntries:
         self._merging = 0
 
     def values(self, value: Mapping) -> Values:
-        """The values under any key."""
+        """Return the values under any key."""
         return self.world.memory.remember(self._values, value, lambda: self._all(value, keys=False), ())
 
     def keys(self, value: Mapping) -> Values:
-        """The keys."""
+        """Return the keys."""
         return self.world.memory.remember(self._keys, value, lambda: self._all(value, keys=True), ())
 
     def flattened(self, value: Value) -> Values:
-        """The value itself, or what a list, tuple, set or dict holds, to a few levels. A generator counts, too."""
+        """Return the value itself, or the contents of a list, tuple, set, dict or generator, down to a few levels of
+        nesting."""
         opened = isinstance(value, Instance) and (value.of == GENERATOR or self.defaults.is_one(value))
         if not isinstance(value, (Display, Mapping)) and not opened:
             return () if isinstance(value, Unknown) else (value,)
@@ -71,7 +72,7 @@ class AllEntries:
         return tuple(found)
 
     def _all(self, value: Mapping, keys: bool) -> Values:
-        """All values, or all keys."""
+        """Return all values, or all keys."""
         if value.made is not None:
             original = replace(value, made=None)
             groups = [self.keys(original) if keys else self.values(original)]
@@ -82,7 +83,7 @@ class AllEntries:
         return union(groups, limits.ITEMS)
 
     def _put(self, change: Change, where: Site, keys: bool) -> Iterator[Values]:
-        """What a change puts under any key, or the keys."""
+        """Yield the values that a mutation adds under any key, or the keys that it adds."""
         if change.kind in ("set", "default"):
             yield self.changes.keys(change, where) if keys else self.world.values.evaluate(change.value, where)
         elif change.kind == "merge" and change.value is not None:
@@ -106,7 +107,8 @@ class AllEntries:
             yield evaluate(expr.key if keys else expr.element, inside(expr, site))
 
     def merged(self, expr: Expr, site: Site, keys: bool) -> Values:
-        """The values under any key, or the keys, that another dict or a sequence of pairs hands over."""
+        """Return the values under any key, or the keys, that another dict or a sequence of pairs contributes in a
+        merge."""
         groups: list[Values] = []
         parts = summands(expr)
         if len(parts) > 1:
@@ -121,13 +123,13 @@ class AllEntries:
         return union(groups, limits.ITEMS)
 
     def _pairs(self, value: Value) -> Values | None:
-        """The elements of a sequence, or of what a generator function gives; None for anything else."""
+        """Return the elements of a sequence or of a generator; None for anything else."""
         if isinstance(value, Display):
             return self.world.mappings.elements(value)
         return generators.elements(self.world, value) if isinstance(value, Instance) else None
 
     def _of_another(self, value: Mapping, keys: bool) -> Values:
-        """The values under any key, or the keys, of a dict that is merged into another."""
+        """Return the values under any key, or the keys, of a dict that is merged into another."""
         if limits.MERGES.exceeded(self._merging):
             self.world.memory.cut_short()
             return (UNKNOWN,)
@@ -139,5 +141,5 @@ class AllEntries:
 
 
 def inside(comprehension: Comprehension, site: Site) -> Site:
-    """Where the element of a comprehension is evaluated, whose targets hold there alone."""
+    """Return the site inside a comprehension, the only place where its targets are bound."""
     return site._replace(region=site.file.inside(comprehension, site.at, site.region))

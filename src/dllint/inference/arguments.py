@@ -10,7 +10,7 @@ from dllint.inference.values import Actual, Actuals, Site, Value
 
 
 class Passed(Base):
-    """An argument, as an expression: one element of a `*args` parameter, with the site of its call."""
+    """An argument used as an expression: one element of a `*args` parameter, with the site of its call."""
 
     __slots__ = ("actual",)
 
@@ -22,7 +22,7 @@ class Passed(Base):
 
 
 class Held(Base):
-    """A value, as an expression: the object that a method is called on."""
+    """A value used as an expression: for example the receiver of a method call."""
 
     __slots__ = ("value",)
     tag = "held"
@@ -35,14 +35,14 @@ class Held(Base):
 
 
 class Bound(NamedTuple):
-    """The argument of a parameter. Exactly one of the cases is true:
+    """The binding of a parameter. `case` is one of:
 
     actual      this argument
-    default     nothing was passed: the parameter's own default counts
-    rest        a `*args` parameter: the positional arguments left over
-    keywords    it may come out of an unpacked `**mapping`, or not at all
-    star        it may come out of an unpacked `*sequence`, at `offset` from the first one, or as in "keywords"
-    unknown     the arguments of the call are not known
+    default     nothing was passed: the parameter has its default
+    rest        a `*args` parameter: the remaining positional arguments
+    keywords    an unpacked `**mapping` may contain it
+    star        an unpacked `*sequence` may contain it, at `offset` from its first element
+    unknown     the arguments of the call are unknown
     """
 
     case: str
@@ -51,8 +51,8 @@ class Bound(NamedTuple):
 
 
 def bind(actuals: Actuals, params: list[Param], name: str, skip: int) -> Bound:
-    """How a call fills the parameter `name` of a function. `skip` is 1 where the first parameter is the receiver, which
-    the call does not write."""
+    """Return how a call binds the parameter `name`. `skip` is 1 if the first parameter is the receiver, which the call
+    does not write."""
     position = next((index for index, param in enumerate(params) if param.name == name), -1)
     if position < 0:
         return Bound("default")
@@ -73,8 +73,8 @@ def bind(actuals: Actuals, params: list[Param], name: str, skip: int) -> Bound:
 
 
 def takes(params: list[Param], actuals: Actuals, skip: int) -> bool:
-    """Whether a call with these arguments can be bound to the parameters of a function at all: Python raises a
-    TypeError otherwise (language reference, "Calls"). `skip` is as in `bind`."""
+    """Whether a call with these arguments can be bound to the parameters at all: otherwise Python raises a TypeError
+    (language reference, "Calls"). `skip` is as in `bind`."""
     own = params[skip:]
     kinds = {param.kind for param in own}
     names = {param.name for param in own if param.kind in ("normal", "keyword")}
@@ -90,12 +90,12 @@ def takes(params: list[Param], actuals: Actuals, skip: int) -> bool:
 
 
 def made_up(value: Value, site: Site) -> Actual:
-    """A value as an argument that nothing writes."""
+    """Return an argument with the given value that no source expression writes."""
     node: Any = Held(value)
     return Actual(node, site, None)
 
 
 def passed(actual: Actual) -> Expr:
-    """The expression that stands for an argument."""
+    """Return the expression that stands for an argument."""
     node: Any = Passed(actual)
     return Starred(node) if actual.starred else node

@@ -15,7 +15,7 @@ from dllint.linking.source import SourceFile, decorated, last_name
 
 
 class Passing:
-    """The flow of functions that are passed as arguments."""
+    """The flow of functions passed as arguments."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -24,8 +24,9 @@ class Passing:
         self._kept_calls: dict[tuple[str, int, str], list[tuple[SourceFile, int, Frame | None]]] = {}
 
     def calls_with(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
-        """Calls that pass the function (or its class), and those of the parameters that it is passed to, in functions
-        inside too: each with its activation if that is known. Decorators are passed what they stand above."""
+        """Yield the calls that pass the function (or its class), and the calls of the parameters that receive it,
+        including those in nested functions; each with its activation if known. A decorator receives the definition
+        below it."""
         passing = list(self.given(function, closure))
         seen: set[tuple[object, ...]] = set()
         while passing and not limits.PASSED_PARAMETERS.reached(len(seen)):
@@ -50,7 +51,7 @@ class Passing:
                         )
 
     def given(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
-        """The calls that are given the function (or its class) as an argument."""
+        """Yield the calls that pass the function (or its class) as an argument."""
         name = function.name
         owner = function.file.method_of(function.scope)
         keys = {function.key}
@@ -72,13 +73,13 @@ class Passing:
                     yield file, index, None
 
     def _held(self, function: Function, name: str) -> list[tuple[SourceFile, int, Frame | None]]:
-        """The calls by other names under which a function keeps what a parameter is given: `self.step = step`, then
+        """Return the calls through other names under which a function stores a parameter: `self.step = step`, then
         `self.step()`."""
         key = (*function.key, name)
         found = self._kept_calls.get(key)
         if found is None:
             held = self._names_by(function.file, function.scope).get(name, set())
-            # What a list or dict keeps is called under another name again.
+            # A function stored in a list or dict is called through yet another name.
             found = self._kept_calls[key] = [
                 (file, index, None)
                 for kept in sorted(held.union(*map(self.world.aliases, held)))
@@ -87,7 +88,7 @@ class Passing:
         return found
 
     def _names_by(self, file: SourceFile, scope: int) -> dict[str, set[str]]:
-        """The names that a function binds to what another name holds, by that name."""
+        """Return, per name, the other names that a function binds to the same value."""
         found = self._bound_names.get((file.path, scope))
         if found is None:
             found = self._bound_names[file.path, scope] = {}
@@ -98,7 +99,7 @@ class Passing:
         return found
 
     def _decorations(self, function: Function, closure: Frame | None) -> Iterator[tuple[SourceFile, int, Frame | None]]:
-        """The calls of the decorators of a function; of a decorator's wrapper, those of the decorators above it."""
+        """Yield the decorator calls of a function; for a decorator's wrapper, those of the decorators above it."""
         file, scope = function.file, function.scope
         if closure is not None and closure.call is not None:
             file = self.world.files[closure.call[0]]
@@ -107,7 +108,8 @@ class Passing:
             yield file, call, None
 
     def _inside(self, function: Function, frame: Frame | None, name: str) -> Iterator[tuple[int, Frame | None]]:
-        """The scope of a function, and those in it that see the same under a name, each with its activation."""
+        """Yield a function's scope and the nested scopes that see the same variable under a name, each with its
+        activation."""
         todo = [(function.scope, frame)]
         while todo:
             scope, known = todo.pop()
@@ -120,7 +122,8 @@ class Passing:
             )
 
     def _passing(self, file: SourceFile, scope: int, name: str) -> list[tuple[int, list[Expr]]]:
-        """The calls in a scope that pass something of that last name, each with the parts of its arguments that are."""
+        """Return the calls in a scope that pass an argument with that last name, each with the matching parts of its
+        arguments."""
         passed = self._passed.get((file.path, scope))
         if passed is None:
             passed = self._passed[file.path, scope] = {}
@@ -132,9 +135,11 @@ class Passing:
         return list(passed.get(name, {}).items())
 
     def _may_hold(self, part: Expr, function: Function, file: SourceFile, index: int) -> bool:
-        """Whether something of the function's last name may be the function, as far as it shows without asking for
-        values: a method is written with what it belongs to, so that a bare name holds it only where it was read from
-        there. (A parameter that it is passed to is followed from where it is passed.)"""
+        """Check cheaply, without evaluating, whether an expression with the function's last name may be the function.
+
+        A method is normally written with its object or class, so that a bare name can hold it only if it was read from
+        there. (Parameters that receive it are traced from the call that passes it.)
+        """
         if not isinstance(part, Name) or function.file.method_of(function.scope) is None or function.name == "__init__":
             return True
         return any(
@@ -147,7 +152,7 @@ class Passing:
         return any(isinstance(value, (Function, Class)) and value.key in keys for value in values)
 
     def _receivers(self, file: SourceFile, index: int, frame: Frame | None) -> list[tuple[Function, Frame | None]]:
-        """The functions whose parameters the arguments of a call (or launch) fill, with their activations."""
+        """Return the functions whose parameters a call (or launch) binds, with their activations."""
         found: list[tuple[Function, Frame | None]] = [
             (one.function, self.world.told_apart(file, index, one.function, one.frame))
             for one in self.world.calls.targets(file, index, frame)
@@ -156,7 +161,7 @@ class Passing:
 
 
 def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
-    """An argument, the elements of a list, and what a partial that is made in place binds arguments of."""
+    """Yield an argument, the elements of a list or tuple, and the function that an inline `partial` wraps."""
     yield expr
     if isinstance(expr, (Tuple, List)):
         for element in expr.elements:
@@ -168,7 +173,7 @@ def _parts(expr: Expr, file: SourceFile) -> Iterator[Expr]:
 
 
 def _hands_on(expr: Expr) -> bool:
-    """Whether an expression gives what a name or an attribute holds, as it is."""
+    """Whether an expression evaluates to the unchanged value of a name or an attribute."""
     if isinstance(expr, IfExp):
         return _hands_on(expr.body) or _hands_on(expr.orelse)
     if isinstance(expr, BoolOp):

@@ -1,4 +1,4 @@
-"""Callbacks of external functions: which of the project's functions a call of one of them runs."""
+"""Callbacks of external functions: the functions of the project that a call of one of them runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dllint.linking.source import SourceFile, last_name
 
 
 def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame: Frame | None) -> Iterator[Target]:
-    """Functions of the project handed to a call of something from outside, which calls them here and now
-    (a thread's target, `map`, `fire.Fire`, a trainer's callback) or hands over what a container calls."""
+    """Yield functions of the project that an external callee calls during the call (a thread's target, `map`,
+    `fire.Fire`, a trainer's callback), or that an external container calls in turn."""
     of = value.of if isinstance(value, Instance) else value
     if not isinstance(of, External):
         return
@@ -46,8 +46,8 @@ def called_back(world: Engine, value: Value, file: SourceFile, index: int, frame
 
 
 def _decorates(file: SourceFile, index: int, function: Name) -> bool:
-    """Whether what a call gives takes the place of the one argument, a function, as a decorator's result does:
-    `step = compile(step)`, or `return mark(function)` where `function` is a parameter."""
+    """Whether the result of a call replaces its one argument, a function, as a decorator's result does: `step =
+    compile(step)`, or `return mark(function)` with a parameter `function`."""
     scope = file.calls[index].scope
     if len(file.calls[index].args) != 1:
         return False
@@ -62,7 +62,7 @@ def _decorates(file: SourceFile, index: int, function: Name) -> bool:
 def _back_frame(
     world: Engine, caller: str, called: Function | Partial, file: SourceFile, index: int, frame: Frame | None
 ) -> Frame:
-    """The activation of a function that something from outside calls back: a thread says with which arguments."""
+    """Return the activation of a function that external code calls; only for a thread are its arguments known."""
     given = world.actuals(file, index, frame)
     function = called.plain if isinstance(called, Partial) else called
     assert isinstance(function, Function)
@@ -78,8 +78,8 @@ def _back_frame(
 def contained(
     world: Engine, value: Instance, depth: int = 0, seen: dict[Instance, int] | None = None
 ) -> Iterator[Target]:
-    """What calling a composed transform from outside the project calls in turn. `seen` has the depth at which each
-    object was looked into: what many others hold gives nothing new there."""
+    """Yield what calling a composed transform of an external class calls in turn. `seen` maps each visited object to
+    its depth, as an object shared by many containers need not be visited again."""
     seen = {} if seen is None else seen
     if value.file is None or value.call < 0 or depth > 3 or seen.get(value, depth + 1) <= depth:
         return
@@ -100,7 +100,7 @@ def contained(
 
 
 def _may_be_called(argument: Expr, file: SourceFile) -> bool:
-    """Whether an argument is worth asking whether it is a function: a name, a lambda, or a partial."""
+    """Whether an argument may be a function by its syntax: a name, a lambda, or a partial."""
     if isinstance(argument, CallRef):
         return last_name(file.calls[argument.index].func) == "partial"
     return isinstance(argument, (Name, Attribute, LambdaRef))

@@ -33,13 +33,13 @@ from dllint.inference.values import (
 from dllint.linking.source import SourceFile, last_name
 
 CallsByFunction = dict[tuple[str, int], list[Caller]]
-"""Callers by the function that they can run."""
+"""Function → the callers that can run it."""
 DynamicCalls = dict[tuple[str, int], list[tuple[SourceFile, int]]]
-"""Calls by the function that they can run."""
+"""Function → the calls that can run it."""
 
 
 class CallGraph:
-    """Edges between functions, each with its call site."""
+    """The edges between functions, each with its call site."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -59,14 +59,14 @@ class CallGraph:
     # Forward
 
     def callees(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """The values that the callee of a call can have, the methods that are guessed among them."""
+        """Return the possible values of a call's callee, including methods guessed by name."""
         known, guessed = self._resolved(file, index, frame)
         return (*known, *guessed)
 
     def _resolved(self, file: SourceFile, index: int, frame: Frame | None) -> tuple[Values, list[Function]]:
-        """The values that the callee of a call can have, and those that are guessed: a method of an unknown object is
-        looked up by its name where the project defines it hardly anywhere else, also where an attribute keeps it under
-        another."""
+        """Return the possible values of a call's callee, and guessed methods: if the receiver is unknown, methods found
+        by name alone, provided the project defines few of that name. Names under which an attribute stores the method
+        count, too."""
         call = file.calls[index]
         site = self.world.call_site(file, index, frame)
         values = self.world.values.evaluate(call.func, site)
@@ -80,7 +80,7 @@ class CallGraph:
         return values, found if found and not self._known(call.func, site) else []
 
     def _takes(self, value: Value, actuals: Actuals) -> bool:
-        """Whether what a name may have chosen can be called with these arguments, as far as that is known."""
+        """Whether a callable selected by an unknown name accepts these arguments, as far as known."""
         function = self.world.hierarchy.method(value, "__init__") if isinstance(value, Class) else value
         if not isinstance(function, Function) or function.file.scopes[function.scope].decorators:
             return True
@@ -88,8 +88,8 @@ class CallGraph:
         return takes(function.file.scopes[function.scope].params, actuals, skip)
 
     def _known(self, method: Attribute, site: Site) -> bool:
-        """Whether it is known what a method is called on: an attribute that is None at first is what it is set to later
-        on, when the method is called."""
+        """Whether the receiver of a method is known. None is ignored: an attribute that is None at first has been set
+        by the time its method is called."""
         bases = [base for base in self.world.values.evaluate(method.value, site) if base != NONE]
         return bool(bases) and not any(
             isinstance(value, Unknown)
@@ -98,7 +98,7 @@ class CallGraph:
         )
 
     def targets(self, file: SourceFile, index: int, frame: Frame | None = None) -> Targets:
-        """The functions of the project that a call runs in the same process."""
+        """Return the functions of the project that a call runs in the same process."""
         key = (file.path, index, frame)
         return self.world.memory.remember(self._targets, key, lambda: self._find_targets(file, index, frame), NOTHING)
 
@@ -117,7 +117,7 @@ class CallGraph:
         return Targets(collected.values())
 
     def run_by(self, value: Value, given: Given) -> Iterator[Target]:
-        """The functions that calling `value` runs."""
+        """Yield the functions that calling `value` runs."""
         hierarchy = self.world.hierarchy
         if isinstance(value, Function):
             yield from self.applied(value, given)
@@ -146,10 +146,10 @@ class CallGraph:
                     yield Target(method, activation)
 
     def _target(self, function: Function, given: Given) -> Target:
-        """The activation of a function that a call makes."""
+        """Return the activation of a function that a call creates."""
         file, index, frame, actuals, key = given
         if function.receiver is not None and not self.world.hierarchy.receiver_kind(function):
-            # A decorator's wrapper has the object as its first argument.
+            # A decorator's wrapper receives the object as its first argument.
             frame = self.world.remembered(frame)
             actuals = Actuals([made_up(function.receiver, self.world.call_site(file, index, frame))]).then(
                 actuals or self.world.actuals(file, index, frame)
@@ -160,8 +160,8 @@ class CallGraph:
         return Target(function, self.world.intern((*key, file.path, index, frame, function), actuals, function, frame))
 
     def applied(self, function: Function, given: Given) -> Iterator[Target]:
-        """The activations of a function: of a method that is taken from its class, `Base.__init__(self, rows)`, one for
-        each object that the first argument can be."""
+        """Yield the activations of a function. For a method called through its class, `Base.__init__(self, rows)`: one
+        per possible value of the first argument."""
         owner = function.file.method_of(function.scope)
         if function.receiver is not None or owner is None:
             yield self._target(function, given)
@@ -184,7 +184,7 @@ class CallGraph:
             yield self._target(function.bound_to(one), rest)
 
     def _method(self, method: Function, receiver: Value, given: Given) -> Iterator[Target]:
-        """What runs a method that a call does not name."""
+        """Yield the functions run by an implicit call of a method, such as `__init__`."""
         for value in self.world.values.method(method, receiver):
             if isinstance(value, Function):
                 yield self._target(value, given)
@@ -195,7 +195,7 @@ class CallGraph:
         return self.world.knowledge.calls_forward(self.world.hierarchy.externals(cls))
 
     def called_later(self, function: Function) -> bool:
-        """Whether a loader from outside the project is given the function, and calls it with arguments of its own."""
+        """Whether the function is passed to an external loader, which calls it later with arguments of its own."""
         found = self._later.get(function.key)
         if found is None:
             self._later[function.key] = False
@@ -209,8 +209,8 @@ class CallGraph:
     # Backward
 
     def callers(self, function: Function) -> list[Caller]:
-        """The calls and launches that can run the function; of a decorator's wrapper for one definition, if it says
-        which, those of that."""
+        """Return the calls and launches that can run the function. For a decorator's wrapper whose decorated definition
+        is known, only those of that definition."""
         closure = self.world.decorating(function.frame)
         key = (*function.key, closure)
         outer = self.world.memory.narrow()
@@ -231,7 +231,7 @@ class CallGraph:
         heard = (*((*call, frame) for call, frame in heirs.items()), *self._other_calls(function, names, closure))
         seen: set[tuple[str, int, Frame | None]] = set()
         for file, index, frame in heard:
-            # One call is heard of many times: under each name that a parameter keeps the function.
+            # One call can be found many times: under each name that a parameter stores the function under.
             if (file.path, index, frame) in seen:
                 continue
             seen.add((file.path, index, frame))
@@ -247,8 +247,11 @@ class CallGraph:
         return [caller for caller in collected.values() if caller.frame.closure in (None, closure)]
 
     def _calls_by_name(self, name: str, function: Function) -> Iterable[Caller]:
-        """The calls whose callee's last name is `name` that can run a function. All calls of a name are looked into
-        once; a question about one on the way there looks into them for itself."""
+        """Yield the calls with this last name that can run a function.
+
+        All calls of a name are resolved once. A query that arises while that scan is in progress resolves the calls for
+        itself.
+        """
         memory = self.world.memory
         if name not in self._scanned:
             found = memory.remember(self._named, name, lambda: self._scan(name), {})
@@ -275,9 +278,9 @@ class CallGraph:
         return {key: list(callers.values()) for key, callers in found.items()}
 
     def _heirs(self, function: Function, names: list[str]) -> Iterator[tuple[tuple[SourceFile, int], Frame]]:
-        """The calls `self.method()` and `super().method()` in other classes of which an object with the method may be,
-        each with the activation in which it calls the method: one on an object of the class that joins them, which
-        holds nothing of what other classes below the base keep."""
+        """Yield the calls `self.method()` and `super().method()` in other classes that an object with the method may
+        inherit from, each with its activation. The receiver is an object of the class that joins them, so that
+        attributes of sibling classes are excluded."""
         owner = function.file.method_of(function.scope)
         if owner is None:
             return
@@ -292,7 +295,7 @@ class CallGraph:
                         yield call, self.world.receiver_frame(Instance(joined))
 
     def _own_calls(self, cls: Class) -> dict[str, list[tuple[SourceFile, int]]]:
-        """The calls `self.method()` and `super().method()` that stand directly in the methods of a class, by name."""
+        """Return, by name, the calls `self.method()` and `super().method()` directly in the methods of a class."""
         found = self._calls_on_self.get(cls.key)
         if found is None:
             found = self._calls_on_self[cls.key] = {}
@@ -313,8 +316,7 @@ class CallGraph:
     def _other_calls(
         self, function: Function, names: list[str], closure: Frame | None
     ) -> Iterator[tuple[SourceFile, int, Frame | None]]:
-        """The calls that may run the function, though not by a name of its own, each with its activation if that is
-        known."""
+        """Yield the calls that may run the function under another name, each with its activation if known."""
         owner = function.file.method_of(function.scope) if function.name in CONSTRUCTORS else None
         if owner is not None:
             for file, index in self._constructing(Class(function.file, owner), names):
@@ -326,7 +328,8 @@ class CallGraph:
             yield file, index, None
 
     def _made_decorators(self, function: Function) -> Iterator[tuple[SourceFile, int]]:
-        """The calls of decorators that a call gives, as `@repeat(3)` does, which may run the function."""
+        """Yield the decorator calls whose callee is itself the result of a call, as in `@repeat(3)`, that may run the
+        function."""
         file, names, scope = function.file, {function.name: None}, function.scope
         for _ in range(2):
             scope = max(file.scopes[scope].parent, 0)
@@ -337,9 +340,11 @@ class CallGraph:
                     yield one, call
 
     def _dynamic_calls(self) -> DynamicCalls:
-        """All calls whose callee has no name that says what it may be (what `getattr` gave, an item of a table, the
-        result of another call), looked into at once. What is asked about callers on the way there is not told of
-        them."""
+        """Return all calls whose callee has no telling name: the result of `getattr` or of another call, or an item of
+        a table.
+
+        They are resolved together. Callers queried meanwhile do not include them.
+        """
         memory = self.world.memory
         if self._indexing:
             memory.cut_short()
@@ -362,8 +367,8 @@ class CallGraph:
         return {key: list(calls.values()) for key, calls in found.items()}
 
     def _constructing(self, owner: Class, names: list[str]) -> Iterator[tuple[SourceFile, int]]:
-        """The calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of `owner`:
-        written in the class or one below, or in no class, or naming the class."""
+        """Yield the calls `super().__init__(…)`, `Base.__init__(…)` and `cls(…)` that may run the constructor of
+        `owner`: those inside the class or a subclass, outside any class, or naming the class."""
         if self._constructions is None:
             self._constructions = {}
             for name in ANY_CLASS:
@@ -382,7 +387,8 @@ class CallGraph:
         yield from self._constructions.get(("", None), ())
 
     def looked_up(self) -> list[tuple[SourceFile, int]]:
-        """Calls of what `getattr` or `eval` gave: `getattr(module, name)(…)`, or through a variable."""
+        """Return the calls whose callee came from `getattr` or `eval`: `getattr(module, name)(…)`, directly or through
+        a variable."""
         if self._by_getattr is None:
             self._by_getattr = []
             gettings: dict[tuple[str, int], list[int]] = {}

@@ -53,21 +53,21 @@ _METHODS = {
     "merge_from_other_cfg": "opaque",
 }
 ADDING = frozenset(name for name, kind in _METHODS.items() if kind in ("merge", "default", "add", "extend"))
-"""Methods that put something into a container."""
+"""Methods that add elements or entries to a container."""
 _ANY = object()
-"""Stands for a key that does not matter."""
+"""Marks a query for any key."""
 _MANY = 50
-"""Candidates. Above it most of them change other containers, and what each one changes is worked out once for all;
-below it, that costs more than it spares."""
+"""Number of candidates above which most of them mutate other containers, so that computing the targets of each mutation
+once pays off. With fewer candidates it would cost more than it saves."""
 CONTAINERS = (Mapping, Keywords, Parsed, Data, Display)
-"""Values that changes are looked for."""
+"""Values whose mutations are tracked."""
 _OF_DICTS = frozenset({"set", "default", "merge", "remove", "clear", "opaque"})
 _OF_LISTS = frozenset({"set", "add", "extend", "remove", "discard", "clear", "sort", "reverse", "opaque", "merge"})
-"""The kinds of changes that dicts and lists take. A set is updated, too."""
+"""The kinds of mutations of dicts and lists. "merge" is among those of lists because a set has `update`."""
 
 
 class Changes:
-    """Changes by file, by place, and by what they change."""
+    """Mutations, indexed by file, by place, and by the container that they change."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -87,7 +87,7 @@ class Changes:
         self._rendered_bases: dict[int, str] = {}
 
     def of(self, value: Value) -> list[Change]:
-        """The changes of a container, wherever they are made."""
+        """Return the mutations of a container, anywhere in the project."""
         candidates = self._candidates_of(value)
         if not candidates:
             return []
@@ -99,7 +99,8 @@ class Changes:
         )
 
     def under(self, value: Value, key: object) -> list[Change]:
-        """Those that may concern a key. Of what a file says, which has no place in the program, those that name it."""
+        """Return the mutations that may affect a key. Data from a file has no place in the program: mutations match by
+        key."""
         if isinstance(value, Data):
             return [change for change in self._naming(key) if self.runs(change, value)]
         if not self._candidates_of(value):
@@ -112,13 +113,13 @@ class Changes:
         )
 
     def changes(self, change: Change, value: Value) -> bool:
-        """Whether it is a change of the container."""
+        """Whether it is a mutation of the container."""
         candidate = isinstance(value, Data) or any(change is one for one in self._candidates_of(value))
         return candidate and bool(self.runs(change, value))
 
     def runs(self, change: Change, value: Value) -> list[Site]:
-        """Where a change is made to the container: once for each call of the function that makes it, as far as the
-        contexts of calls are distinguished. Empty if another container is changed."""
+        """Return the sites where a mutation is applied to the container: one per distinguished calling context of the
+        function around it. Empty if it mutates another container."""
         return self.world.memory.remember(self._runs, (id(change), value), lambda: self._find_runs(change, value), [])
 
     def _find_runs(self, change: Change, value: Value) -> list[Site]:
@@ -134,16 +135,15 @@ class Changes:
         return found
 
     def _likely(self, candidates: list[Change], value: Value, key: object = _ANY) -> Iterator[Change]:
-        """The candidates, those under a key alone where one is given, that are worth asking where they are made to the
-        container: all where they are few."""
+        """Yield the candidates worth resolving (only those under `key`, if given): all if there are few."""
         many = len(candidates) > _MANY
         for change in candidates:
             if (key is _ANY or not is_other(change.key, key)) and not (many and not self._may_concern(change, value)):
                 yield change
 
     def _may_concern(self, change: Change, value: Value) -> bool:
-        """Whether a change is worth asking where it is made to the container. Of the many candidates hardly any is:
-        what each of them changes, in all activations, is worked out once for all containers."""
+        """Whether a mutation is worth resolving for the container. Most of many candidates are not, so the containers
+        that each one mutates in any activation are computed once for all."""
         if not isinstance(value, (Display, Mapping)):
             return True
         made = value.made or value.written
@@ -153,7 +153,7 @@ class Changes:
             key = (id(change), frames)
             asked = self._texts.get(key)
             if asked is not None and asked.opened >= 0:
-                # A question on the way there asks for itself, and rests on nothing that is still under way.
+                # A query that arises meanwhile answers for itself and must not depend on one still in progress.
                 return True
             texts = self._texts_in(change, frames)
             if texts is None or made.text in texts[0] or (texts[1] and self._names_owner(change, value)):
@@ -163,8 +163,8 @@ class Changes:
         return False
 
     def _texts_in(self, change: Change, frames: tuple[Frame | None, ...]) -> tuple[frozenset[object], bool] | None:
-        """The texts of the containers that a change is made to in some activations, and whether there may be others;
-        None where that is under way."""
+        """Return the source texts of the containers that a mutation changes in some activations, and whether there may
+        be others; None while that is being computed."""
         return self.world.memory.remember(
             self._texts, (id(change), frames), lambda: self._texts_of(change, frames), None
         )
@@ -179,7 +179,7 @@ class Changes:
         return frozenset(texts), unclear
 
     def keys(self, change: Change, where: Site) -> Values:
-        """What a change has for a key."""
+        """Return the possible keys of a mutation."""
         if change.key is None:
             return (UNKNOWN,)
         if isinstance(change.key, str):
@@ -187,7 +187,7 @@ class Changes:
         return enumerations.plain(self.world, self.world.values.evaluate(change.key, where))
 
     def called_in(self, change: Change, value: Value, scope: tuple[str, int]) -> list[tuple[Site, Call]]:
-        """The runs of a change that calls in one scope alone bring about, each with its call."""
+        """Return the runs of a mutation that come from calls in one scope, each with its call."""
         around = (change.file.path, change.scope)
         home = (value.made or value.written).site if isinstance(value, (Display, Mapping)) else None
         making = home is not None and around == (home.file.path, home.scope)
@@ -215,7 +215,7 @@ class Changes:
         return self.world.memory.remember(self._frames, (id(change),), lambda: list(self._activations(change)), [None])
 
     def _activations(self, change: Change) -> Iterable[Frame | None]:
-        """The activations of the function around a change, where they are few."""
+        """Return the activations of the function around a mutation if they are few, else `[None]`."""
         scope = change.file.scopes[change.scope]
         if scope.kind != "function" or not self._depends(change) or not self.world.memory.enter():
             return [None]
@@ -227,7 +227,7 @@ class Changes:
         return frames if frames and not limits.RUNS.exceeded(len(frames)) else [None]
 
     def _depends(self, change: Change) -> bool:
-        """Whether a change reads names that functions bind."""
+        """Whether a mutation reads names that functions bind."""
         parts = (change.base, change.key, change.value)
         todo: list[Expr] = [part for part in parts if part is not None and not isinstance(part, str)]
         while todo:
@@ -257,7 +257,7 @@ class Changes:
         )
 
     def _names_owner(self, change: Change, value: Display | Mapping) -> bool:
-        """Whether a change is written of the variable, or attribute of its own object, that holds a container."""
+        """Whether a mutation names the variable, or the attribute of its own object, that holds a container."""
         if value.owner is None or value.made is not None:
             return False
         file, (scope, text) = value.written.site.file, value.owner
@@ -272,7 +272,7 @@ class Changes:
         return True
 
     def _rendered(self, change: Change) -> str:
-        """What a change is written of."""
+        """Return the source text of the mutated expression."""
         found = self._rendered_bases.get(id(change))
         if found is None:
             found = self._rendered_bases[id(change)] = render(change.base, change.file, 200)
@@ -303,20 +303,20 @@ class Changes:
         return change.kind in _OF_DICTS and not self._of_attributes(change)
 
     def _suits_display(self, change: Change) -> bool:
-        """Whether a change is one that a list or a set can take: no text is the position of an element."""
+        """Whether a list or a set supports the mutation: a string is never a position."""
         key = change.key.value if isinstance(change.key, Constant) else change.key
         return change.kind in _OF_LISTS and not isinstance(key, str) and not self._of_attributes(change)
 
     def _of_attributes(self, change: Change) -> bool:
-        """Whether a change is one of `object.__dict__`, which is no container that the program has made unless it sets
-        that attribute anywhere."""
+        """Whether it mutates `object.__dict__`, which is not a container created by the program unless the program sets
+        that attribute somewhere."""
         if not isinstance(change.base, Attribute) or change.base.attr != "__dict__":
             return False
         return not self._sets_dict
 
     @cached_property
     def _sets_dict(self) -> bool:
-        """Whether the program sets the attribute `__dict__` of anything."""
+        """Whether the program sets the attribute `__dict__` of any object."""
         return any(
             store.key == "__dict__"
             for file in self.world.files.values()
@@ -325,7 +325,7 @@ class Changes:
         )
 
     def _naming(self, key: object) -> list[Change]:
-        """The changes of all files under a key that is written there."""
+        """Return the mutations of all files that name the key literally."""
         if self._keyed is None:
             self._keyed = {}
             for file in self.world.files.values():
@@ -359,7 +359,7 @@ class Changes:
     # What is written
 
     def in_scope(self, file: SourceFile, scope: int) -> list[Change]:
-        """The changes that stand directly in a scope, the latest first."""
+        """Return the mutations directly in a scope, latest first."""
         key = (file.path, scope)
         if key not in self._of_scopes:
             for one in range(len(file.scopes)):
@@ -376,7 +376,7 @@ class Changes:
 
 
 def identity(value: Value) -> Hashable:
-    """What tells a container from others: where it is made."""
+    """Return the identity of a container: the expression and site that create it."""
     if isinstance(value, (Display, Mapping)):
         return value.made or value.written
     return value
@@ -388,7 +388,7 @@ def among(value: Value, others: Values) -> bool:
     if not isinstance(value, (Display, Mapping)):
         return any(type(one) is kind and same(one, value) for one in others)
     made = value.made or value.written
-    # Asked so often that each call counts.
+    # A hot path: inlined, as each call would cost time.
     return any(type(one) is kind and (one.made or one.written).may_be(made) for one in others)  # type: ignore[attr-defined]
 
 
@@ -409,7 +409,7 @@ def same(one: Value, other: Value) -> bool:
 
 
 def is_other(written: Expr | str | None, key: object) -> bool:
-    """Whether a key that is written as a constant is surely another one."""
+    """Whether a key written as a constant certainly differs from `key`."""
     if isinstance(written, Constant):
         return bool(written.value != key)
     return isinstance(written, str) and written != key
@@ -441,7 +441,7 @@ def _collect(file: SourceFile) -> Iterator[Change]:
 
 
 def _is_number(expr: Expr | None) -> bool:
-    """Whether what is added is a number, which no container takes."""
+    """Whether an added operand is a number, which no container accepts."""
     return isinstance(expr, Constant) and isinstance(expr.value, (int, float, complex))
 
 

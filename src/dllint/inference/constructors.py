@@ -12,14 +12,14 @@ from dllint.inference.values import Actuals, Class, External, Frame, Function, I
 from dllint.linking.source import SourceFile
 
 Wanted = Callable[[Value], bool]
-"""Whether a class is one of those whose constructors are asked for."""
+"""Whether a class is one whose constructor arguments are requested."""
 Making = tuple[SourceFile, int, "Frame | None"]
-"""The call that makes an object: its file, its index there and the activation around it."""
+"""The call that creates an object: its file, its index there and the enclosing activation."""
 
 
 class Reached(NamedTuple):
-    """A class from outside, the arguments that its constructor gets, and the call that hands them over: the one that
-    makes the object, or `super().__init__(…)` of a class of the project."""
+    """An external class, the arguments of its constructor, and the call that passes them: the call that creates the
+    object, or `super().__init__(…)` in a class of the project."""
 
     base: Value
     actuals: Actuals
@@ -29,8 +29,8 @@ class Reached(NamedTuple):
 def reaching(
     world: Engine, callee: Value, actuals: Actuals, call: Making, wanted: Wanted, depth: int = 0
 ) -> Reached | None:
-    """The class from outside that making an object of `callee` with these arguments makes one of, with what its
-    constructor gets; None where that is not known."""
+    """Return the external class that is constructed when `callee` is called with these arguments, and the arguments
+    that reach its constructor; None if unknown."""
     if limits.CONSTRUCTORS.exceeded(depth):
         return None
     if isinstance(callee, Partial):
@@ -48,7 +48,7 @@ def reaching(
 
 
 def _through(world: Engine, init: Function, frame: Frame, wanted: Wanted, depth: int) -> Reached | None:
-    """The arguments as a constructor of the project hands them to that of a base."""
+    """Follow the arguments from a constructor of the project to the constructor of its base."""
     if limits.CONSTRUCTORS.exceeded(depth):
         return None
     for index in init.file.calls_of(init.scope):

@@ -9,18 +9,18 @@ from dllint.inference.values import UNKNOWN, Class, External, Function, Instance
 from dllint.linking.source import SourceFile, last_name
 
 _SAME_FUNCTION = frozenset({"wraps", "lru_cache", "cache"})
-"""Decorators whose result does what the function does."""
+"""Decorators whose result behaves like the decorated function."""
 
 
 def defined(site: Site, index: int) -> Class | Function:
-    """What a definition without its decorators is."""
+    """Return the value of a definition without its decorators."""
     if site.file.scopes[index].kind == "class":
         return Class(site.file, index)
     return Function(site.file, index, None, site.frame)
 
 
 def decorated_method(world: Engine, function: Function, receiver: Value | None) -> Values:
-    """What a method is on an object, or on its class, with what decorators made of it."""
+    """Return the value of a method on an object, or on its class, with its decorators applied."""
     if function.scope not in function.file.decorations:
         return (function if receiver is None else function.bound_to(receiver),)
     found = world.values.definition(
@@ -32,8 +32,7 @@ def decorated_method(world: Engine, function: Function, receiver: Value | None) 
 
 
 def unaltered(callees: Values) -> Values:
-    """What a decorator's call runs, without the functions that something from outside has made decorators of: what
-    those do is not known."""
+    """Replace decorators that are themselves decorated by unknown code with unknown values."""
     return tuple(UNKNOWN if isinstance(one, Function) and _is_altered(one) else one for one in callees)
 
 
@@ -48,8 +47,8 @@ def _last_name(file: SourceFile, call: int) -> str:
 
 
 def kept(world: Engine, found: Values, decoration: int, site: Site) -> Values:
-    """What decorators gave, or what they were given where that is something from outside or not known: most keep
-    the function. A class made in a decorator stands for the one that it inherits from."""
+    """Return the results of decorators; where a result is external or unknown, also the decorated definition, as most
+    decorators keep it. A class created inside a decorator stands for its base."""
     given = world.values.evaluate(site.file.calls[decoration].args[0].value, site)
     replaced = [one for one in found if not _is_foreign(one)]
     if any(isinstance(one, Class) for one in given):
@@ -58,6 +57,6 @@ def kept(world: Engine, found: Values, decoration: int, site: Site) -> Values:
 
 
 def _is_foreign(value: Value) -> bool:
-    """Whether a value is not known, or from outside the project."""
+    """Whether a value is unknown or external."""
     of = value.of if isinstance(value, Instance) else value
     return isinstance(of, (External, Unknown))

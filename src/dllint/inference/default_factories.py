@@ -1,4 +1,4 @@
-"""The values of dicts that make missing entries themselves: `collections.defaultdict`."""
+"""The values of dicts that create missing entries: `collections.defaultdict`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DICTS = frozenset({"dict", "collections.OrderedDict"})
 
 
 class DefaultFactories:
-    """The values of each such dict: one abstract value stands for all that its factory makes."""
+    """The values of each such dict: one abstract value stands for all results of its factory."""
 
     def __init__(self, world: Engine, changes: Changes) -> None:
         self.world = world
@@ -38,7 +38,7 @@ class DefaultFactories:
         self._values: Table[Values] = {}
 
     def is_one(self, value: Value) -> bool:
-        """Whether a value is such a dict, made by a call of the project."""
+        """Whether a value is such a dict, created by a call of the project."""
         return (
             isinstance(value, Instance)
             and value.call >= 0
@@ -47,7 +47,7 @@ class DefaultFactories:
         )
 
     def values(self, value: Instance) -> Values:
-        """The values under any key."""
+        """Return the values under any key."""
         return self.world.memory.remember(self._values, value, lambda: self._find(value), ())
 
     def _find(self, value: Instance) -> Values:
@@ -70,7 +70,8 @@ class DefaultFactories:
         return union(groups)
 
     def _container(self, value: Instance, name: str) -> Values:
-        """The list or dict that stands for those of all keys. It is where its dict is."""
+        """Return the list or dict that stands for those under all keys. In the points-to analysis it is at its dict's
+        place."""
         assert value.file is not None
         place = (value.file.path, value.call)
         made = self._made.get(place)

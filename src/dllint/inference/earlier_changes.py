@@ -19,9 +19,12 @@ class EarlierChanges:
         self.of = of
 
     def changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
-        """The changes under a key, in the same function and before a place, of what an expression stands for there, the
-        latest first; each with where it is evaluated, and whether it is surely made, and of nothing else. Those of
-        functions that the function calls are among them."""
+        """Return the mutations under a key of the value of `expr` that happen earlier in the same function, latest
+        first.
+
+        Each comes with the site where it is evaluated, and whether it certainly happens and certainly mutates this
+        container. Mutations by functions that the function calls are included.
+        """
         values = self.world.values.evaluate(expr, site)
         found: list[tuple[tuple[int, int], Change, Site, bool]] = []
         for change in self.of.in_scope(site.file, site.scope):
@@ -44,8 +47,8 @@ class EarlierChanges:
         return [(change, where, sure) for _, change, where, sure in found]
 
     def _before(self, at: tuple[int, int], region: int, site: Site) -> bool | None:
-        """Whether what stands at a place of a function has happened when another is reached: True if surely, None if
-        not."""
+        """Whether a place in a function is executed before another is reached: True if certainly, False if possibly,
+        None if not."""
         early = site.at == (0, 0) or at < site.at
         if not early and not self.world.symbols.share_loop(site.file, region, site.region):
             return None
@@ -55,7 +58,8 @@ class EarlierChanges:
         return early and site.file.encloses(region, site.region)
 
     def _changes_it(self, change: Change, expr: Expr, values: Values, site: Site) -> bool | None:
-        """Whether a change is one of what `expr` stands for: True if of nothing else, None if it is none."""
+        """Whether a mutation changes the value of `expr`: True if certainly and nothing else, False if possibly, None
+        if not."""
         where = change.site(site.frame)
         if change.base == expr:
             found, before = self._bindings(expr, site), self._bindings(expr, where)
@@ -66,7 +70,7 @@ class EarlierChanges:
 
     @staticmethod
     def _is_one(values: Values, bases: Values, reader: Site) -> bool:
-        """Whether both are surely one container: one that the function itself makes, or one call makes for it."""
+        """Whether both are certainly the same container: created by the function itself, or by one call for it."""
         if len(values) != 1 or len(bases) != 1 or identity(values[0]) != identity(bases[0]):
             return False
         made = identity(values[0])
@@ -77,7 +81,7 @@ class EarlierChanges:
         return made.frame is not None or made.file.calls[made.call].scope == reader.scope
 
     def _bindings(self, expr: Expr, site: Site) -> set[int]:
-        """What the first name of an expression is bound by."""
+        """Return the bindings of the leftmost name of an expression."""
         while isinstance(expr, (Attribute, Subscript)):
             expr = expr.value
         if not isinstance(expr, Name):

@@ -10,8 +10,13 @@ from dllint.linking.source import SourceFile
 
 
 class Given(NamedTuple):
-    """A call with its arguments. `actuals` are the arguments where they are not those that the call writes: of a
-    call through a partial, or of a process; `key` then tells the activations apart."""
+    """A call with its arguments.
+
+    Attributes:
+        actuals: the arguments if they differ from those that the call writes: for a call through a partial, or of a
+            process.
+        key: distinguishes the activations of such calls.
+    """
 
     file: SourceFile
     call: int
@@ -21,8 +26,8 @@ class Given(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A function that a call can run, with its activation. `guessed`: a method of an object of which nothing is known,
-    found by its name alone."""
+    """A function that a call can run, with its activation. `guessed`: a method found by name alone, as its object is
+    unknown."""
 
     function: Function
     frame: Frame
@@ -30,7 +35,7 @@ class Target(NamedTuple):
 
 
 class Targets(list[Target]):
-    """The functions that a call can run, in order. `keys` are theirs, for those who ask after one function."""
+    """The functions that a call can run, in order. `keys` is the set of their keys, for fast membership tests."""
 
     @cached_property
     def keys(self) -> frozenset[tuple[str, int]]:
@@ -38,7 +43,7 @@ class Targets(list[Target]):
 
 
 class Caller(NamedTuple):
-    """A call (or launch) that can run a function. `guessed` as of a `Target`."""
+    """A call (or launch) that can run a function. `guessed` as in `Target`."""
 
     file: SourceFile
     call: int

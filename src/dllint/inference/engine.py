@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class NoProcesses:
-    """Stands in for the launches while they are not known yet: no call starts a process."""
+    """Stands in for the launches until they are known: no call starts a process."""
 
     def launched(self, function: Function) -> list[Caller]:
         return []
@@ -62,7 +62,7 @@ class NoProcesses:
 
 
 class World:
-    """The linked project. Its parts compute answers on demand and memoise them; nothing changes once it is made."""
+    """The linked project. Its parts compute answers on demand and memoize them; nothing changes after construction."""
 
     def __init__(
         self,
@@ -71,8 +71,14 @@ class World:
         knowledge: Callable[[Engine], Knowledge],
         paths: Iterable[str] | None = None,
     ) -> None:
-        """`paths` are all files of the project, among them those that were found not to matter and have no facts.
-        `knowledge` makes what is known of libraries."""
+        """Link the files of a project.
+
+        Args:
+            facts: the facts of the files that matter, by path.
+            settings: the configuration.
+            knowledge: builds the knowledge about libraries.
+            paths: all files of the project, including irrelevant ones without facts.
+        """
         self.settings = settings
         self.limits = limits.count()
         self.targets = TargetConditions(settings.targets)
@@ -117,7 +123,7 @@ class World:
     # Indices
 
     def called(self, name: str) -> list[tuple[SourceFile, int]]:
-        """Calls whose callee's last name is `name`."""
+        """Return the calls whose callee's last name is `name`."""
         found = self._called.get(name)
         if found is None:
             found = [(file, index) for file in self._calling.get(name, ()) for index in file.facts.called[name]]
@@ -126,7 +132,7 @@ class World:
         return found
 
     def loaded(self, name: str) -> list[tuple[SourceFile, int]]:
-        """Scopes that read `name` without calling it."""
+        """Return the scopes that read `name` without calling it."""
         found = self._loaded.get(name)
         if found is None:
             found = [(file, scope) for file in self._loading.get(name, ()) for scope in file.facts.loaded[name]]
@@ -144,7 +150,7 @@ class World:
         return self._classes
 
     def decorated(self, names: Iterable[str]) -> Iterator[tuple[SourceFile, int]]:
-        """Definitions with a decorator of one of the last names."""
+        """Yield the definitions with a decorator of one of these last names."""
         if self._decorated is None:
             self._decorated = {}
             for file in self.files.values():
@@ -159,7 +165,7 @@ class World:
             yield from self._decorated.get(name, ())
 
     def aliases(self, name: str) -> Iterable[str]:
-        """Last names to which something of that last name is bound, or that hold it."""
+        """Return the last names that are bound to a value with this last name, or to a container that holds it."""
         if self._aliases is None:
             self._aliases = {}
             for file in self.files.values():
@@ -169,7 +175,8 @@ class World:
         return self._aliases.get(name, ())
 
     def stored_under(self, attribute: str) -> Iterable[str]:
-        """Names of the attributes that are stored under that name of other objects: `self.load = task.load_batches`."""
+        """Return the names of the attributes that are stored under another object's attribute: `self.load =
+        task.load_batches`."""
         if self._stored_under is None:
             self._stored_under = {}
             for file in self.files.values():
@@ -180,7 +187,7 @@ class World:
         return self._stored_under.get(attribute, ())
 
     def may_be_function(self, name: str) -> bool:
-        """Whether any function, or parameter that may hold one, has that name."""
+        """Whether any function has that name."""
         if self._function_names is None:
             self._function_names = {
                 scope.name for file in self.files.values() for scope in file.scopes if scope.kind == "function"
@@ -188,14 +195,14 @@ class World:
         return name in self._function_names
 
     def chosen_by_name(self, value: Instance) -> bool:
-        """Whether the class of an object is only one of those that a name which is not known may mean."""
+        """Whether the class of an object is only one candidate for an unknown name."""
         if value.file is None or value.call < 0:
             return False
         built = self.knowledge.built(value.file, value.call, value.frame)
         return CHOSEN in (built or self.calls.callees(value.file, value.call, value.frame))
 
     def writes_key(self, name: str) -> bool:
-        """Whether a call, a dict, an item or an attribute of the project has that name as a keyword or key."""
+        """Whether the project uses the name as a keyword argument, dict key, item key or attribute."""
         found = self._written_keys.get(name)
         if found is None:
             found = self._written_keys[name] = any(writes_key(file, name) for file in self.files.values())
@@ -204,12 +211,12 @@ class World:
     # Places and activations
 
     def call_site(self, file: SourceFile, index: int, frame: Frame | None) -> Site:
-        """Where the parts of a call are evaluated."""
+        """Return the site where the parts of a call are evaluated."""
         call = file.calls[index]
         return Site(file, call.scope, call.region, (call.statement.line, call.statement.column), frame)
 
     def actuals(self, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
-        """The arguments of a call as written."""
+        """Return the arguments of a call as written."""
         key = (file.path, index, frame)
         found = self._actuals.get(key)
         if found is None:
@@ -228,7 +235,7 @@ class World:
         return found
 
     def made_with(self, value: Instance | Partial) -> Actuals:
-        """The arguments with which an object was made; of a partial, those that it binds."""
+        """Return the arguments that an object was constructed with; for a partial, those that it binds."""
         if isinstance(value, Partial):
             found = self.actuals(value.file, value.call, value.frame).without_first()
             return self.made_with(value.function).then(found) if isinstance(value.function, Partial) else found
@@ -237,8 +244,11 @@ class World:
         return found if value.by is None else self.made_with(value.by).then(found)
 
     def frame(self, file: SourceFile, index: int, frame: Frame | None, function: Function) -> Frame:
-        """The activation of `function` that a call makes. Beyond a depth, and where a function has many of them, the
-        caller's own activation is forgotten, and in the end the call."""
+        """Return the activation of `function` that a call creates.
+
+        Above a call depth, or once a function has many activations, the caller's own activation is dropped from the
+        context, and finally the call itself.
+        """
         parent = self.remembered(frame)
         key = (file.path, index, parent, function)
         found = self._activated.get(key)
@@ -278,14 +288,16 @@ class World:
         return True
 
     def told_apart(self, file: SourceFile, index: int, function: Function, frame: Frame) -> Frame:
-        """The activation of `function` that a call makes, with its arguments, where `frame` is a merged activation."""
+        """Return the activation of `function` for this call and its arguments if `frame` is a merged activation."""
         if frame not in self._forgetful or index < 0:
             return frame
         return self._called_frame(file, index, None, function)
 
     def making_frame(self, value: Instance, init: Function) -> Frame:
-        """The activation of its class's `__init__` that makes an object. It is never
-        merged with others, however many there are: each object has its own arguments."""
+        """Return the activation of `__init__` that constructs an object. It is never merged with others, however many
+        there are:
+        each object has its own arguments.
+        """
         assert value.file is not None
         if value.by is not None:
             return self.intern(("partial", value), self.made_with(value), init, self.remembered(value.frame))
@@ -295,24 +307,24 @@ class World:
         return self._called_frame(value.file, value.call, self.remembered(value.frame), init)
 
     def remembered(self, frame: Frame | None) -> Frame | None:
-        """The activation, or a merged one where it is too deep to keep its context."""
+        """Return the activation, or a merged one if it is too deep to keep its context."""
         if frame is None or limits.CONTEXT_DEPTH.reached(frame.depth) or limits.OBJECT_NESTING.exceeded(frame.nesting):
             return self._forgotten(frame)
         return frame
 
     def decorating(self, frame: Frame | None) -> Frame | None:
-        """The activation, if it is that of a decorator that is given what it decorates."""
+        """Return the activation if it is that of a decorator called with its definition, else None."""
         call = frame.call if frame is not None else None
         return frame if call is not None and call[1] in self.files[call[0]].decorating else None
 
     def _forgotten(self, frame: Frame | None) -> Frame | None:
-        """The merged activation that stands for one without its context: of a decorator's wrapper, the function that
-        it wraps stays known."""
+        """Return the merged activation that stands for one without its context. In a decorator's wrapper, the wrapped
+        function stays known."""
         closure = self.decorating(frame.closure) if frame is not None else None
         return self.enclosed(closure) if closure is not None else None
 
     def enclosed(self, closure: Frame) -> Frame:
-        """An activation of which only that of the function around is known."""
+        """Return an activation that knows only the enclosing function's activation."""
         key = (("enclosed", closure), False)
         found = self._frames.get(key)
         if found is None:
@@ -331,14 +343,14 @@ class World:
         parent: Frame | None,
         chain: bool = False,
     ) -> Frame:
-        """The one Frame for a key."""
+        """Return the unique Frame of a key."""
         found = self._frames.get((key, chain))
         if found is None:
             found = self._frames[key, chain] = Frame(actuals, function.receiver, parent, function.frame, chain)
         return found
 
     def receiver_frame(self, receiver: Instance) -> Frame:
-        """An activation of which only the receiver is known."""
+        """Return an activation that knows only its receiver."""
         key = (("receiver", receiver), False)
         found = self._frames.get(key)
         if found is None:
@@ -346,9 +358,11 @@ class World:
         return found
 
     def impossible(self, site: Site) -> bool:
-        """Whether a condition around the site is surely not met in its activation. Of conditions that depend on the
-        program only those over plain names are looked into: what an attribute of a configuration object is hardly ever
-        known, and costly to ask."""
+        """Whether a condition around the site is certainly false in its activation.
+
+        Conditions that depend on the program are evaluated only if they consist of plain names: attributes of
+        configuration objects are hardly ever known, and costly to evaluate.
+        """
         for index in site.file.regions(site.region):
             if never_met(site.file, index):
                 return True
@@ -364,14 +378,15 @@ class World:
         return False
 
     def unreached(self, site: Site) -> bool:
-        """Whether no call of the function around reaches a place: all of them are known, and each rules it out."""
+        """Whether no call of the enclosing function reaches a place: there are known callers, and the context of each
+        excludes it."""
         if not site.region or site.scope == 0 or site.file.scopes[site.scope].kind != "function":
             return False
         callers = self.calls.callers(Function(site.file, site.scope))
         return bool(callers) and all(self.impossible(site._replace(frame=caller.frame)) for caller in callers)
 
     def _given(self, expr: Expr, site: Site) -> bool:
-        """Whether the names in a test hold constants, or what the call gives: parameters."""
+        """Whether the names in a test are bound to constants, imports or parameters."""
         if isinstance(expr, Name):
             return all(
                 binding.kind in ("param", "import") or isinstance(binding.expr, Constant)
@@ -379,18 +394,18 @@ class World:
             )
         if isinstance(expr, BoolOp):
             return any(self._given(part, site) for part in expr.values)
-        # Of a comparison the left side says it.
+        # For a comparison the left side decides.
         return isinstance(expr, Constant) or self._given(expr.children()[0], site)
 
     def classes_of(self, module: Module) -> Values:
-        """The classes of a module that a lookup by an unknown name can give, where they are few, with `CHOSEN`: those
-        that it defines or, as in a package's `__init__.py`, imports."""
+        """Return the classes of a module that an unknown name can select, with `CHOSEN`, if they are few: those that it
+        defines or, as in a package's `__init__.py`, imports."""
         classes = [member for member in self.members_like(module, Pattern("", "")) if isinstance(member, Class)]
         defined = [member for member in classes if member.file.path == module.path] or classes
         return (*defined, CHOSEN) if 0 < len(defined) <= limits.MEMBERS.most else ()
 
     def members_like(self, base: Value, pattern: Pattern) -> Values:
-        """What the members of a module or class are whose names fit a pattern."""
+        """Return the values of the members of a module or class whose names match a pattern."""
         found: list[Value] = []
         if isinstance(base, Module):
             for name in self.imports.names(base.path):
@@ -406,7 +421,7 @@ class World:
 
 
 def _over_names(expr: Expr) -> bool:
-    """Whether a test is made of names, constants, comparisons and logical operators alone."""
+    """Whether a test consists only of names, constants, comparisons and logical operators."""
     if isinstance(expr, (Name, Constant)):
         return True
     return isinstance(expr, (Not, BoolOp, Compare)) and all(_over_names(part) for part in expr.children())

@@ -12,7 +12,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True)
 class Found:
-    """The values under a key. `absent`: the key may be missing; `written`: an entry of the source names it even so."""
+    """The values under a key. `absent`: the key may be missing; `written`: even so, an entry of the source names it."""
 
     values: Values
     absent: bool
@@ -20,29 +20,29 @@ class Found:
 
     @property
     def named(self) -> bool:
-        """Whether an entry of the source is known to name the key, whatever its value is."""
+        """Whether an entry of the source is known to name the key, whatever its value."""
         return self.written or not self.absent
 
 
 METHODS = frozenset({"get", "items", "values", "keys", "pop", "copy", "clone", "update", "setdefault"})
-"""Methods of a dict, which its attributes do not hide."""
+"""Methods of a dict, which attributes of the same name do not hide."""
 ABSENT = Found((), True)
 OPAQUE = Found((UNKNOWN,), True)
 
 
 class Change(NamedTuple):
-    """A mutation of the container that `base` names. By `kind`:
+    """A mutation of the container that `base` evaluates to. By `kind`:
 
-    "set"        `value` under the key, or at the position
-    "default"    the same where the key is missing
-    "merge"      all entries of the mapping, or of the pairs, `value`
-    "add"        an element, at the position `key` where there is one and at the end otherwise
-    "extend"     by the elements of the sequence `value`
-    "remove"     what is under `key`; without one the last element, or any entry
-    "discard"    the element that equals `key`
-    "clear"      all
+    "set"        assigns `value` under the key, or at the position
+    "default"    does so if the key is missing
+    "merge"      adds all entries of the mapping, or of the pairs, `value`
+    "add"        adds an element, at the position `key` if given, otherwise at the end
+    "extend"     adds the elements of the sequence `value`
+    "remove"     removes the entry under `key`; without a key the last element, or any entry
+    "discard"    removes the element that equals `key`
+    "clear"      removes all
     "sort" "reverse"
-    "opaque"     in a way that is not followed
+    "opaque"     changes it in a way that is not modelled
     """
 
     kind: str
@@ -55,9 +55,9 @@ class Change(NamedTuple):
     value: Expr | None
 
     def site(self, frame: Frame | None) -> Site:
-        """Where it is made in an activation."""
+        """Return the site of the mutation in an activation."""
         return Site(self.file, self.scope, self.region, self.at, frame)
 
 
 FILLING = frozenset({"set", "default", "merge", "add", "extend"})
-"""Kinds of changes that put something into a container."""
+"""Kinds of mutations that add elements or entries to a container."""

@@ -10,22 +10,22 @@ from dllint.inference.values import UNKNOWN, Class, Const, Instance, Value, Valu
 from dllint.linking.source import last_name
 
 _PLAIN = frozenset({"enum.Enum", "enum.Flag", "object"})
-"""Bases of enumerations whose members are no strings or numbers themselves."""
+"""Bases of enumerations whose members are not also strings or numbers."""
 
 
 def member(owner: Class, name: str) -> Instance | None:
-    """The member of a name that a class of an enumeration has."""
+    """Return the member of an enumeration with this name; None if there is none."""
     index = owner.file.members.get((owner.scope, name))
     return Instance(owner, owner.file, index) if index is not None else None
 
 
 def members(cls: Class) -> list[Instance]:
-    """The members of an enumeration, in order; none of other classes."""
+    """Return the members of an enumeration, in order; empty for other classes."""
     return [Instance(cls, cls.file, index) for (scope, _), index in cls.file.members.items() if scope == cls.scope]
 
 
 def attribute(world: Engine, value: Instance, name: str) -> Values:
-    """The `name` or `value` of a member; of any, where it is not known which."""
+    """Return the `name` or `value` of a member; of all members if it is unknown which."""
     assert isinstance(value.of, Class)
     if name not in ("name", "value", "_name_", "_value_"):
         return ()
@@ -42,7 +42,8 @@ def _name(value: Instance) -> Values:
 
 
 def _value(world: Engine, value: Instance) -> Values:
-    """What a member is bound to in the class body; `auto()` counts from one (enum documentation, "auto")."""
+    """Return the value of a member, as bound in the class body; `auto()` counts from one (enum documentation,
+    "auto")."""
     assert isinstance(value.of, Class) and value.file is not None
     name = value.file.member_names[value.call]
     binding = value.file.bindings(value.of.scope)[name][-1]
@@ -63,7 +64,7 @@ def _counted(world: Engine, value: Instance) -> Values:
 
 
 def plain(world: Engine, values: Values) -> Values:
-    """The values, with what a member is equal to in the place of one that is a string or a number itself."""
+    """Return the values, with each member that is also a string or a number replaced by that value."""
     if not any(is_member(value) for value in values):
         return values
     return union(_equal(world, value) for value in values)
@@ -77,14 +78,14 @@ def _equal(world: Engine, value: Value) -> Values:
 
 
 def found_by_value(world: Engine, cls: Class, values: Values) -> Values:
-    """The members that calling an enumeration with a value gives: any, where the value is not known."""
+    """Return the members that calling an enumeration with a value returns; all if the value is unknown."""
     if not all(isinstance(value, Const) for value in values):
         return tuple(members(cls))
     return tuple(one for one in members(cls) if any(has in values for has in _value(world, one)))
 
 
 def found_by_name(cls: Class, key: Value) -> Values:
-    """The members that an item of an enumeration is."""
+    """Return the members that indexing an enumeration with a key returns."""
     if isinstance(key, Const):
         one = member(cls, str(key.value))
         return (one,) if one is not None else ()

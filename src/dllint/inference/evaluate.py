@@ -1,8 +1,8 @@
 """The evaluator: the set of abstract values of an expression, computed on demand.
 
-Flow-insensitive across functions, flow-sensitive for the names of one function, and sensitive to the calling
-context as far as frames are given: a parameter is read from the call of its frame, or from all known calls
-where there is none. A question inside itself has no values there; what is computed with it is not known.
+Flow-insensitive across functions, flow-sensitive for the names within one function, and context-sensitive as far as
+frames are known: a parameter is read from the call of its frame, or without a frame from all known calls. A recursive
+query has no values at the point of recursion, and results computed from it are unknown.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ from dllint.linking.source import Binding
 
 
 class Evaluator:
-    """Evaluates expressions over a linked project. Results are memoised."""
+    """Evaluates expressions over a linked project. Results are memoized."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -123,7 +123,7 @@ class Evaluator:
         }
 
     def evaluate(self, expr: Expr | None, site: Site) -> Values:
-        """The values that `expr` can have at `site`; Unknown among them where something is not known."""
+        """Return the possible values of `expr` at `site`, including Unknown if any is unknown."""
         if expr is None:
             return (UNKNOWN,)
         handler = self._table.get(type(expr))
@@ -138,7 +138,7 @@ class Evaluator:
             self._depth -= 1
 
     def passed(self, actual: Actual) -> Values:
-        """The values of an argument, where it is written."""
+        """Return the values of an argument at its call site."""
         if actual.expr is None or actual.site is None:
             return (UNKNOWN,)
         return self.evaluate(actual.expr, actual.site)
@@ -175,14 +175,15 @@ class Evaluator:
         return not_functions(values) if site.file.asks_callable and called_before(Name(name), site) else values
 
     def _surviving(self, name: str, binding: Binding, where: Site, site: Site) -> Values:
-        """The values that one of several bindings gives its name, without those that another one has replaced."""
+        """Return the values that one of several bindings contributes to its name, minus those replaced by a later
+        binding."""
         values = self.binding(name, binding, where)
         for test, holds in replaced_by_test(binding, name, site):
             values = tuple(value for value in values if passes(self.world, value, Name(name), test, holds, site))
         return values
 
     def binding(self, name: str, binding: Binding, site: Site) -> Values:
-        """The values that one binding gives its name."""
+        """Return the values that one binding assigns to its name."""
         kind = binding.kind
         if kind == "param":
             return self.world.parameters.values(Function(site.file, site.scope), name, site.frame)
@@ -195,7 +196,8 @@ class Evaluator:
         return (UNKNOWN,)
 
     def owned(self, values: Values, expr: Expr | None, site: Site, owner: tuple[int, str]) -> Values:
-        """The values with the display or mapping that `expr` itself writes marked as held by the variable `owner`."""
+        """Return the values; the display or mapping that `expr` itself creates is marked as owned by the variable
+        `owner`."""
         if expr is None or not isinstance(expr, (Dict, List, CallRef, Comprehension, Tuple, Set)):
             return values
         own = Written(expr, site)
@@ -207,12 +209,12 @@ class Evaluator:
         )
 
     def definition(self, site: Site, index: int) -> Values:
-        """What the name of a definition holds: what its decorators gave."""
+        """Return the value of a definition's name, with its decorators applied."""
         call = site.file.decorations.get(index)
         return (defined(site, index),) if call is None else self.call(call, site)
 
     def method(self, function: Function, receiver: Value | None) -> Values:
-        """What a method is on an object, or on its class, with what decorators made of it."""
+        """Return the value of a method on an object, or on its class, with its decorators applied."""
         return decorated_method(self.world, function, receiver)
 
     # Attributes
@@ -235,7 +237,7 @@ class Evaluator:
         return not_functions(found) if site.file.asks_callable and called_before(expr, site) else found
 
     def attribute(self, value: Value, name: str, site: Site | None = None) -> Values:
-        """The values of `value.name`."""
+        """Return the values of `value.name`."""
         if isinstance(value, External):
             return self.world.knowledge.member(value, name) or (External(f"{value.name}.{name}"),)
         if isinstance(value, Unknown):
@@ -244,7 +246,7 @@ class Evaluator:
         return self.world.memory.remember(self._attributes, key, lambda: self.world.objects.attribute(value, name), ())
 
     def _getter(self, expr: Getter, site: Site) -> Values:
-        """The function of the property that an attribute is, on each object that it can be read from."""
+        """Return the getter functions of the property that an attribute access reads, one per possible receiver."""
         found: dict[Value, None] = {}
         for value in self.evaluate(expr.value, site):
             if isinstance(value, Instance) and isinstance(value.of, Class):
@@ -266,7 +268,7 @@ class Evaluator:
 
     def _item(self, expr: Subscript, site: Site) -> Values:
         base, index = expr.value, expr.index
-        # `...` is not described.
+        # `...` is not modelled.
         if isinstance(index, (Slice, Opaque)) or (
             isinstance(index, Tuple) and any(isinstance(part, (Slice, Opaque)) for part in index.elements)
         ):
@@ -292,7 +294,7 @@ class Evaluator:
         return registered or union(self.item_of(value, key) for value in bases for key in self._keys_for(value, keys))
 
     def _keys_for(self, value: Value, keys: Values) -> Values:
-        """The keys that an object may be asked for: one that is text on some ways names a column of a table on all."""
+        """Return the keys that may index an object: for a table, a key that may be a string is a column name."""
         if isinstance(value, Instance) and isinstance(value.of, External):
             texts = tuple(key for key in keys if isinstance(key, Const) and isinstance(key.value, str))
             if texts and self.world.knowledge.is_table(value.of.name):
@@ -304,7 +306,7 @@ class Evaluator:
 
     @staticmethod
     def _sliced(value: Value, expr: Subscript, site: Site) -> Value:
-        """A slice: of a store from outside what reading it gives."""
+        """Return the result of slicing a value; for an external store, the data that the slice reads."""
         if isinstance(value, Instance) and isinstance(value.of, External):
             parts = expr.index.elements if isinstance(expr.index, Tuple) else ()
             mark = COLUMN_MARK if any(isinstance(one, Constant) and type(one.value) is int for one in parts) else "[:]"
@@ -314,8 +316,7 @@ class Evaluator:
         return cut(value, expr.index) if isinstance(value, Const) else UNKNOWN
 
     def item_of(self, value: Value, key: Value) -> Values:
-        """The values of `value[key]`; with a key that is not known, of any item. A class with a type in brackets is the
-        class."""
+        """Return the values of `value[key]`; of any item if the key is unknown. `cls[type]` is the class itself."""
         if isinstance(value, Class):
             return enumerations.found_by_name(value, key) or (value,)
         if isinstance(value, External) and self._takes_types(value, key):
@@ -323,7 +324,7 @@ class Evaluator:
         return self.world.mappings.item(value, key)
 
     def _takes_types(self, value: External, key: Value) -> bool:
-        """Whether `value[key]` is a class from outside the project with a type in brackets: `DataLoader[Batch]`."""
+        """Whether `value[key]` is an external class with a type argument: `DataLoader[Batch]`."""
         if self.world.knowledge.passes_on(value.name):
             return True
         last = value.name.rpartition(".")[2]
@@ -337,7 +338,7 @@ class Evaluator:
         return union(self.element_of(value) for part in summands(expr.value) for value in self.evaluate(part, site))
 
     def element_of(self, value: Value) -> Values:
-        """The values that iterating `value` gives."""
+        """Return the elements that iterating `value` yields."""
         if isinstance(value, Class):
             return tuple(enumerations.members(value)) or (UNKNOWN,)
         return self.world.mappings.elements(value)
@@ -356,7 +357,7 @@ class Evaluator:
     # Calls
 
     def call(self, index: int, site: Site) -> Values:
-        """The values that a call can give."""
+        """Return the possible results of a call."""
         key = (site.file.path, index, site.frame)
         return self.world.memory.remember(self._calls, key, lambda: self._call(index, site), ())
 
@@ -378,7 +379,7 @@ class Evaluator:
         return union(self.result(value, given) for value in callees)
 
     def result(self, callee: Value, given: Given, by: Partial | None = None) -> Values:
-        """What calling `callee`, through a partial where `by` is one, gives."""
+        """Return the result of calling `callee`, through the partial `by` if given."""
         file, index, caller, actuals, _ = given
         knowledge, frame = self.world.knowledge, self.world.remembered(caller)
         here = self.world.call_site(file, index, caller)
@@ -409,7 +410,7 @@ class Evaluator:
             return (UNKNOWN,) if method is None else self.result(method.bound_to(callee), given)
         if isinstance(callee, Instance) and isinstance(callee.of, External):
             if callee.of.name in knowledge.run_time_classes:
-                # What pickle says of an object of such a class it says of the class.
+                # Pickle reports the same error for an object of such a class as for the class.
                 return (callee,)
             if callee.of.name == "functools.lru_cache":
                 return (Instance(External("functools.lru_cache()"), file, index, frame),)
@@ -422,7 +423,7 @@ class Evaluator:
         return (UNKNOWN,)
 
     def returned(self, function: Function, frame: Frame | None) -> Values:
-        """What a function gives back."""
+        """Return the possible return values of a function."""
         scope = function.file.scopes[function.scope]
         if scope.is_generator:
             return (UNKNOWN,)
@@ -430,7 +431,7 @@ class Evaluator:
         return self.world.memory.remember(self._calls, key, lambda: self._returned(function, frame), ())
 
     def yielded(self, function: Function, frame: Frame | None) -> Values:
-        """What a generator function yields."""
+        """Return the values that a generator function yields."""
         key = ("yield", function.key, frame)
         return self.world.memory.remember(self._calls, key, lambda: generators.yielded(self.world, function, frame), ())
 

@@ -9,19 +9,19 @@ from dllint.inference.values import UNKNOWN, Actual, Class, External, Instance, 
 from dllint.linking.source import last_name
 
 DECORATORS = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "attr_s", "attributes"})
-"""Last names of the decorators of the standard library's dataclasses, pydantic's and attrs'."""
+"""Last names of the class decorators of dataclasses, pydantic and attrs."""
 _SHORT = Attribute(Name("attr"), "s")
-"""The one of attrs whose last name says nothing."""
+"""The one decorator of attrs whose last name is not distinctive."""
 _FIELDS = frozenset({"attr.ib", "attr.attrib"})
-"""Calls that make a field of attrs without an annotation."""
+"""Calls that create an attrs field without an annotation."""
 BASES = frozenset({"pydantic.BaseModel", "pydantic_settings.BaseSettings", "typing.NamedTuple", "msgspec.Struct"})
 
 _FROM_OUTSIDE = frozenset({"pydantic_settings.BaseSettings", "pydantic.BaseSettings"})
-"""Bases whose fields the environment may set."""
+"""Bases whose fields can be set by the environment."""
 
 
 def given(world: Engine, value: Instance, name: str) -> list[Values]:
-    """What the call that made the object gives for a field; nothing where it leaves the default."""
+    """Return the values of a field passed in the call that created the object; empty if the call leaves the default."""
     actual = argument(world, value, name)
     if actual is not None:
         return [world.values.evaluate(actual.expr, actual.site) if actual.site is not None else (UNKNOWN,)]
@@ -46,7 +46,7 @@ def given(world: Engine, value: Instance, name: str) -> list[Values]:
 
 
 def argument(world: Engine, value: Instance, name: str) -> Actual | None:
-    """The argument that gives a field in the call that made the object."""
+    """Return the argument for a field in the call that created the object; None if there is none."""
     assert isinstance(value.of, Class)
     if value.call < 0 or value.file is None or not has_fields(world, value.of):
         return None
@@ -75,7 +75,7 @@ def has_fields(world: Engine, cls: Class) -> bool:
 
 
 def _names(world: Engine, cls: Class) -> dict[str, bool]:
-    """The fields that the constructor takes, in order, and whether it does so without their names."""
+    """Return the fields that the constructor takes, in order → whether they can be passed by position."""
     names: dict[str, bool] = {}
     for owner in reversed([one for one in world.hierarchy.line(cls) if isinstance(one, Class)]):
         scope = owner.file.scopes[owner.scope]
@@ -98,7 +98,7 @@ def _plain(annotation: Expr) -> Expr:
 
 
 def _is_field(world: Engine, owner: Class, event: Event) -> bool:
-    """Whether a name of a class body is bound to what `attr.ib(…)` gives."""
+    """Whether a name in a class body is bound to the result of `attr.ib(…)`."""
     if not isinstance(event.value, CallRef):
         return False
     site = Site(owner.file, owner.scope, event.region, (event.span.line, event.span.column), None)
@@ -107,14 +107,14 @@ def _is_field(world: Engine, owner: Class, event: Event) -> bool:
 
 
 def _says(owner: Class, expr: Expr | None, keyword: str, what: bool) -> bool:
-    """Whether a call is given a keyword argument that is this constant."""
+    """Whether a call has a keyword argument with this constant."""
     args = owner.file.calls[expr.index].args if isinstance(expr, CallRef) else ()
     return any(one.keyword == keyword and one.value == Constant(what) for one in args)
 
 
 def _made_anywhere(world: Engine, cls: Class) -> bool:
-    """Whether any code of the project makes objects of a class, or of one below it. Otherwise something from outside
-    does, which fills the fields as a command line or a file says."""
+    """Whether any code of the project instantiates a class or a subclass. Otherwise external code does, and fills the
+    fields from a command line or a file."""
     classes = (cls, *world.hierarchy.subclasses(cls))
     return any(world.called(one.name) for one in classes)
 

@@ -1,5 +1,5 @@
 """A flow-insensitive points-to analysis by names: the variables, attributes, parameters and containers that an object
-can reach from where it is made. It over-approximates; its callers check each answer."""
+can reach from its creation. It over-approximates; its callers verify each answer."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _HANDING_ON = frozenset(
         *("get", "pop", "popitem", "items", "values", "setdefault", "copy"),
     }
 )
-"""Last names of functions and methods that give objects which their arguments or their receiver hold, besides those
-that go through their arguments."""
+"""Last names of functions and methods that return objects contained in their arguments or receiver, besides those that
+iterate their arguments."""
 _TAKING_IN = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})
-"""Methods that put their arguments into their receiver."""
+"""Methods that add their arguments to their receiver."""
 
 Place = tuple[object, ...]
-"""Where an object is: an expression that makes it ("at", or "call" by its file and index), a "name" in its scope, an
-"attribute" or a "result" of all that have the name, or an "argument" of all functions of a name."""
+"""An abstract location: an expression that creates an object ("at", or "call" with its file and index), a "name" in its
+scope, an "attribute" or a "result" of anything with that name, or an "argument" of all functions of a name."""
 
 
 class Flows:
@@ -58,11 +58,11 @@ class Flows:
         self._standing: dict[int, Place] = {}
 
     def stand(self, expr: Expr, place: Place) -> None:
-        """Say where an object is that no expression of the source makes, but `expr` stands for."""
+        """Set the location of an object that `expr` stands for, if no source expression creates it."""
         self._standing[id(expr)] = place
 
     def reached(self, start: Place) -> tuple[Place, ...]:
-        """The places that what is at `start` may come to, itself first."""
+        """Return the locations reachable from `start`, itself first."""
         kept = self._reached.get(start)
         if kept is None:
             found = {start: None}
@@ -76,7 +76,7 @@ class Flows:
         return kept
 
     def files(self, place: Place) -> Iterable[SourceFile]:
-        """The files that may speak of a place."""
+        """Return the files that may refer to a location."""
         kind, name = place[0], place[1]
         if kind in ("attribute", "result") and isinstance(name, str):
             users = self.world.loaded(name) if kind == "attribute" else self.world.called(name)
@@ -84,7 +84,7 @@ class Flows:
         return (self.world.files[str(name)],) if kind in ("name", "call") else ()
 
     def start(self, expr: Expr, file: SourceFile) -> Place:
-        """The place of what an expression makes."""
+        """Return the location of the object that an expression creates."""
         if isinstance(expr, CallRef):
             return ("call", file.path, expr.index)
         return self._standing.get(id(expr), ("at", file.path, id(expr)))
@@ -104,7 +104,8 @@ class Flows:
             yield from self._ways_of(file).get(place, ())
 
     def _exported(self, place: Place) -> Iterator[Place]:
-        """The names under which other files import a variable of a module, and attributes of modules and classes."""
+        """Yield the names under which other files import a module's variable, and the attributes of modules and
+        classes."""
         _, path, scope, name = place
         file = self.world.files[str(path)]
         if scope == 0:
@@ -122,7 +123,7 @@ class Flows:
             yield ("attribute", name)
 
     def _parameters(self, place: Place) -> Iterator[Place]:
-        """The parameters that an argument may fill of functions, and constructors, with the callee's name."""
+        """Yield the parameters that an argument may bind: of all functions and constructors with the callee's name."""
         _, callee, position = place
         for file, scope in self._named(str(callee)):
             params = file.scopes[scope].params
@@ -191,7 +192,7 @@ class Flows:
                 yield from self._made_by_factory(call, ("call", file.path, index), file)
 
     def _made_by_factory(self, call: Call, held: Place, file: SourceFile) -> Iterator[tuple[Place, Place]]:
-        """What a lambda makes for the missing keys of a dict."""
+        """Yield the flow from a default factory's results to its dict."""
         for argument in call.args[:1]:
             if isinstance(argument.value, LambdaRef):
                 scope = argument.value.scope
@@ -218,7 +219,7 @@ class Flows:
                 yield from ((one, to) for to in targets)
 
     def places(self, expr: Expr | None, file: SourceFile, scope: int) -> Iterator[Place]:
-        """The places whose objects an expression may give, or hold."""
+        """Yield the locations whose objects an expression may evaluate to, or contain."""
         match expr:
             case Name(name):
                 yield ("name", file.path, _binding_scope(file, scope, name), name)
@@ -261,7 +262,7 @@ _RECEIVERS = (Name("self"), Name("cls"))
 
 
 def _binding_scope(file: SourceFile, scope: int, name: str) -> int:
-    """The scope around that binds a name."""
+    """Return the enclosing scope that binds a name; 0 for the module."""
     first = True
     while scope > 0:
         if (first or file.scopes[scope].kind != "class") and name in file.bindings(scope):

@@ -23,12 +23,12 @@ from dllint.linking.arithmetic import OPERATORS, combined, signed
 
 
 def is_member(value: Value) -> bool:
-    """Whether it is one known member of an enumeration."""
+    """Whether a value is one known member of an enumeration."""
     return isinstance(value, Instance) and value.file is not None and value.call in value.file.member_names
 
 
 def truth(values: Values) -> bool | None:
-    """Whether all the values are true, or all false; None where that is not known."""
+    """Return the truth value that all the values share; None if they differ or are unknown."""
     seen: set[bool] = set()
     for value in values:
         if isinstance(value, Const):
@@ -46,8 +46,11 @@ def unary(op: str, values: Values) -> Values:
 
 
 def binary(op: str, lefts: Values, rights: Values) -> Values:
-    """All results of an operator; Unknown where an operand is, or the result is no plain constant. An operand without
-    values is the result itself, as in a loop that counts: what it comes to is not known."""
+    """Return all results of an operator; Unknown if an operand is, or the result is not a plain constant.
+
+    If an operand has no values, the operand is the result itself, as with a counter in a loop, and the result is
+    unknown.
+    """
     if not lefts or not rights:
         return () if any(isinstance(one, Display) for one in (*lefts, *rights)) else (UNKNOWN,)
     if op not in OPERATORS or limits.PAIRS.exceeded(len(lefts) * len(rights)):
@@ -79,11 +82,11 @@ def _one(op: str, left: Value, right: Value) -> Value:
 
 
 _MAKING = frozenset({"numpy.random.default_rng", "numpy.array", "numpy.zeros", "torch.tensor", "torch.zeros"})
-"""Functions that make an object each time, though they are not named like classes."""
+"""Functions that create a new object at each call, though they are not named like classes."""
 
 
 def _never_none(left: Value, right: Value) -> bool:
-    """Whether one side is None and the other surely something else."""
+    """Whether one side is None and the other certainly is not."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and one.value is None:
             return isinstance(other, (Class, Function, Display)) or (
@@ -93,7 +96,7 @@ def _never_none(left: Value, right: Value) -> bool:
 
 
 def _unequal_members(left: Value, right: Value) -> bool:
-    """Whether one side is a member of an enumeration, and the other another or a constant."""
+    """Whether one side is a member of an enumeration, and the other a different member or a constant."""
     if is_member(left) and is_member(right):
         return left != right
     return (is_member(left) and isinstance(right, Const)) or (isinstance(left, Const) and is_member(right))

@@ -1,4 +1,4 @@
-"""Generator functions: what their calls make, and what iterating that gives."""
+"""Generator functions: the generators that calls return, and the elements that iterating them yields."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _KEEP = frozenset({"classmethod", "staticmethod"})
 
 
 def makes_generator(scope: Scope) -> bool:
-    """Whether calling the function makes a generator: other decorators may do anything with it."""
+    """Whether calling the function returns a generator; with unknown decorators it may return anything."""
     plain = all(isinstance(one.expr, Name) and one.expr.id in _KEEP for one in scope.decorators)
     return scope.is_generator and not scope.is_async and plain
 
 
 def runs(world: Engine, value: Value) -> Iterator[tuple[Function, Frame | None]]:
-    """The activations of the generator functions that the call behind a generator runs; none for other values."""
+    """Yield the activations of the generator functions behind a generator; none for other values."""
     if not isinstance(value, Instance) or value.of != GENERATOR or value.file is None or value.call < 0:
         return
     for target in world.calls.targets(value.file, value.call, value.frame):
@@ -30,13 +30,13 @@ def runs(world: Engine, value: Value) -> Iterator[tuple[Function, Frame | None]]
 
 
 def elements(world: Engine, value: Value) -> Values | None:
-    """The values that a generator yields; None for anything else."""
+    """Return the values that a generator yields; None for anything else."""
     groups = [world.values.yielded(function, frame) for function, frame in runs(world, value)]
     return union(groups) if groups else None
 
 
 def yielded(world: Engine, function: Function, frame: Frame | None) -> Values:
-    """What a generator function yields, in an activation."""
+    """Return the values that a generator function yields in an activation."""
     groups: list[Values] = []
     for event in function.file.scopes[function.scope].events_of("yield"):
         site = Site(function.file, function.scope, event.region, (event.span.line, event.span.column), frame)

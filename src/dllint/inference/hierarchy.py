@@ -13,7 +13,7 @@ from dllint.linking.source import last_name
 
 
 class Hierarchy:
-    """Inheritance among the classes of the project, with External bases where they leave it."""
+    """Inheritance among the classes of the project; bases outside it are External."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -25,7 +25,7 @@ class Hierarchy:
         self._receivers: dict[tuple[str, int], str] = {}
 
     def bases(self, cls: Class) -> tuple[Value, ...]:
-        """The classes named in the class statement, of the project or External."""
+        """Return the classes listed in the class statement: of the project, or External."""
         found = self._bases.get(cls.key)
         if found is None:
             self._bases[cls.key] = ()
@@ -42,16 +42,16 @@ class Hierarchy:
         return found
 
     def _base(self, expr: Expr, site: Site) -> Values:
-        """The classes that a base can be, also with types in brackets: `Stream[int]`."""
+        """Return the classes that a base expression can be; type arguments are ignored: `Stream[int]`."""
         values = tuple(one for one in self.world.values.evaluate(expr, site) if isinstance(one, (Class, External)))
         return self._base(expr.value, site) if not values and isinstance(expr, Subscript) else values
 
     def has_alternatives(self, cls: Class) -> bool:
-        """Whether a base of the class, or of one that it inherits from, can be one of several."""
+        """Whether a base of the class, or of one of its ancestors, is one of several alternatives."""
         return any(isinstance(one, Class) and one.key in self._alternatives for one in self.line(cls))
 
     def line(self, cls: Class) -> tuple[Value, ...]:
-        """The class and all that it inherits from, in the order in which Python looks attributes up (C3)."""
+        """Return the method resolution order: the class and all ancestors, in the order of attribute lookup (C3)."""
         found = self._lines.get(cls.key)
         if found is None:
             self._lines[cls.key] = (cls,)
@@ -61,7 +61,7 @@ class Hierarchy:
         return found
 
     def own_methods(self, cls: Class) -> dict[str, int]:
-        """Functions defined directly in the class body, by name (the last definition counts)."""
+        """Return the functions defined directly in the class body, by name (the last definition wins)."""
         found = self._methods.get(cls.key)
         if found is None:
             found = self._methods[cls.key] = {}
@@ -72,7 +72,7 @@ class Hierarchy:
         return found
 
     def method(self, cls: Class, name: str, after: Class | None = None) -> Function | None:
-        """The function that `name` means on an instance of the class; with `after`, as `super()` in `after` sees it."""
+        """Return the method `name` of an instance of the class; with `after`, as `super()` in `after` resolves it."""
         line = self.line(cls)
         if after is not None:
             passed = self._instead_of(cls, after)
@@ -118,14 +118,14 @@ class Hierarchy:
         return found
 
     def run_by_constructor(self, cls: Class) -> Iterator[Function]:
-        """The methods that the constructor of a base class from outside runs, where the project defines none."""
+        """Yield the methods that an external base's constructor runs, unless the project defines `__init__`."""
         for owner in self.line(cls) if self.method(cls, "__init__") is None else ():
             for name in self.world.knowledge.run_by(owner.name, "__init__") if isinstance(owner, External) else ():
                 if (found := self.method(cls, name)) is not None:
                     yield found
 
     def subclasses(self, cls: Class) -> list[Class]:
-        """Classes of the project that inherit from the class, directly or not."""
+        """Return the project's direct and indirect subclasses of the class."""
         if self._subclasses is None:
             self._subclasses = {}
             for candidate in self.world.classes():
@@ -135,7 +135,8 @@ class Hierarchy:
         return self._subclasses.get(cls.key, [])
 
     def called_on(self, function: Function, cls: Class) -> tuple[Class, ...]:
-        """The classes that a class method of `cls` is called on, if all calls tell: else `cls` and those below."""
+        """Return the classes that a class method of `cls` is called on if all calls tell, otherwise `cls` and its
+        subclasses."""
         found: dict[Value | None, None] = {}
         if self.world.memory.enter():
             try:
@@ -146,7 +147,7 @@ class Hierarchy:
         return named if named and len(named) == len(found) else (cls, *limits.OVERRIDES.first(self.subclasses(cls)))
 
     def overrides(self, cls: Class, name: str) -> Iterator[Function]:
-        """What `name` can mean on an instance of the class or of any class below it."""
+        """Yield the methods that `name` can be on an instance of the class or of a subclass."""
         own = self.method(cls, name)
         if own is not None:
             yield own
@@ -156,8 +157,8 @@ class Hierarchy:
                 yield Function(below.file, index)
 
     def meant(self, value: Instance, name: str) -> list[Function]:
-        """The methods that `name` can mean on an object: of its class, or, where only a base of its class is known, of
-        any class below too."""
+        """Return the methods that `name` can be on an object: of its class, or also of subclasses if only a base is
+        known."""
         assert isinstance(value.of, Class)
         found = list(limits.OVERRIDES.first(list(self.overrides(value.of, name)))) if value.call < 0 else []
         if not found:
@@ -166,11 +167,11 @@ class Hierarchy:
         return found
 
     def externals(self, cls: Class) -> list[str]:
-        """Names of the classes from outside the project that the class inherits from."""
+        """Return the names of the external ancestors of the class."""
         return [value.name for value in self.line(cls) if isinstance(value, External)]
 
     def decorators(self, function: Function) -> list[str]:
-        """Last names of the decorators, without their arguments."""
+        """Return the last names of the decorators, without their arguments."""
         names = []
         for decorator in function.file.scopes[function.scope].decorators:
             expr = decorator.expr
@@ -180,7 +181,7 @@ class Hierarchy:
         return names
 
     def receiver_kind(self, function: Function) -> str:
-        """ "self" or "class" where the first parameter is the receiver, "" where there is none."""
+        """ "self" or "class" if the first parameter is the receiver, "" if there is none."""
         found = self._receivers.get(function.key)
         if found is None:
             found = ""
@@ -200,7 +201,7 @@ class Hierarchy:
         return any(name in PROPERTY_DECORATORS for name in self.decorators(function))
 
     def annotation(self, function: Function, name: str) -> Values:
-        """An instance of the project's class that a parameter is annotated with, if it is."""
+        """Return an instance of the project class that a parameter is annotated with; empty if there is none."""
         scope = function.file.scopes[function.scope]
         for param in scope.params:
             if param.name == name and param.annotation is not None:
@@ -210,7 +211,7 @@ class Hierarchy:
         return ()
 
     def annotated(self, annotation: Expr, site: Site) -> Values:
-        """Instances of the project's classes that an annotation names (also inside Optional and unions)."""
+        """Return instances of the project classes that an annotation names (also inside Optional and unions)."""
         if isinstance(annotation, Subscript):
             return self.annotated(annotation.index, site)
         if isinstance(annotation, BinOp):
@@ -225,8 +226,11 @@ class Hierarchy:
 
 
 def _merged(orders: list[list[Value]]) -> list[Value]:
-    """Orders of classes as one that keeps each: always the first class that no order has behind another (Python
-    reference, "The C3 method resolution order"). Where there is none, as with alternatives for one base, the first."""
+    """Merge orders of classes into one that preserves each (C3, Python reference, "The C3 method resolution order").
+
+    Repeatedly takes the first class that is not behind another in any order; if there is none, as with alternatives for
+    one base, the first of all.
+    """
     found: list[Value] = []
     while orders := [order for order in orders if order]:
         behind = {value for order in orders for value in order[1:]}

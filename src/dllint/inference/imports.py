@@ -1,4 +1,4 @@
-"""What import statements bind, through re-exports and star imports."""
+"""The values that import statements bind, through re-exports and star imports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dllint.linking.source import Binding, SourceFile
 
 
 class Imports:
-    """Resolution of modules and of their members."""
+    """Resolves modules and their members."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -23,7 +23,7 @@ class Imports:
         self._star: dict[tuple[str, str, tuple[int, int]], Values | None] = {}
 
     def imported(self, file: SourceFile, binding: Binding, name: str) -> Values:
-        """What an import statement binds to `name`."""
+        """Return the value that an import statement binds to `name`."""
         assert binding.event is not None and isinstance(binding.event.detail, ImportedName)
         module, member, alias, level = binding.event.detail
         if member is None:
@@ -53,12 +53,12 @@ class Imports:
         return (UNKNOWN,)
 
     def find(self, file: SourceFile, module: str, level: int) -> str | None:
-        """The file of a module as `file` would import it."""
+        """Return the file of a module as `file` would import it; None if it is not part of the project."""
         found = self.world.index.resolve(file.path, module, level)
         return found[-1] if found else None
 
     def member(self, path: str, name: str) -> Values:
-        """What `name` is in the module at `path`; nothing where it has no such name."""
+        """Return the values of `name` in the module at `path`; empty if it has no such name."""
         return self.world.memory.remember(self._members, (path, name), lambda: self._member(path, name), ())
 
     def _member(self, path: str, name: str) -> Values:
@@ -70,7 +70,7 @@ class Imports:
         return self.star(file, name) or ()
 
     def names(self, path: str) -> list[str]:
-        """The names of a module's members, those that its star imports of the project's modules give too."""
+        """Return the names of a module's members, including those of its star imports from the project's modules."""
         found: dict[str, None] = {}
         todo, seen = [path], {path}
         while todo:
@@ -89,7 +89,7 @@ class Imports:
         return list(found)
 
     def importers(self, file: SourceFile) -> list[tuple[SourceFile, Event]]:
-        """The files that import a file when they are imported themselves, each with the statement that does."""
+        """Return the files that import a file at import time, each with the import statement."""
         if self._importers is None:
             self._importers = {}
             for other in self.world.files.values():
@@ -113,18 +113,18 @@ class Imports:
         return {path for path in (reached, inner) if path is not None}
 
     def fitting(self, file: SourceFile, name: Pattern) -> list[Module]:
-        """The modules of which only the beginning and the end of the name are known."""
+        """Return the modules whose name matches a pattern of a known beginning and end."""
         found = self.world.index.beginning(file.path, name.prefix, (name.inner + name.suffix).count("."))
         return [Module(files[-1]) for module, files in found.items() if name.fits(module)]
 
     def submodule(self, path: str, name: str) -> Values:
-        """The module `name` inside the package at `path`."""
+        """Return the module `name` inside the package at `path`; empty if there is none."""
         found = self.world.index.resolve(path, name, 1) if path.endswith("__init__.py") else []
         return (Module(found[-1]),) if found else ()
 
     def star(self, file: SourceFile, name: str, after: tuple[int, int] = (0, 0)) -> Values | None:
-        """What `name` is by the file's star imports, those behind a place alone; None where none of them can give
-        it."""
+        """Return the value that the file's star imports bind to `name`, only those after a place if given; None if none
+        of them can bind it."""
         stars = file.bindings(0).get("*")
         if not stars or name.startswith("__"):
             return None
@@ -151,7 +151,8 @@ class Imports:
         return found
 
     def or_starred(self, name: str, values: Values, found: Sequence[tuple[Binding, Site]], site: Site) -> Values:
-        """The values of a name of the module, or what a star import behind its bindings makes of it."""
+        """Return the values of a module's name, or those of a star import that follows its bindings and may rebind
+        it."""
         last = max(((where.at, where.scope) for _, where in found if where.file is site.file), default=((0, 0), 1))
         stars = [one.event for one in site.file.bindings(0)["*"] if one.event is not None]
         between = [one for one in stars if last[0] < (one.span.line, one.span.column)]
@@ -163,13 +164,13 @@ class Imports:
         return union([values, starred]) if any(one.region for one in between) else starred
 
     def _exports(self, path: str, name: str) -> bool:
-        """Whether a star import of a module of the project gives a name that it has: one of `__all__`, or one without
-        an underscore."""
+        """Whether a star import of a project module binds a name that it has: listed in `__all__`, or without an
+        underscore."""
         listed = self.world.memory.remember(self._listed, path, lambda: self._in_all(path), None)
         return not name.startswith("_") if listed is None else name in listed
 
     def _in_all(self, path: str) -> frozenset[object] | None:
-        """The names in the `__all__` of a module; None where it has none, or they are not all known."""
+        """Return the names in the `__all__` of a module; None if it has none, or if not all are known."""
         file = self.world.files.get(path)
         bound = file.bindings(0).get("__all__") if file is not None else None
         event = bound[-1].event if bound else None

@@ -1,7 +1,7 @@
 """The Protocols through which the parts of the interpreter query one another, and their external inputs.
 
-Each part is written against `Engine`, never against another part: `engine.py` alone composes them. What is known of
-libraries (`Knowledge`) and of processes (`Processes`) comes from rooms above and is handed in.
+Each part depends on `Engine`, never on another part: only `engine.py` composes them. Knowledge about libraries
+(`Knowledge`) and processes (`Processes`) comes from layers above and is injected.
 """
 
 from __future__ import annotations
@@ -59,63 +59,63 @@ class Knowledge(Protocol):
 
     @property
     def same_items(self) -> frozenset[str]:
-        """Functions that give a sequence whose every item counts as the result itself."""
+        """Functions that return a sequence; each of its items is treated as the sequence itself."""
 
     def handler(self, name: str) -> Handler | None:
-        """What works out the result of a call of something from outside; None where nothing is known of it."""
+        """Return the handler that evaluates a call of an external function; None if there is none."""
 
     def gives_subsets(self, value: Instance) -> bool:
-        """Whether an index of several items gives the object itself, with those items alone."""
+        """Whether indexing with several items returns the object itself, restricted to those items."""
 
     @property
     def new_storage(self) -> Collection[str]:
-        """Calls that give a tensor with a storage of its own."""
+        """Calls that return a tensor with its own storage."""
 
     def reads(self, name: str) -> bool:
-        """Whether a call turns a file into Python objects, or takes some of those."""
+        """Whether a call reads a file into Python objects, or accesses some of those."""
 
     def is_table(self, name: str) -> bool:
-        """Whether a call gives a table whose columns have names."""
+        """Whether a call returns a table with named columns."""
 
     @property
     def run_time_classes(self) -> frozenset[str]:
-        """Functions that make a class."""
+        """Functions that create a class."""
 
     @property
     def iterates(self) -> Mapping[str, tuple[slice, str]]:
-        """Functions that go through their arguments, by their last names: which positional arguments, and what the
-        elements are: the "same", "indexed" by a number, "zipped", "some" of them, or "other" ones."""
+        """Functions that iterate their arguments, by their last names → the slice of positional arguments, and the kind
+        of elements: the "same", "indexed" by a number, "zipped", "some" of them, or "other" ones."""
 
     def canonical(self, name: str) -> str:
-        """The one name of an API that can be reached by several."""
+        """Return the canonical name of an API that can be reached by several names."""
 
     def in_dictionary(self, base: Expr, index: Expr, site: Site) -> Values | None:
-        """An entry of the dict of an object's or a module's attributes; None for an entry of anything else."""
+        """Return an entry of the attribute dict of an object or module; None for an entry of anything else."""
 
     def run_by(self, base: str, method: str) -> tuple[str, ...]:
-        """The methods that a method of a base class from outside runs on the object of the class that inherits."""
+        """Return the methods that a method of an external base class runs on an object of a subclass."""
 
     def exports(self, module: str, name: str) -> bool:
-        """Whether `from module import *` is known to give `name`."""
+        """Whether `from module import *` is known to bind `name`."""
 
     def held_by(self, value: Instance) -> Values:
-        """What an object from outside the project keeps of the arguments it was made with."""
+        """Return the constructor arguments that an external object retains."""
 
     @property
     def command_lines(self) -> frozenset[str]:
-        """Functions that make objects of the classes that they are given, with arguments of the command line."""
+        """Functions that instantiate the classes passed to them with arguments from the command line."""
 
     def calls_back(self, name: str) -> bool:
-        """Whether something from outside may call, here and now, the functions that it is given."""
+        """Whether an external function may call the functions passed to it during the call."""
 
     def passes_on(self, name: str) -> bool:
-        """Whether something from outside is a loader, which calls the functions that it is given later."""
+        """Whether an external class is a loader, which calls the functions passed to it later."""
 
     def calls_forward(self, bases: Iterable[str]) -> bool:
         """Whether calling an object of a class with these bases runs its method `forward`."""
 
     def hook_callers(self, name: str) -> Iterable[str]:
-        """The methods of frameworks that call a hook of this name."""
+        """Return the framework methods that call a hook of this name."""
 
     def called_hooks(
         self, name: str, file: SourceFile, index: int, frame: Frame | None
@@ -123,64 +123,64 @@ class Knowledge(Protocol):
         """The hooks that a call of a framework's method runs, each with its activation."""
 
     def parameter(self, function: Function, name: str) -> Values | None:
-        """What something outside the project puts into a parameter: a command line. None where nothing does."""
+        """Return the values that external code, such as a command line, passes as a parameter; None if none does."""
 
     def in_parsed(self, value: Parsed, key: str) -> Found:
-        """What a command line gives for an option."""
+        """Return the values of an option of a parsed command line."""
 
     def options(self, value: Parsed, dest: str) -> list[Call]:
-        """The calls that declare an option of a command line."""
+        """Return the calls that declare an option of a command line."""
 
     def in_data(self, value: Data, key: object) -> Found:
-        """What a configuration file says under a key."""
+        """Return the value under a key of a configuration file."""
 
     def configures(self, key: str) -> bool:
         """Whether a configuration file of the project has an entry of that name."""
 
     def attribute(self, value: Instance, name: str) -> Values:
-        """What an attribute of an object from outside is, where more is known of it than its name."""
+        """Return the value of an external object's attribute if more is known than its name; otherwise empty."""
 
     def member(self, owner: External | Class | Function, name: str) -> Values:
-        """What a library is known to put under a name of a module, or of an object that one keeps; of a function or
-        class, what a decorator puts there."""
+        """Return the value that a library is known to put under a name of a module or of an object in it; for a
+        function or class, the value that a decorator puts there."""
 
     def configured_classes(self) -> Values:
-        """The classes of the project that its configuration files name, with `CHOSEN`; none where they name none."""
+        """Return the project classes that its configuration files name, with `CHOSEN`; empty if they name none."""
 
     def entries(self, registry: Instance) -> Values:
-        """The classes and functions that decorators put into a registry; none where it is no registry."""
+        """Return the classes and functions registered in a registry; empty if the value is not a registry."""
 
     def looked_up(self, index: int, here: Site) -> Values:
-        """What a call takes out of a registry, if it does."""
+        """Return the values that a call takes out of a registry; empty if it does not."""
 
     def built(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """The classes and functions that a call can choose from by a configuration, to call the chosen one."""
+        """Return the classes and functions that a call may select by a configuration and call."""
 
     @property
     def instantiating(self) -> frozenset[str]:
-        """Last names of functions that make what a configuration describes."""
+        """Last names of functions that instantiate objects described by a configuration."""
 
     def instantiated(self, file: SourceFile, index: int, frame: Frame | None) -> Values:
-        """What such a call calls."""
+        """Return the classes and functions that such a call may call."""
 
     def made_of(self, values: Values, file: SourceFile) -> Values:
-        """The values of an entry of a configuration, with objects in the place of those that describe one."""
+        """Return the values of a configuration entry, with each description of an object replaced by the object."""
 
     def configured(self, actuals: Actuals, file: SourceFile, index: int, frame: Frame | None) -> Actuals:
-        """The arguments that reach what a call picks by a configuration; the call's own where it picks nothing."""
+        """Return the arguments that reach the callee selected by a configuration; the call's own if it selects none."""
 
     def fills(self, file: SourceFile, index: int) -> bool:
-        """Whether a call fills the fields of the objects that it makes from a command line or a file."""
+        """Whether a call fills the fields of the objects that it creates from a command line or a file."""
 
 
 class Processes(Protocol):
-    """Queries about the calls that start processes, and the functions that those run."""
+    """Queries about the calls that start processes, and the functions that those processes run."""
 
     def launched(self, function: Function) -> list[Caller]:
-        """The launches that start a process which runs the function."""
+        """Return the launches that start a process which runs the function."""
 
     def started_at(self, file: SourceFile, index: int) -> Iterable[Function]:
-        """The functions that the processes run which a call starts."""
+        """Return the functions run by the processes that a call starts."""
 
 
 class Evaluation(Protocol):
@@ -317,7 +317,7 @@ class HigherOrder(Protocol):
 
 
 class Engine(Protocol):
-    """The interpreter as its parts and the libraries see it."""
+    """The interpreter as its parts and the libraries use it."""
 
     settings: Settings
     files: dict[str, SourceFile]
@@ -383,4 +383,4 @@ class Engine(Protocol):
 
 
 Handler = Callable[[Engine, SourceFile, int, Site], "Values | None"]
-"""What a call of something from outside gives; None where nothing more than an object of it is known."""
+"""Evaluates a call of an external function; returns None if nothing is known beyond an object of its type."""

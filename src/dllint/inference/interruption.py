@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 
 class Interrupted(BaseException):
-    """The analysis was told to stop. No Exception: a rule that crashes is reported, and the others go on."""
+    """The analysis was asked to stop. Not an Exception: a rule that crashes is reported and the others continue, but
+    this must end them all."""
 
 
 @dataclass
@@ -23,13 +24,13 @@ _current: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
 def current() -> Stop:
-    """What tells the analysis of this context to stop."""
+    """Return the stop request of the analysis in this context."""
     return _current.get() or Stop()
 
 
 @contextmanager
 def stopped_by(stop: Stop) -> Iterator[None]:
-    """A context whose analyses end with Interrupted, at their next question, once the stop is wanted."""
+    """Run analyses that end with Interrupted at their next query once the stop is requested."""
     token = _current.set(stop)
     try:
         yield

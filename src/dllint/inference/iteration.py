@@ -12,11 +12,11 @@ from dllint.linking.implicit_calls import gone_through
 from dllint.linking.source import last_name
 
 _MAPPING = frozenset({"map", "imap", "imap_unordered", "starmap"})
-"""Last names of functions, and of methods of pools, that call a function for each element."""
+"""Last names of functions and pool methods that apply a function to each element."""
 
 
 def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
-    """The elements of `rows.values()`, also inside a progress bar such as `tqdm`; None for anything else."""
+    """Return the elements of `rows.values()`, also inside a progress bar such as `tqdm`; None for anything else."""
     plain = _unwrapped(world, expr, site)
     if isinstance(plain, CallRef):
         call = site.file.calls[plain.index]
@@ -28,8 +28,8 @@ def iterated(world: Engine, expr: Expr, site: Site) -> Values | None:
 
 
 def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | None:
-    """One part of each element of `rows.items()`, `enumerate(rows)` or `zip(rows, others)`, where `expr` stands for
-    such an element or for a part of one; None for anything else."""
+    """Return one component of each element of `rows.items()`, `enumerate(rows)` or `zip(rows, others)`, where `expr`
+    stands for such an element or a component of one; None for anything else."""
     expr, site = _made(world, expr, site)
     whole = _simplified(world, expr, site, 0)
     inner = _simplified(world, Subscript(whole, Constant(position)), site, 0)
@@ -46,14 +46,14 @@ def part(world: Engine, expr: Expr, position: object, site: Site) -> Values | No
 
 
 def of_iterator(world: Engine, value: Value) -> Values | None:
-    """The elements of a progress bar or similar wrapper: those of the iterable that it wraps."""
+    """Return the elements of a progress bar or similar wrapper: those of the iterable that it wraps."""
     assert isinstance(value, Instance) and value.file is not None
     return iterated(world, CallRef(value.call), world.call_site(value.file, value.call, value.frame))
 
 
 def mapped(world: Engine, value: Instance) -> Values:
-    """What a function of the project gives for each element that it is mapped over, by the builtin `map` or by a method
-    of a pool; none for anything else."""
+    """Return the results of a project function that the builtin `map` or a pool method applies to each element; empty
+    for anything else."""
     if not isinstance(value.of, External) or value.file is None or value.call < 0:
         return ()
     call = value.file.calls[value.call]
@@ -67,8 +67,8 @@ def mapped(world: Engine, value: Instance) -> Values:
 
 
 def _made(world: Engine, expr: Expr, site: Site) -> tuple[Expr, Site]:
-    """A part of an element of a name's value, where that is a progress bar or similar wrapper, as a part of an element
-    of the call that makes it."""
+    """Rewrite a component of an element of a name into one of the call that creates its value, if that is a progress
+    bar or similar wrapper."""
     if isinstance(expr, Subscript):
         base, where = _made(world, expr.value, site)
         return (expr, site) if base is expr.value else (Subscript(base, expr.index), where)
@@ -81,7 +81,7 @@ def _made(world: Engine, expr: Expr, site: Site) -> tuple[Expr, Site]:
 
 
 def is_iterator(world: Engine, value: Value) -> bool:
-    """Whether an object goes through its arguments: `tqdm(rows)`."""
+    """Whether an object iterates its arguments: `tqdm(rows)`."""
     return (
         isinstance(value, Instance)
         and isinstance(value.of, External)
@@ -103,7 +103,7 @@ def _values(world: Engine, expr: Expr, site: Site) -> Values | None:
 
 
 def _subclasses(world: Engine, expr: Expr, site: Site) -> Values | None:
-    """The classes that inherit from a class, where they are few; any of them may be meant."""
+    """Return the subclasses of a class, with `CHOSEN`, if they are few."""
     found = [
         heir
         for base in world.values.evaluate(expr, site)
@@ -114,7 +114,7 @@ def _subclasses(world: Engine, expr: Expr, site: Site) -> Values | None:
 
 
 def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:
-    """`rows`' element for the second part of an element of `enumerate(rows)`, and so on."""
+    """Rewrite the second component of an element of `enumerate(rows)` to an element of `rows`, and similar."""
     if limits.ITERATION_DEPTH.exceeded(depth):
         return expr
     if isinstance(expr, Element):
@@ -132,7 +132,7 @@ def _simplified(world: Engine, expr: Expr, site: Site, depth: int) -> Expr:
 
 
 def _unwrapped(world: Engine, expr: Expr, site: Site) -> Expr:
-    """`rows.items()` for `sorted(rows.items())`."""
+    """Rewrite `sorted(rows.items())` to `rows.items()`, and similar."""
     for _ in range(limits.ITERATION_DEPTH.most):
         inner, elements = _gone_through(world, expr, site)
         if elements not in ("same", "some") or len(inner) != 1:
@@ -143,7 +143,7 @@ def _unwrapped(world: Engine, expr: Expr, site: Site) -> Expr:
 
 
 def _gone_through(world: Engine, expr: Expr, site: Site) -> tuple[list[Expr], str]:
-    """The arguments whose elements a call goes through, and what its own elements are."""
+    """Return the arguments that a call iterates, and the kind of its own elements."""
     if not isinstance(expr, CallRef):
         return [], ""
     call, iterates = site.file.calls[expr.index], world.knowledge.iterates

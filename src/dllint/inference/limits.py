@@ -1,7 +1,8 @@
-"""Every bound of the analysis by name, with what it protects.
+"""All limits of the analysis by name, with their purpose.
 
-What lies beyond a bound counts as unknown: a bound costs findings. Meeting one is counted, and `dllint check --verbose`
-and `dllint trace` say how often. Values were chosen by measuring findings and processor time on public repositories.
+Anything beyond a limit counts as unknown, so a limit costs findings. Each time a limit is reached is counted, and
+`dllint check --verbose` and `dllint trace` report the counts. The values were chosen by measuring findings and
+processor time on public repositories.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _met: ContextVar[Counter[str]] = ContextVar("limits_met")
 
 
 def count() -> Counter[str]:
-    """Start a new count, for one project. Returns the counter, by the names of the limits."""
+    """Start a new count, for one project. Returns the counter, keyed by the names of the limits."""
     counter: Counter[str] = Counter()
     _met.set(counter)
     return counter
@@ -25,7 +26,7 @@ def count() -> Counter[str]:
 
 @dataclass(frozen=True)
 class Limit:
-    """A bound of the analysis. `name` is its name in reports, `most` the largest value that it allows."""
+    """A limit of the analysis. `name` is its name in reports, `most` the largest value allowed."""
 
     name: str
     most: int
@@ -37,21 +38,21 @@ class Limit:
             counter[self.name] += 1
 
     def exceeded(self, number: int) -> bool:
-        """Whether a number is above what is allowed, which is then counted."""
+        """Whether a number is above the limit; if so, count it."""
         if number <= self.most:
             return False
         self.met()
         return True
 
     def reached(self, number: int) -> bool:
-        """Whether there is room for no more, which is then counted."""
+        """Whether the limit leaves no room for one more; if so, count it."""
         if number < self.most:
             return False
         self.met()
         return True
 
     def first(self, items: Sequence[T]) -> Sequence[T]:
-        """The first items, up to the limit; an item beyond it is counted as a limit that was met."""
+        """Return the first items, up to the limit; if any are left out, count it."""
         if len(items) > self.most:
             self.met()
             return items[: self.most]
@@ -61,9 +62,9 @@ class Limit:
 # The interpreter: values
 
 VALUES = Limit("values of one expression", 24)
-"""Beyond, the rest is Unknown. Work grows with the product of the values of an expression's parts."""
+"""The rest becomes Unknown. Work grows with the product of the values of an expression's parts."""
 CLASSES = Limit("classes of objects among the values of one expression", 100)
-"""Objects of different classes come from a registry or a family of subclasses, and none may crowd out another."""
+"""Objects of different classes come from a registry or a family of subclasses, and none may displace another."""
 ITEMS = Limit("items of one container", 40)
 QUESTION_DEPTH = Limit("questions nested in one another", 80)
 """Keeps Python's stack from overflowing."""
@@ -72,16 +73,16 @@ PAIRS = Limit("pairs of values of an operator's two sides", 25)
 # The interpreter: calls and activations
 
 CONTEXT_DEPTH = Limit("the call stack that one activation keeps", 3)
-"""What called them is any caller."""
+"""Beyond it, the caller is any caller."""
 CONTEXTS = Limit("activations of one function, by their call", 12)
-"""Work then grows with the project, not with its ways through it."""
+"""So that work grows with the project, not with its paths."""
 NESTED_CONTEXTS = Limit("activations of one function, by their call and its caller", 12)
 OBJECT_NESTING = Limit("objects created by methods of other objects", 2)
 CALLER_LEVELS = Limit("callers of callers that are searched for the value of a parameter", 3)
 ATTEMPTS = Limit("times that an answer is worked out that depends on the question around it", 2)
-"""The work on a recursion then grows with its length."""
+"""So that work on a recursion grows linearly with its length."""
 RESOLVING_LEVELS = Limit("callers of callers while the call graph itself is resolved", 1)
-"""Which method a call means depends on what its receiver can be."""
+"""The method that a call runs depends on the possible values of its receiver."""
 CANDIDATE_CALLS = Limit("calls of one name among which callers are looked for", 400)
 ALIASES = Limit("names under which one function is called", 60)
 PASSED_PARAMETERS = Limit("parameters that one function is passed to", 200)
@@ -104,11 +105,11 @@ PLACES = Limit("places that one container may come to", 120)
 RUNS = Limit("calls of one function that changes a container", 8)
 ITERATION_DEPTH = Limit("wrappers around what a loop goes through", 4)
 ORIGIN_DEPTH = Limit("steps back to where a value comes from", 40)
-"""Each place is passed once in a question, so that depth costs no more than the way."""
+"""A query visits each place once, so that depth costs no more than the length of the path."""
 ORIGINS = Limit("places that one value comes from", 40)
 ORIGIN_STEPS = Limit("steps of one question about origins", 4000)
 
-# What is read beside the source
+# Files read besides the source
 
 CONFIGURATION_FILES = Limit("configuration files of the project that are looked into", 1000)
 CONFIGURATION_DEPTH = Limit("folders inside one another that are searched for configuration files", 8)
@@ -119,7 +120,7 @@ LOADER_NAMES = Limit("names under which loaders are made", 300)
 CONSTRUCTORS = Limit("partials and constructors between an object and that of a class from outside", 6)
 LOADER_PATHS = Limit("calls of the function that makes a loader, by dataset and worker count", 60)
 DATASETS = Limit("dataset objects of one loader", 160)
-"""Beyond, only one more of each class that has none."""
+"""Beyond it, only one more per class that has none yet."""
 DATASETS_OF_CLASS = Limit("dataset objects of one class behind one loader", 6)
 DATASET_PIECES = Limit("values that one dataset holds", 600)
 PIECE_DEPTH = Limit("objects inside one another that a dataset holds", 5)
@@ -130,7 +131,7 @@ WORKER_KINDS = Limit("kinds of one dataset class, by the functions that they hol
 PROCESS_FUNCTIONS = Limit("functions that run in one process", 400)
 LAUNCH_CONTEXTS = Limit("calls of the function around a launch", 24)
 LAUNCHES = Limit("launches of a project, one for each call of the function around them", 500)
-"""Beyond, one for each place. Functions that start one another have as many as the product of their calls."""
+"""Beyond it, one per place. Functions that launch one another have as many as the product of their calls."""
 LAUNCH_ROUNDS = Limit("rounds in which launches make other launches known", 3)
 CHAINS = Limit("chains by which one start method reaches a function", 3)
 CHAIN_LENGTH = Limit("calls of one chain from a launch to a loader", 80)
@@ -142,7 +143,7 @@ ARRAY_STEPS = Limit("names, calls and operators between an array and what it is 
 COUNTING_DEPTH = Limit("containers inside one another that are counted", 4)
 CHANGES = Limit("changes of one container that are looked into", 12)
 EXCLUDED_WAYS = Limit("ways that a trace shows as excluded", 6)
-"""Of a report alone: the analysis itself goes on."""
+"""Affects only the report: the analysis itself continues."""
 
 # Rules
 
