@@ -69,7 +69,7 @@ class Mappings:
     # Changes
 
     def history(self, value: Display | Mapping) -> list[Change]:
-        """What has filled a container, or the ones that it is a copy of."""
+        """Return the mutations that have filled a container, or the containers that it is a copy of."""
         found = [change for change in self.changes.of(value) if change.kind in FILLING]
         if isinstance(value, Mapping):
             return found + (self.history(replace(value, made=None)) if value.made is not None else [])
@@ -77,29 +77,29 @@ class Mappings:
 
     @staticmethod
     def changed_at(change: Change, value: Display | Mapping) -> Site:
-        """Where a change of a container is evaluated."""
+        """Return the site where a mutation of a container is evaluated."""
         site = value.written.site
         same = change.file is site.file and change.scope == site.scope
         return change.site(site.frame if same else None)
 
     def changes_of(self, value: Value) -> Iterator[tuple[Change, Site]]:
-        """The changes of a container, wherever they are made, each with where it is evaluated."""
+        """Yield the mutations of a container, anywhere in the project, each with the site where it is evaluated."""
         for change in self.changes.of(value):
             for where in self.changes.runs(change, value):
                 yield change, where
 
     def fillings(self, value: Display | Mapping) -> Iterator[tuple[Change, Site]]:
-        """What has filled a container, or the ones that it is a copy of, each with where it is evaluated."""
+        """Yield the mutations that have filled a container, or those that it is a copy of, each with its site."""
         for change in self.history(value):
             for where in self.changes.runs(change, value) or [self.changed_at(change, value)]:
                 yield change, where
 
     def slots(self, value: Display) -> list[tuple[Expr, Site]] | None:
-        """All elements of a sequence in their order, where that is known."""
+        """Return all elements of a sequence in order; None if unknown."""
         return self.lists.slots(value)
 
     def length(self, values: Values) -> int | None:
-        """The one length that all of the sequences have; None where that is not known."""
+        """Return the length that all of the sequences share; None if unknown."""
         return self.lists.length(values)
 
     def local_changes(self, expr: Expr, site: Site, key: object) -> list[tuple[Change, Site, bool]]:
@@ -108,9 +108,11 @@ class Mappings:
     # Lookup by key
 
     def lookup(self, expr: Expr, site: Site, key: object) -> Found | None:
-        """What `expr[key]` (or the attribute `key` of a namespace) is, later changes in the same function included.
-        None where `expr` is not known to be a container."""
-        # What is worked out from itself, such as a running sum, would otherwise be asked for over and over.
+        """Look up `expr[key]` (or the attribute `key` of a namespace), including later mutations in the same function.
+
+        None if `expr` is not known to be a container.
+        """
+        # A value computed from itself, such as a running sum, would otherwise be looked up again and again.
         return self.world.memory.remember(
             self._looked_up, (expr, site, key), lambda: self._lookup(expr, site, key), Found((), False)
         )
@@ -153,7 +155,7 @@ class Mappings:
         return _defaulted(Found(union(groups), absent or not seen, written), defaults)
 
     def _changed(self, change: Change, where: Site, key: object) -> Found | None:
-        """What a change puts under the key; None where it does not concern the key."""
+        """Return the values that a mutation puts under the key; None if it does not affect the key."""
         if change.kind in ("set", "default", "remove"):
             if is_other(change.key, key):
                 return None
@@ -174,7 +176,7 @@ class Mappings:
         return OPAQUE if change.kind == "opaque" else None
 
     def _merged_under(self, expr: Expr, site: Site, key: object) -> Found:
-        """What another mapping, or pairs, hand over under the key."""
+        """Return the values that another mapping, or pairs, contribute under the key."""
         found = self.lookup(expr, site, key)
         if found is not None:
             return found
@@ -188,7 +190,7 @@ class Mappings:
         return Found(union(values for values, _ in counted), sure is None, bool(fitting))
 
     def _under_any(self, expr: Expr, site: Site, key: object) -> Found:
-        """The same of pairs whose number and places are not known: `((kind, Rows(kind)) for kind in kinds)`."""
+        """Like `_merged_under`, for pairs of unknown number and order: `((kind, Rows(kind)) for kind in kinds)`."""
         values = self.entries.merged(expr, site, keys=False)
         if all(isinstance(one, Unknown) for one in values):
             return OPAQUE
@@ -196,8 +198,10 @@ class Mappings:
         return Found(values, True) if any(_may_equal(one, key) for one in keys) else OPAQUE
 
     def in_value(self, value: Value, key: object, reader: tuple[str, int] | None = None) -> Found | None:
-        """What is under the key in one container; None where the value is none. `reader` is the function that asks:
-        its own changes are looked at in their order."""
+        """Look up the key in one container; None if the value is not a container.
+
+        `reader` is the function that contains the query: its own mutations are applied in order elsewhere.
+        """
         if isinstance(value, Unknown):
             return Found((value,), True)
         if isinstance(value, Partial):
@@ -240,7 +244,7 @@ class Mappings:
         return _defaulted(Found(union([*groups, found.values]), absent, written), defaults)
 
     def _content(self, value: Value, key: object) -> Found:
-        """What is under the key without any changes."""
+        """Look up the key without any mutations."""
         if isinstance(value, Mapping):
             return self._written(value, key) if value.made is None else self._original(value.made, key)
         if isinstance(value, Keywords):
@@ -250,8 +254,8 @@ class Mappings:
         return self.world.knowledge.in_data(value, key) if isinstance(value, Data) else OPAQUE
 
     def dict_like(self, cls: Class) -> bool:
-        """Whether objects of a class of the project are dicts, or namespaces that are made like one, and hold no data
-        of their own: those that define `__getitem__` or `__init__` may do anything."""
+        """Whether objects of a project class are plain dicts or namespaces. Classes that define `__getitem__` or
+        `__init__` are excluded, as these may do anything."""
         found = self._dict_classes.get(cls.key)
         if found is None:
             hierarchy, knowledge = self.world.hierarchy, self.world.knowledge
@@ -262,7 +266,7 @@ class Mappings:
         return found
 
     def _original(self, made: Written, key: object) -> Found:
-        """What is under the key where `made` copies a mapping."""
+        """Look up the key in the original that `made` copies."""
         assert isinstance(made.expr, CallRef)
         call = made.site.file.calls[made.expr.index]
         if call.args:
@@ -341,7 +345,7 @@ class Mappings:
         return Found(union(groups), absent, written)
 
     def from_unpacked(self, actuals: Actuals, key: object) -> Found:
-        """What the keyword arguments of a call, unpacked mappings included, hold under the key."""
+        """Look up the key in the keyword arguments of a call, including unpacked mappings."""
         if isinstance(key, str) and key in actuals.keywords:
             actual = actuals.keywords[key]
             if actual.expr is not None and actual.site is not None:
@@ -365,7 +369,7 @@ class Mappings:
     # Items and elements
 
     def item(self, value: Value, key: Value) -> Values:
-        """The values of `value[key]`; of any item where the key is not known."""
+        """Return the values of `value[key]`; of any item if the key is unknown."""
         if isinstance(value, Unknown):
             return (value,)
         if isinstance(key, Const):
@@ -404,25 +408,25 @@ class Mappings:
         return (UNKNOWN,)
 
     def all_values(self, value: Mapping) -> Values:
-        """The values under any key."""
+        """Return the values under any key."""
         return self.entries.values(value)
 
     def values_of(self, value: Value) -> Values | None:
-        """The values under any key of a dict, one that makes those of missing keys too; None for anything else."""
+        """Return the values under any key of a dict, including a defaultdict; None for anything else."""
         if isinstance(value, Mapping):
             return self.all_values(value)
         return self.defaults.values(value) if isinstance(value, Instance) and self.defaults.is_one(value) else None
 
     def all_keys(self, value: Mapping) -> Values:
-        """The keys."""
+        """Return the keys."""
         return self.entries.keys(value)
 
     def flattened(self, value: Value) -> Values:
-        """The value itself, or what a container holds, those inside it too."""
+        """Return the value itself, or the contents of a container and of containers inside it."""
         return self.entries.flattened(value)
 
     def elements(self, value: Value) -> Values:
-        """The values that iterating `value` gives."""
+        """Return the elements that iterating `value` yields."""
         if isinstance(value, Mapping):
             return self.all_keys(value) or (UNKNOWN,)
         if isinstance(value, Instance):
@@ -439,7 +443,7 @@ class Mappings:
 
 
 def _may_equal(value: Value, key: object) -> bool:
-    """Whether a value may be equal to a key: a constant, or a member of an enumeration."""
+    """Whether a value may equal a key, which is a constant or a member of an enumeration."""
     if is_member(value):
         return value == key
     if isinstance(value, Const):
@@ -450,19 +454,19 @@ def _may_equal(value: Value, key: object) -> bool:
 
 
 def _equals(value: Value, key: object) -> bool:
-    """Whether a value is surely equal to a key."""
+    """Whether a value certainly equals a key."""
     return value.value == key if isinstance(value, Const) else is_member(value) and value == key
 
 
 def _defaulted(found: Found, defaults: list[Values]) -> Found:
-    """What is there with what `setdefault` puts there where nothing else is."""
+    """Add the defaults of `setdefault` if the key may be missing."""
     if not defaults or not found.absent:
         return found
     return Found(union([found.values, *defaults]), False, found.written)
 
 
 def _is_default(value: Value, reader: tuple[str, int] | None) -> bool:
-    """Whether a container is a parameter's default, so that each call finds what the one before has left."""
+    """Whether a container is a parameter's default, so that mutations persist between calls."""
     if not isinstance(value, Mapping) or reader is None:
         return False
     file = value.written.site.file
@@ -471,13 +475,14 @@ def _is_default(value: Value, reader: tuple[str, int] | None) -> bool:
 
 
 def _at_once(change: Change, value: Mapping) -> bool:
-    """Whether a change surely follows in the scope that makes a container."""
+    """Whether a mutation certainly follows in the scope that creates a container."""
     site = value.written.site
     return change.region == 0 and change.file is site.file and change.scope == site.scope
 
 
 def _copied(expr: Comprehension, file: SourceFile) -> Expr | None:
-    """What a comprehension copies by entries: `options` of `{key: value for key, value in options.items() if …}`."""
+    """Return the mapping whose entries a comprehension copies: `options` in `{key: value for key, value in
+    options.items() if …}`."""
     (target, iterable, _), *more = expr.clauses
     if more or target != Tuple((expr.key or Opaque(), expr.element)) or not isinstance(iterable, CallRef):
         return None

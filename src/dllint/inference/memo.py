@@ -1,16 +1,15 @@
 """Memo tables that separate complete answers from ones cut off by the depth limit.
 
-Answering what a parameter can be means asking all callers, whose arguments may be parameters again, and so on through
-the whole program. Such questions are followed to a fixed depth. An answer that met the limit is kept together with
-the depth at which it was asked: asked again with more room, it is worked out again.
+The possible values of a parameter depend on all callers, whose arguments may be parameters again, and so on through the
+whole program. Such queries are followed to a fixed depth. An answer that reached the limit is stored together with its
+remaining depth; a later query with more remaining depth recomputes it.
 
-A question that is met inside itself, in a loop or a recursion, is answered with what is known so far: nothing. What
-follows from that is right for the question itself once it is answered, but not for those on the way there: theirs pass
-with it, and are worked out again.
+A recursive query returns what is known so far: nothing. Results derived from that are correct for the recursive query
+itself once it is answered, but not for the queries between: their answers are provisional, and recomputed later.
 
 Some answers rest on a premise that may still change, such as which processes are known to start a function. Until all
-premises are final, every question notes what it asked in turn, so that a premise that changes costs no more than the
-answers that rest on it.
+premises are final, every query records the queries it made, so that a changed premise invalidates only the answers that
+rest on it.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ class Answer(Generic[T]):
     """An entry of a memo table.
 
     Attributes:
-        value: what was worked out.
-        known: whether `value` is valid. It is not before the first answer, and after one was dropped.
-        opened: the position among the questions under way, -1 where this one is not under way.
-        room: how many more levels of callers could be asked; None if the answer needs no more of them.
-        reach: the position of the outermost question under way that the answer rests on; `_NOWHERE` if there is none.
-        dropped: how often the answer was dropped because it rested on a question around it.
+        value: the computed answer.
+        known: whether `value` is valid. It is not before the first answer, and after the answer was dropped.
+        opened: the position among the queries in progress; -1 if this one is not in progress.
+        room: how many more levels of callers could be followed; None if the answer does not depend on that limit.
+        reach: the position of the outermost query in progress that the answer rests on; `_NOWHERE` if there is none.
+        dropped: how often the answer was dropped because it rested on an enclosing query.
     """
 
     __slots__ = ("dropped", "known", "opened", "reach", "room", "value")
@@ -50,13 +49,13 @@ class Answer(Generic[T]):
 
 
 Table = dict[Hashable, Answer[T]]
-"""Answers by question, as `Memory.remember` fills them."""
+"""Query → answer, as filled by `Memory.remember`."""
 
 
 class Memory:
-    """The state that all memo tables of a project share.
+    """The state shared by all memo tables of a project.
 
-    `room` is how many more levels of callers may be asked.
+    `room` is how many more levels of callers may be followed.
     """
 
     def __init__(self) -> None:
@@ -72,12 +71,12 @@ class Memory:
         self._profile = profiling.current()
 
     def rest_on(self, premise: Hashable) -> None:
-        """Note that the question under way is answered by something that may still change."""
+        """Record that the query in progress rests on a premise that may still change."""
         if self._asking is not None:
             self._asking.append(self._premises.setdefault(premise, Answer()))
 
     def revise(self, premises: Iterable[Hashable]) -> None:
-        """Drop all answers that rest on premises that have changed. Not while a question is under way."""
+        """Drop all answers that rest on changed premises. Must not be called while a query is in progress."""
         todo: list[Answer[Any]] = [self._premises[one] for one in premises if one in self._premises]
         users: dict[Answer[Any], list[Answer[Any]]] = {}
         for question, asked in self._notes if todo else ():
@@ -89,13 +88,14 @@ class Memory:
                 todo.append(question)
 
     def settle(self) -> None:
-        """All premises are final: nothing is noted from here on."""
+        """Declare all premises final: nothing is recorded from here on."""
         self._asking = None
         self._notes.clear()
         self._premises.clear()
 
     def enter(self) -> bool:
-        """Go one level of callers up; False where there is no room left, which marks all questions under way."""
+        """Go one level of callers up. Returns False if the limit is reached, and marks all queries in progress as
+        incomplete."""
         if self.room <= 0:
             limits.CALLER_LEVELS.met()
             self.cut_short()
@@ -104,14 +104,14 @@ class Memory:
         return True
 
     def cut_short(self) -> None:
-        """Mark all questions under way as not answered in full."""
+        """Mark all queries in progress as incomplete."""
         self._cut = True
 
     def leave(self) -> None:
         self.room += 1
 
     def narrow(self) -> int:
-        """Leave less room from here on; gives what `widen` needs to undo it."""
+        """Lower the remaining levels from here on. Returns the value that `widen` needs to undo it."""
         outer = self.room
         self.room = min(self.room, limits.RESOLVING_LEVELS.most)
         return outer
@@ -120,8 +120,11 @@ class Memory:
         self.room = outer
 
     def remember(self, table: Table[T], key: Hashable, compute: Callable[[], T], unfinished: T) -> T:
-        """The answer to the question `key`: kept, or worked out now. A question inside itself gives `unfinished`; what
-        rests on that is kept until the outer question is answered, and no longer."""
+        """Return the answer to the query `key`: stored, or computed now.
+
+        A recursive query returns `unfinished`. Answers that rest on it are provisional: they are stored until the
+        enclosing query is answered, and no longer.
+        """
         answer = table.get(key)
         if answer is None:
             answer = table[key] = Answer()
@@ -173,8 +176,8 @@ class Memory:
         return value
 
     def _settle_passing(self, answer: Answer[Any], depth: int, first: int) -> None:
-        """Mark the answer as a passing one where it rests on a question around it, which is not answered yet; drop
-        those that rested on this one otherwise."""
+        """Mark the answer as provisional if it rests on an enclosing query that is not answered yet; otherwise drop the
+        provisional answers that rested on this one."""
         if self._reach < depth:
             if answer.reach == _NOWHERE:
                 self._passing.append(answer)
@@ -184,7 +187,7 @@ class Memory:
         self._drop_passing(first, limits.ATTEMPTS.most)
 
     def _drop_passing(self, first: int, most: int) -> None:
-        """Drop the passing answers from a position on, unless they were dropped so often before."""
+        """Drop the provisional answers from a position on, unless they were dropped too often before."""
         while len(self._passing) > first:
             passing = self._passing.pop()
             passing.reach = _NOWHERE

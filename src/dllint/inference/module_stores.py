@@ -12,7 +12,7 @@ from dllint.linking.source import Binding, SourceFile
 from dllint.modules import ModuleIndex
 
 _ITSELF = Subscript(Attribute(Name("sys"), "modules"), Name("__name__"))
-"""How a module writes itself."""
+"""The expression by which a module refers to itself."""
 
 
 class ModuleStores:
@@ -23,20 +23,20 @@ class ModuleStores:
         self.index = index
 
     def of(self, file: SourceFile, name: str) -> list[tuple[Binding, Site]]:
-        """The assignments to `name` of the module `file`, each with the site at which to evaluate it."""
+        """Return the assignments to `name` in the module `file` from elsewhere, each with its site."""
         return self._stores.get(name, {}).get(file.path, [])
 
     def modules(self, name: str) -> Iterable[str]:
-        """The files of the modules in which other code sets `name`."""
+        """Return the paths of the modules in which other code sets `name`."""
         return self._stores.get(name, {})
 
     def names(self) -> Iterable[str]:
-        """The names that other code sets in some module."""
+        """Return the names that other code sets in some module."""
         return self._stores
 
     @cached_property
     def _stores(self) -> dict[str, dict[str, list[tuple[Binding, Site]]]]:
-        """The assignments by the name and the file of the module."""
+        """The assignments by name and by path of the module."""
         found: dict[str, dict[str, list[tuple[Binding, Site]]]] = {}
         for file in self.files.values():
             self._collect(file, found)
@@ -54,7 +54,8 @@ class ModuleStores:
                     found.setdefault(str(store.key), {}).setdefault(path, []).append((binding, site))
 
     def _module(self, file: SourceFile, scope: int, base: Expr, imported: dict[str, ImportedName]) -> str | None:
-        """The file of the module that an expression names by import statements alone."""
+        """Return the path of the module that an expression names through import statements alone; None if it names
+        none."""
         if isinstance(base, Subscript):
             return file.path if base == _ITSELF else None
         names: list[str] = []
@@ -73,7 +74,7 @@ class ModuleStores:
 
     @staticmethod
     def _hidden(file: SourceFile, scope: int, name: str) -> bool:
-        """Whether something else than an import statement binds a name at a place."""
+        """Whether a binding other than an import statement hides a name at a place."""
         while scope >= 0:
             found = file.bindings(scope).get(name)
             if found:

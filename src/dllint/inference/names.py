@@ -1,4 +1,4 @@
-"""The names under which functions are looked for where they are called."""
+"""The names under which calls of a function are searched for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dllint.linking.source import decorated
 
 CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 _OF_OBJECTS = ("__call__", "forward")
-"""Methods that are run by calling the object."""
+"""Methods that run when the object is called."""
 ANY_CLASS = ("cls", "__class__", *CONSTRUCTORS)
-"""Names by which constructors of all classes are called."""
+"""Names under which constructors of any class are called."""
 
 
 def names_of(world: Engine, function: Function, closure: Frame | None = None) -> dict[str, None]:
-    """The last names under which the function may be called, its own first."""
+    """Return the last names under which the function may be called, its own first."""
     name = function.name
     names = {name: None}
     owner = function.file.method_of(function.scope)
@@ -44,7 +44,7 @@ def names_of(world: Engine, function: Function, closure: Frame | None = None) ->
 
 
 def replaced_names(world: Engine, function: Function, closure: Frame | None) -> Iterator[str]:
-    """The names of the definitions in whose place decorators may put a function that is made in them."""
+    """Yield the names of the definitions that decorators may replace by a function defined inside them."""
     scopes = function.file.scopes
     around = scopes[function.scope].parent
     if closure is not None and closure.call is not None:
@@ -56,7 +56,7 @@ def replaced_names(world: Engine, function: Function, closure: Frame | None) -> 
 
 
 def _receivers(method: Function) -> Iterator[str]:
-    """What the methods beside a method call their object."""
+    """Yield the names of the first parameters of the methods in the same class."""
     owner = method.file.scopes[method.scope].parent
     for scope in method.file.children.get(owner, ()):
         if params := method.file.scopes[scope].params:

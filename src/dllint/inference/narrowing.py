@@ -16,12 +16,12 @@ _LOOPS = ("for", "while")
 
 
 def not_functions(values: Values) -> Values:
-    """The values without functions, classes and partials."""
+    """Return the values without functions, classes and partials."""
     return tuple(value for value in values if not isinstance(value, (Class, Function, Partial)))
 
 
 def tests_callable(expr: Expr | None, file: SourceFile) -> Expr | None:
-    """What an expression asks `callable` about: the argument in `callable(rows)`."""
+    """Return the argument of a call of `callable`: `rows` in `callable(rows)`; None for any other expression."""
     if expr is None or not isinstance(expr, CallRef) or file.calls[expr.index].func != Name("callable"):
         return None
     args = file.calls[expr.index].args
@@ -29,8 +29,7 @@ def tests_callable(expr: Expr | None, file: SourceFile) -> Expr | None:
 
 
 def called_before(expr: Expr, site: Site) -> bool:
-    """Whether the function has replaced what `expr` names by its result, wherever it was a function:
-    `if callable(rows): rows = rows()`."""
+    """Whether the function has replaced a callable `expr` by its result: `if callable(rows): rows = rows()`."""
     file = site.file
     if site.at == (0, 0) or not file.asks_callable:
         return False
@@ -44,8 +43,8 @@ def called_before(expr: Expr, site: Site) -> bool:
 
 
 def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
-    """The assignments of a scope that replace what `callable` is asked about by what a call gives, each with the region
-    of the test."""
+    """Return the assignments of a scope that replace the argument of a `callable` test by the result of a call, each
+    with the region of the test."""
     found = file.replacements.get(scope)
     if found is None:
         found = file.replacements[scope] = []
@@ -60,9 +59,11 @@ def _replacements(file: SourceFile, scope: int) -> list[tuple[Event, int]]:
 
 
 def of_tests(world: Engine, subject: Expr, site: Site, values: Values) -> Values:
-    """The values of a name or attribute without those that the tests around the place exclude: what follows
-    `if rows is None: return` gets no None, and what follows `if isinstance(rows, Stream): return rows` none of that
-    class."""
+    """Narrow the values of a name or attribute by the tests around the place.
+
+    After `if rows is None: return` None is excluded; after `if isinstance(rows, Stream): return rows` all objects of
+    that class.
+    """
     file = site.file
     if not site.region or len(values) < 2:
         return values
@@ -80,13 +81,13 @@ def of_tests(world: Engine, subject: Expr, site: Site, values: Values) -> Values
 
 
 def passing(world: Engine, subject: Expr, test: Expr, holds: bool, site: Site, values: Values) -> Values:
-    """The values of a name or attribute with which a test comes out as it `holds`; all where none does."""
+    """Return the values with which a test of a name or attribute evaluates to `holds`; all values if there are none."""
     return tuple(value for value in values if passes(world, value, subject, test, holds, site)) or values
 
 
 def replaced_by_test(binding: Binding, name: str, site: Site) -> Iterator[tuple[Expr, bool]]:
-    """The tests that what a binding gives has failed at a place, since each replaces what meets it: of the first 0,
-    `size is None` in `if size is None: size = 8`."""
+    """Yield the tests that a binding's value has failed at a place, since each replaces the values that pass it: for
+    the first 0, `size is None` in `if size is None: size = 8`."""
     file = site.file
     key = (site.scope, name)
     replacing = file.replacing_tests.get(key)
@@ -102,7 +103,7 @@ def replaced_by_test(binding: Binding, name: str, site: Site) -> Iterator[tuple[
 
 
 def _replacing(name: str, file: SourceFile, scope: int) -> Iterator[tuple[Event, int]]:
-    """The assignments to a name under a test of it, each with the region behind the test."""
+    """Yield the assignments to a name under a test of that name, each with the region guarded by the test."""
     for binding in file.bindings(scope).get(name, ()):
         event = binding.event
         if event is not None and event.region:
@@ -112,7 +113,7 @@ def _replacing(name: str, file: SourceFile, scope: int) -> Iterator[tuple[Event,
 
 
 def _between(test: Span, site: Site) -> Callable[[Event], bool]:
-    """Which statements may run after a test and before the place that it is around."""
+    """Return a predicate for the statements that may run between a test and the place that it guards."""
     loops = {index for index in site.file.regions(site.region) if site.file.facts.regions[index].kind in _LOOPS}
 
     def passed(event: Event) -> bool:
@@ -125,7 +126,7 @@ def _between(test: Span, site: Site) -> Callable[[Event], bool]:
 
 
 def _tests(subject: Expr, file: SourceFile, region: int) -> Iterator[tuple[Expr, bool, int]]:
-    """The tests of a name or attribute that are in force in a region, whether they hold, and the region behind each."""
+    """Yield the tests of a name or attribute in force in a region, their outcome, and the region that each guards."""
     for index in file.regions(region):
         entry = file.facts.regions[index]
         if entry.kind == "if" and entry.expr is not None and _about(entry.expr, subject, file):
@@ -133,7 +134,7 @@ def _tests(subject: Expr, file: SourceFile, region: int) -> Iterator[tuple[Expr,
 
 
 def _about(test: Expr, subject: Expr, file: SourceFile) -> bool:
-    """Whether a test says something about what a name or attribute is."""
+    """Whether a test narrows a name or attribute."""
     if isinstance(test, Not):
         return _about(test.operand, subject, file)
     if isinstance(test, BoolOp):
@@ -147,7 +148,7 @@ def _about(test: Expr, subject: Expr, file: SourceFile) -> bool:
 
 
 def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, site: Site) -> bool:
-    """Whether a test of a name or attribute may come out as it `holds` with this value."""
+    """Whether a test of a name or attribute may evaluate to `holds` with this value."""
     found: bool | None = None
     if isinstance(test, Not):
         return passes(world, value, subject, test.operand, not holds, site)
@@ -167,13 +168,13 @@ def passes(world: Engine, value: Value, subject: Expr, test: Expr, holds: bool, 
 
 
 def _listed(world: Engine, classes: Expr, site: Site) -> Values:
-    """The classes that the second argument of `isinstance` comes to; Unknown among them where one is not known."""
+    """Return the classes in the second argument of `isinstance`, including Unknown if one is unknown."""
     parts = classes.elements if isinstance(classes, Tuple) else [classes]
     return tuple(value for part in parts for value in world.values.evaluate(part, site))
 
 
 def _is_one(world: Engine, value: Value, wanted: Values) -> bool | None:
-    """Whether a value is an object of one of the classes; None where that is not known."""
+    """Whether a value is an instance of one of the classes; None if unknown."""
     if not isinstance(value, Instance):
         return None
     canonical = world.knowledge.canonical
@@ -189,8 +190,8 @@ def _is_one(world: Engine, value: Value, wanted: Values) -> bool | None:
 
 
 def _is_concrete(cls: Value) -> bool:
-    """Whether a class from outside has the objects alone whose classes inherit from it: what `collections.abc` has is
-    recognized by its methods."""
+    """Whether `isinstance` of an external class requires inheritance: those of `collections.abc` and others recognize
+    objects by their methods."""
     return isinstance(cls, External) and not cls.name.startswith(_BY_METHODS)
 
 

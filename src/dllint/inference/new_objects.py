@@ -10,7 +10,7 @@ from dllint.inference.values import NONE, UNKNOWN, Class, External, Function, In
 
 
 def made_by(world: Engine, maker: Function, given: Given, made: Instance) -> Values:
-    """What `__new__` gives: the object itself, as far as it is not known to be another, or none."""
+    """Return the result of `__new__`: the object itself unless it is known to be another value, or none."""
     values = union(world.values.returned(one.function, one.frame) for one in world.calls.applied(maker, given))
     scope = maker.file.scopes[maker.scope]
     nothing = scope.end >= 0 or any(event.value in (None, Constant(None)) for event in scope.events_of("return"))

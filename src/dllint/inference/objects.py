@@ -37,7 +37,7 @@ from dllint.linking.assignments import Spread, Store
 from dllint.linking.source import SourceFile
 
 _END = (1 << 31, 0)
-"""The place behind all statements of a scope."""
+"""A position after all statements of a scope."""
 
 
 class Objects:
@@ -51,7 +51,7 @@ class Objects:
         self._handed: Table[Values | None] = {}
 
     def attribute(self, value: Value, name: str) -> Values:
-        """The values of `value.name`."""
+        """Return the values of `value.name`."""
         if isinstance(value, Module):
             return self._of_module(value, name)
         if isinstance(value, Class):
@@ -113,7 +113,7 @@ class Objects:
         return (UNKNOWN,)
 
     def _on_class(self, value: Value, cls: Class, method: Function | None) -> Values:
-        """What a value in a class body is as an attribute of the class."""
+        """Return the value of a class attribute, given its value in the class body."""
         if isinstance(value, Function) and method is not None:
             if self.world.hierarchy.is_property(method):
                 return (Instance(External("property")),)
@@ -122,16 +122,16 @@ class Objects:
         return (value,)
 
     def _method(self, value: Value, owner: Class, name: str) -> Function | None:
-        """The function of a class body, without its decorators, that says how a function which is found there is bound:
-        itself, or the one in whose place decorators have put it."""
+        """Return the undecorated function of a class body that determines how a function found there is bound: the
+        function itself, or the one that decorators have replaced by it."""
         if not isinstance(value, Function) or value.receiver is not None:
             return None
         scope = self.world.hierarchy.own_methods(owner).get(name)
         return Function(owner.file, scope) if scope is not None and scope in owner.file.decorations else value
 
     def _owners(self, cls: Class, name: str) -> list[Class]:
-        """The class that an attribute is found in: the nearest in the order that has it in its body, or set on it later
-        on. Of bases that are alternatives, all that have it."""
+        """Return the class that provides an attribute: the first in the resolution order that binds it in its body, or
+        has it set later. Among alternative bases, all that provide it."""
         found: list[Class] = []
         for owner in self.world.hierarchy.line(cls):
             if isinstance(owner, Class) and (
@@ -147,7 +147,7 @@ class Objects:
         return self.world.memory.remember(self._on_classes, key, lambda: self._set_from_outside(owner, name), [])
 
     def _in_class(self, owner: Class, name: str) -> Values:
-        """What a class's own attribute holds: what its body leaves, or is set on the class."""
+        """Return the value of a class's own attribute: as bound in the body, or set on the class."""
         member = enumerations.member(owner, name)
         if member is not None:
             return (member,)
@@ -193,8 +193,8 @@ class Objects:
         return self._annotated(value, name) or (UNKNOWN,)
 
     def _intercepts(self, cls: Class, name: str) -> bool:
-        """Whether a class attribute decides what an assignment to the attribute of an object keeps: a property, or
-        another descriptor with a `__set__`."""
+        """Whether a class attribute intercepts assignments to the attribute of an object: a property, or another
+        descriptor with a `__set__`."""
         hierarchy = self.world.hierarchy
         for owner in self._owners(cls, name):
             for value in self._in_class(owner, name):
@@ -207,7 +207,7 @@ class Objects:
         return False
 
     def _inherited(self, value: Instance, name: str) -> list[Values]:
-        """What an object has from its class; where only a base of its class is known, from any class below too."""
+        """Return the values that an object inherits from its class; if only a base is known, from any subclass too."""
         assert isinstance(value.of, Class)
         owners = self._owners(value.of, name)
         if value.call < 0:
@@ -226,8 +226,8 @@ class Objects:
         return groups
 
     def _on_object(self, value: Value, owner: Instance, method: Function | None) -> Values:
-        """What a value in a class body is as an attribute of an object: a function is its method, and a property or
-        another descriptor what it gives."""
+        """Return the value of an instance attribute, given its value in the class body: a function becomes a bound
+        method, and a property or another descriptor is evaluated."""
         hierarchy = self.world.hierarchy
         assert isinstance(owner.of, Class)
         if isinstance(value, Function) and method is not None:
@@ -248,8 +248,8 @@ class Objects:
         return (value,)
 
     def _stored_values(self, value: Instance, name: str) -> tuple[list[Values], bool, bool]:
-        """What methods set an attribute of their own object to, whether making the object does in any case, and whether
-        one does where it is None."""
+        """Return the values that methods assign to an attribute of their own object, whether construction always
+        assigns one, and whether one replaces None."""
         groups: list[Values] = []
         always = filled = False
         assert isinstance(value.of, Class)
@@ -265,7 +265,7 @@ class Objects:
                 groups.append(self.world.values.owned(values, store.value, site, (owner.scope, f"self.{name}")))
                 always = always or (owner in line and self.world.stores.always(owner, store))
                 filled = filled or self.world.stores.fills(owner, store)
-            # What is set under names that only a run tells is data; methods keep their names.
+            # Names computed at run time set data; methods keep their names.
             spreads = self.world.stores.own_spreads(owner)
             for spread in spreads if self.world.hierarchy.method(value.of, name) is None else ():
                 if not self.world.stores.overridden(value, owner, spread):
@@ -276,7 +276,8 @@ class Objects:
         return groups, always, filled
 
     def _set_from_outside(self, value: Value, name: str) -> list[Values]:
-        """What code other than an object's own methods, or any code for a class, sets an attribute to."""
+        """Return the values assigned to an attribute by code other than the object's own methods; for a class, by any
+        code."""
         groups: list[Values] = []
         for file, store in self.world.stores.outside_stores(name):
             site = self._place(file, store)
@@ -290,8 +291,8 @@ class Objects:
         return [group for group in groups if group]
 
     def _spread_outside(self) -> dict[Hashable, list[tuple[Spread, Site]]]:
-        """What code sets under names that only a run tells, by the calls that make the objects. Objects
-        that the analysis cannot distinguish are left out: every attribute of all of them could be anything."""
+        """Return the assignments under names computed at run time, by the call that creates the object. Objects that
+        the analysis cannot distinguish are left out: every attribute of each could be anything."""
         found: dict[Hashable, list[tuple[Spread, Site]]] = {}
         for file, spread in self.world.stores.outside_spreads():
             site = self._place(file, spread)
@@ -302,8 +303,8 @@ class Objects:
         return found
 
     def _holds_data(self, value: Value, name: str) -> bool:
-        """Whether an attribute can be one that is set under a name which only a run tells: methods keep their names,
-        and so does what objects from outside are made with."""
+        """Whether an attribute may be set under a name computed at run time. Methods, and the attributes of external
+        objects, keep their names."""
         of = value.of if isinstance(value, Instance) else value
         if isinstance(of, Class):
             return self.world.hierarchy.method(of, name) is None
@@ -311,13 +312,12 @@ class Objects:
 
     @staticmethod
     def _place(file: SourceFile, store: Store | Spread) -> Site:
-        """Where an assignment is evaluated, in any activation."""
+        """Return the site where an assignment is evaluated, in any activation."""
         event = store.event
         return Site(file, store.scope, event.region, (event.span.line, event.span.column), None)
 
     def _may_be(self, left: Value, right: Value) -> bool:
-        """Whether two values may be one object. Two that are known by the calls that make them are not, where those
-        are two."""
+        """Whether two values may be the same object. Objects created by two different known calls are not."""
         if not isinstance(left, Instance) or not isinstance(right, Instance):
             return left == right
         if left.call >= 0 and right.call >= 0:
@@ -327,7 +327,8 @@ class Objects:
         return left.of in self.world.hierarchy.line(right.of) or right.of in self.world.hierarchy.line(left.of)
 
     def reassigned(self, expr: Attribute, site: Site) -> Values | None:
-        """What `base.attr` is where the same function has set it before, on every way here; None otherwise."""
+        """Return the values of `base.attr` if the same function has set it before on every path to the site; None
+        otherwise."""
         if site.at == (0, 0):
             return None
         here = self._stored_here(expr, site)
@@ -352,7 +353,7 @@ class Objects:
         return None
 
     def _stored_here(self, expr: Attribute, site: Site) -> list[Store]:
-        """The assignments to an attribute of the same object, as written, in the scope of a place."""
+        """Return the assignments in the same scope to an attribute of the same base expression."""
         stored = self._stored.get((site.file.path, site.scope))
         if stored is None:
             stored = self._stored[site.file.path, site.scope] = {}
@@ -362,8 +363,11 @@ class Objects:
         return [store for store in stored.get(expr.attr, ()) if store.base == expr.value]
 
     def handed_over(self, expr: Attribute, site: Site) -> Values | None:
-        """What `parameter.attr` is where a caller has set it before the call: `args.workers = 0`, then `build(args)`.
-        None where none has, and where the function itself sets it on some ways."""
+        """Return the values of `parameter.attr` if a caller has set it before the call: `args.workers = 0`, then
+        `build(args)`.
+
+        None if no caller has, or if the function itself sets it on some paths.
+        """
         base = expr.value
         if not isinstance(base, Name) or expr.attr not in self.world.stores.set_on_names:
             return None
@@ -400,7 +404,7 @@ class Objects:
         return union([*found, (UNKNOWN,)] if unclear else found)
 
     def _or_annotated(self, value: Instance, name: str, found: Values) -> Values:
-        """The values, or what the attribute is annotated with where they say nothing."""
+        """Return the values, or instances of the annotated class if the values say nothing."""
         if all(one in (UNKNOWN, NONE) for one in found):
             return self._annotated(value, name) or found
         return found
@@ -414,7 +418,7 @@ class Objects:
         return ()
 
     def call_method(self, value: Instance, name: str) -> Values:
-        """What calling a method of an instance with unknown arguments gives."""
+        """Return the result of calling a method of an instance with unknown arguments."""
         assert isinstance(value.of, Class)
         method = self.world.hierarchy.method(value.of, name)
         if method is None:
@@ -423,7 +427,7 @@ class Objects:
 
 
 def _made(value: Value) -> Hashable:
-    """What tells a class, or an object by the call that makes it, from others; None where nothing does."""
+    """Return a key that identifies a class, or an object by the call that creates it; None if there is none."""
     if isinstance(value, Instance):
         return (value.file, value.call) if value.call >= 0 else None
     return value if isinstance(value, Class) else None

@@ -30,7 +30,7 @@ _MAY_BE_FALSE = frozenset(
     | {"Counter", "deque", "IntEnum", "Flag", "IntFlag", "UserDict", "UserList", "Mapping", "Sequence", "Sequential"}
     | {"ModuleList", "ModuleDict"}
 )
-"""Classes from outside whose objects are false where they are empty or zero, by their last names."""
+"""Last names of external classes whose objects are false if they are empty or zero."""
 
 
 class Operators:
@@ -41,8 +41,8 @@ class Operators:
         self._unions: dict[int, Expr] = {}
 
     def truth(self, values: Values) -> bool | None:
-        """Whether all the values are true, or all false; None where that is not known. Of an object its `__bool__`
-        says it, or its `__len__`."""
+        """Return the truth value that all values share; None if unknown. An object's `__bool__` or `__len__` is
+        evaluated."""
         return truth(union(self._asked(value) for value in enumerations.plain(self.world, values)))
 
     def _asked(self, value: Value) -> Values:
@@ -114,7 +114,7 @@ class Operators:
         return self.compared(op, self.world.values.evaluate(expr.left, site), self.world.values.evaluate(right, site))
 
     def compared(self, op: str, lefts: Values, rights: Values) -> Values:
-        """What comparing values gives. Objects whose class has an `__eq__` say themselves whether they are equal."""
+        """Return the results of comparing values. Objects whose class defines `__eq__` are compared by it."""
         own = [self._own_equality(value) for value in (*lefts, *rights)] if op in ("==", "!=") else []
         if any(own):
             answers = union(one or (UNKNOWN,) for one in own[: len(lefts)]) if op == "==" else ()
@@ -124,7 +124,7 @@ class Operators:
         return binary(op, lefts, rights)
 
     def _own_equality(self, value: Value) -> Values:
-        """What an object's own `__eq__` gives; nothing where its class has none."""
+        """Return the result of an object's own `__eq__`; empty if its class has none."""
         if not isinstance(value, Instance) or not isinstance(value.of, Class):
             return ()
         method = self.world.hierarchy.method(value.of, "__eq__")
@@ -147,7 +147,8 @@ class Operators:
 
 
 def _repeated(expr: BinOp, site: Site, lefts: Values, rights: Values) -> Values:
-    """The sequences that `[None] * size` makes, on whichever side the number stands; () where one is no sequence."""
+    """Return the sequences that `[None] * size` creates, on whichever side the number is; () if either is not a
+    sequence."""
     for side, other in ((lefts, rights), (rights, lefts)):
         made = [one.made_by(one.kind, Written(expr, site)) for one in side if isinstance(one, Display)]
         if made and len(made) == len(side) and not any(isinstance(one, Display) for one in other):

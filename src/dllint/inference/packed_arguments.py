@@ -9,7 +9,7 @@ from dllint.inference.values import Actual, Actuals, Display
 
 
 def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual | None) -> Actuals:
-    """`made` with the elements of a tuple or list of arguments, and of a dict of keyword arguments."""
+    """Add the elements of a tuple or list of arguments, and a dict of keyword arguments, to `made`."""
     if args is not None and args.expr is not None and args.site is not None:
         sequences = [
             value
@@ -32,7 +32,7 @@ def add_handed(world: Engine, made: Actuals, args: Actual | None, kwargs: Actual
 
 
 def laid_out(world: Engine, actuals: Actuals) -> Actuals:
-    """The arguments with those sequences that are unpacked, and whose elements are known, written out."""
+    """Return the arguments with unpacked sequences of known elements expanded."""
     made = Actuals([*actuals.positional], actuals.keywords, [], actuals.mappings, actuals.under)
     for actual in actuals.rest:
         if actual.starred:

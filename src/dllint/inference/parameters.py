@@ -36,7 +36,7 @@ class Parameters:
         self._rests: dict[tuple[object, ...], Values] = {}
 
     def values(self, function: Function, name: str, frame: Frame | None) -> Values:
-        """What a parameter can be: in the call of `frame`, or in all calls that are known."""
+        """Return the values of a parameter: in the call of `frame`, or in all known calls."""
         hierarchy = self.world.hierarchy
         scope = function.file.scopes[function.scope]
         receiver = hierarchy.receiver_kind(function)
@@ -70,15 +70,18 @@ class Parameters:
         return hierarchy.annotation(function, name) or union([self.default(function, name), (UNKNOWN,)])
 
     def bound(self, function: Function, name: str, frame: Frame) -> Bound:
-        """How the call of an activation fills a parameter."""
+        """Return how the call of an activation binds a parameter."""
         if frame.actuals is None:
             return Bound("unknown")
         skip = 1 if self.world.hierarchy.receiver_kind(function) else 0
         return bind(frame.actuals, function.file.scopes[function.scope].params, name, skip)
 
     def actuals_of(self, function: Function, name: str, frame: Frame | None) -> Iterator[Actual | None]:
-        """The arguments that a parameter, not the receiver, is given in the call of `frame`, or in all that are known;
-        None for what is not given as one."""
+        """Yield the arguments bound to a parameter in the call of `frame`, or in all known calls; None if none is bound
+        directly.
+
+        Yields nothing for the receiver.
+        """
         params = function.file.scopes[function.scope].params
         if params and params[0].name == name and self.world.hierarchy.receiver_kind(function):
             return
@@ -95,8 +98,8 @@ class Parameters:
                 yield self.bound(function, name, one).actual
 
     def _activations(self, function: Function, frame: Frame | None) -> list[Frame]:
-        """The activations of a function, one per known call; of a decorator's wrapper, for
-        the definition that `frame` is for. What is called back from outside has one without arguments."""
+        """Return the activations of a function, one per known call; for a decorator's wrapper, those of the definition
+        of `frame`. A function called by external code has an activation without arguments."""
         closure = self.world.decorating(frame.closure if frame is not None else None)
         function = Function(function.file, function.scope, None, closure)
         return [
@@ -105,7 +108,7 @@ class Parameters:
         ]
 
     def default(self, function: Function, name: str) -> Values:
-        """What a parameter is where a call leaves it out."""
+        """Return the default of a parameter; empty if it has none."""
         scope = function.file.scopes[function.scope]
         for param in scope.params:
             if param.name == name:
@@ -118,7 +121,8 @@ class Parameters:
         return ()
 
     def given(self, actuals: Actuals, params: list[Param], name: str, skip: int) -> Found:
-        """What a call gives for a parameter other than `*args` and `**kwargs`; absent where it may leave it out."""
+        """Return the values that a call passes to a parameter other than `*args` and `**kwargs`; absent if it may be
+        omitted."""
         bound = bind(actuals, params, name, skip)
         if bound.case == "actual" and bound.actual is not None:
             return Found(self.world.values.passed(bound.actual), False)
@@ -129,7 +133,7 @@ class Parameters:
         return Found(union([found.values, named.values]), named.absent, found.written or named.written)
 
     def _filled(self, function: Function, name: str, frame: Frame) -> Values:
-        """What a parameter is in an activation whose arguments are known."""
+        """Return the values of a parameter in an activation whose arguments are known."""
         assert frame.actuals is not None
         params = function.file.scopes[function.scope].params
         bound = self.bound(function, name, frame)
@@ -140,11 +144,11 @@ class Parameters:
         found = self.given(frame.actuals, params, name, skip)
         if not found.absent:
             return found.values
-        # What a call leaves out that has no default, a decorator from outside fills.
+        # A parameter without default that the call omits is filled by an external decorator.
         return union([found.values, self.default(function, name)]) or (UNKNOWN,)
 
     def _rest(self, function: Function, offset: int, frame: Frame) -> Values:
-        """What a `*args` parameter holds: the positional arguments from `offset` on."""
+        """Return the value of a `*args` parameter: the positional arguments from `offset` on."""
         key = (function.key, frame)
         if key not in self._rests:
             assert frame.actuals is not None
@@ -158,7 +162,8 @@ class Parameters:
         return self._rests[key]
 
     def _unpacked(self, actuals: Actuals, offset: int) -> Found:
-        """What stands `offset` places after the first unpacked sequence begins: as far as the lengths are known."""
+        """Look up the argument `offset` positions after the start of the first unpacked sequence, as far as lengths are
+        known."""
         groups: list[Values] = []
         for actual in actuals.rest:
             values = self.world.values.passed(actual)
@@ -178,14 +183,14 @@ class Parameters:
         return Found(union(groups), True)
 
     def _foreign(self, value: Value, function: Function) -> bool:
-        """Whether an object is made in a file that no program holds together with the function's: a method of a common
-        base class that both call hands on the one's objects to the other only on paper."""
+        """Whether an object is created in a file that no program loads together with the function's. Two programs that
+        call one base-class method pass objects to each other only in the over-approximation."""
         if not isinstance(value, Instance) or value.file is None or value.file is function.file:
             return False
         return not self.world.import_graph.together((function.file.path,), (value.file.path,))
 
     def _or_annotated(self, function: Function, name: str, found: Values) -> Values:
-        """The values, with an object of the class that the parameter is annotated with where one is not known."""
+        """Return the values; an unknown one is replaced by an instance of the parameter's annotated class."""
         if UNKNOWN not in found:
             return found
         annotated = self.world.hierarchy.annotation(function, name)
@@ -193,5 +198,5 @@ class Parameters:
 
 
 def _plain(actuals: Actuals) -> list[Actual]:
-    """The positional arguments that are no unpacked sequences, after the first of those."""
+    """Return the plain positional arguments after the first unpacked sequence."""
     return [actual for actual in actuals.rest if not actual.starred]

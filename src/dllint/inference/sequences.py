@@ -32,12 +32,12 @@ from dllint.linking.conditions import contradict
 from dllint.linking.source import last_name
 
 Slot = tuple[Expr, Site]
-"""An element, by the expression that gives it."""
+"""An element: its expression and site."""
 _KEEPING_PLACES = frozenset({"add", "extend", "set"})
 
 
 class Sequences:
-    """Lookup by position. A reader is where a list is looked at: it has then been changed by what stands before."""
+    """Lookup by position. A reader is the site where a list is read, after the mutations before it."""
 
     def __init__(self, world: Engine, changes: Changes) -> None:
         self.world = world
@@ -47,7 +47,7 @@ class Sequences:
         self._placed: Table[Values] = {}
 
     def item(self, value: Display, key: Const, reader: Site | None = None) -> Values:
-        """The values at a position; of all positions where it is not known what stands there."""
+        """Return the values at a position; at all positions if unknown."""
         if not isinstance(key.value, int):
             return self.elements(value)
         at = key.value
@@ -58,11 +58,11 @@ class Sequences:
         if first is None or not 0 <= at < len(first) or not all(map(_keeps_places, self.changes.of(value))):
             return self.elements(value)
         slot = first[at]
-        # What is set may be read from the same list: `rows[i] = rows[j]`.
+        # The value set may be read from the same list: `rows[i] = rows[j]`.
         return self.world.memory.remember(self._placed, (value, at), lambda: self._ever_at(value, at, slot), ())
 
     def _ever_at(self, value: Display, at: int, first: Slot) -> Values:
-        """What stands at a position at first, and what is set there."""
+        """Return the initial values at a position, and those assigned there."""
         groups = [self._at(first)]
         for change in self.changes.of(value):
             if change.kind == "set" and (not isinstance(change.key, Constant) or change.key.value in (at, -1)):
@@ -70,7 +70,7 @@ class Sequences:
         return union(groups)
 
     def length(self, values: Values) -> int | None:
-        """The one length that all of the sequences have; None where that is not known."""
+        """Return the length that all of the sequences share; None if unknown."""
         lengths = {len(slots) if (slots := self._fixed(value)) is not None else None for value in values}
         return lengths.pop() if len(lengths) == 1 else None
 
@@ -81,7 +81,7 @@ class Sequences:
         return self.world.values.evaluate(*slot)
 
     def slots(self, value: Display, reader: Site | None = None) -> list[Slot] | None:
-        """All elements in their order, where that is known."""
+        """Return all elements in order; None if unknown."""
         place = reader and (reader.file.path, reader.scope, reader.region, reader.at)
         return self.world.memory.remember(self._slots, (value, place), lambda: self._find_slots(value, reader), None)
 
@@ -97,7 +97,7 @@ class Sequences:
         return slots if changes is not None else None
 
     def _before(self, value: Display, reader: Site | None) -> list[Change] | None:
-        """The changes that are surely made before a list is read, in their order; None where others may be."""
+        """Return the mutations that certainly happen before a list is read, in order; None if there may be others."""
         changes = self.changes.of(value)
         if not changes:
             return []
@@ -123,7 +123,7 @@ class Sequences:
         return found
 
     def _written(self, value: Display) -> list[Slot] | None:
-        """The elements of a sequence as it is made."""
+        """Return the initial elements of a sequence; None if unknown."""
         if value.made is not None:
             return self._made(value)
         expr, site = value.written.expr, value.written.site
@@ -134,7 +134,7 @@ class Sequences:
         return [(one, site) for one in expr.elements]
 
     def _made(self, value: Display) -> list[Slot] | None:
-        """The elements of a copy, a slice or a sum."""
+        """Return the elements of a copy, a slice or a concatenation."""
         assert value.made is not None
         expr, site = value.made.expr, value.made.site
         found: list[Slot] = []
@@ -156,7 +156,7 @@ class Sequences:
         return found[::-1] if name == "reversed" else self._sorted(found) if name == "sorted" else found
 
     def _repeated(self, expr: BinOp, slots: list[Slot], site: Site) -> list[Slot] | None:
-        """The elements of `[None] * size`, where the size is known and small."""
+        """Return the elements of `[None] * size` if the size is known and small."""
         sizes = [self._position(side, site) for side in (expr.right, expr.left)]
         size = next((one for one in sizes if one is not None), None)
         if size is None or len(slots) * size > limits.ITEMS.most:
@@ -174,7 +174,7 @@ class Sequences:
             return None
 
     def _applied(self, change: Change, slots: list[Slot]) -> list[Slot] | None:
-        """The elements after a change; None where that is not known."""
+        """Return the elements after a mutation; None if unknown."""
         frames = change.site(slots[0][1].frame if slots else None)
         where = frames if not slots or slots[0][1].scope == change.scope else change.site(None)
         at = self._position(change.key, where)
@@ -237,7 +237,7 @@ class Sequences:
     # Elements
 
     def elements(self, value: Display) -> Values:
-        """The values at all positions, at any time."""
+        """Return the values at all positions, at any time."""
         return self.world.memory.remember(self._every_element, value, lambda: self._elements(value), ())
 
     def _elements(self, value: Display) -> Values:
@@ -273,7 +273,7 @@ class Sequences:
                 yield from map(self.world.values.element_of, self.world.values.evaluate(argument.value, site))
 
     def pairs(self, expr: Expr, site: Site) -> list[tuple[Values, Values]] | None:
-        """Keys and values of a sequence of pairs, or of `zip(keys, values)`; None where they are not known."""
+        """Return the keys and values of a sequence of pairs, or of `zip(keys, values)`; None if unknown."""
         if isinstance(expr, CallRef):
             call = site.file.calls[expr.index]
             if call.func == Name("zip") and len(call.args) == 2 and not any(one.keyword for one in call.args):
@@ -300,7 +300,7 @@ def _loops(change: Change) -> list[int]:
 
 
 def _steps(index: Expr) -> slice | None:
-    """The slice that constants are written for."""
+    """Return the slice object of a slice with constant bounds; None for any other index."""
     if not isinstance(index, Slice):
         return None
     bounds: list[Optional[int]] = []
@@ -317,7 +317,7 @@ def _steps(index: Expr) -> slice | None:
 
 
 def cut(value: Const, index: Expr) -> Value:
-    """A slice of a text."""
+    """Return a slice of a string."""
     steps = _steps(index)
     if steps is None or not isinstance(value.value, str):
         return UNKNOWN

@@ -14,11 +14,11 @@ from dllint.linking.assignments import Spread, Store
 from dllint.linking.source import SourceFile
 
 CONSTRUCTORS = ("__init__", "__post_init__")
-"""Methods that making an object runs."""
+"""Methods that run when an object is constructed."""
 
 
 class Stores:
-    """Assignments to attributes, on a method's own receiver and from outside."""
+    """Assignments to attributes of a method's own receiver, and of other objects."""
 
     def __init__(self, world: Engine) -> None:
         self.world = world
@@ -28,7 +28,7 @@ class Stores:
         self._outside: dict[str, list[tuple[SourceFile, Store]]] | None = None
 
     def owners(self, value: Instance) -> list[Class]:
-        """The classes whose code sets attributes of the instance."""
+        """Return the classes whose code sets attributes of the instance."""
         assert isinstance(value.of, Class)
         owners = [owner for owner in self.world.hierarchy.line(value.of) if isinstance(owner, Class)]
         if value.call < 0:
@@ -36,8 +36,7 @@ class Stores:
         return owners
 
     def overridden(self, value: Instance, owner: Class, store: Store | Spread) -> bool:
-        """Whether the object's class has another method in the place of the inherited one with the store, and does not
-        call that."""
+        """Whether the object's class overrides the inherited method that contains the store, without calling it."""
         assert isinstance(value.of, Class)
         line = self.world.hierarchy.line(value.of)
         if owner == value.of or owner not in line:
@@ -57,7 +56,7 @@ class Stores:
         return self.world.hierarchy.receiver_kind(method) == "class"
 
     def always(self, owner: Class, store: Store | Spread) -> bool:
-        """Whether making an object of the class runs an assignment, if its constructor is not overridden."""
+        """Whether constructing an object of the class runs an assignment, if its constructor is not overridden."""
         return (
             not store.event.region
             and owner.file.scopes[store.scope].parent == owner.scope
@@ -66,7 +65,7 @@ class Stores:
 
     @staticmethod
     def fills(owner: Class, store: Store | Spread) -> bool:
-        """Whether an assignment stands under a test that finds the attribute None, or false."""
+        """Whether an assignment is guarded by a test that the attribute is None, or false."""
         entry = owner.file.facts.regions[store.event.region]
         if entry.kind != "if" or entry.expr is None or not isinstance(store.key, str):
             return False
@@ -76,7 +75,8 @@ class Stores:
         return entry.expr in (stored, Compare(stored, (("is not", Constant(None)),)))
 
     def store_site(self, value: Instance, owner: Class, store: Store | Spread) -> Site:
-        """Where the value of `self.attr = value` in a method of `owner` is evaluated, for this instance."""
+        """Return the site where the value of `self.attr = value` in a method of `owner` is evaluated, for this
+        instance."""
         method = self._method_of(owner, store.scope)
         frame: Frame | None = None
         if owner.file.scopes[method].name == "__init__":
@@ -98,8 +98,8 @@ class Stores:
         return scope
 
     def init_frame(self, value: Instance, owner: Class) -> Frame | None:
-        """The activation of `owner.__init__` when the instance was made; where it is not known by which call, the one
-        that the `__init__` of its own class leads to."""
+        """Return the activation of `owner.__init__` that constructed the instance; if the call is unknown, the one
+        reached from the `__init__` of its own class. None if there is none."""
         if not isinstance(value.of, Class):
             return None
         started = (self._init_frame(value, owner, init) for init in self.world.hierarchy.methods(value.of, "__init__"))
@@ -129,13 +129,13 @@ class Stores:
                     if isinstance(target, Function) and target.key != method.key:
                         for one in self.world.calls.applied(target, Given(method.file, index, frame)):
                             if one.function.receiver == value:
-                                # A merged activation would hold what other classes hand to the same constructor.
+                                # A merged activation would include arguments of other classes' calls.
                                 apart = self.world.told_apart(method.file, index, one.function, one.frame)
                                 return one._replace(frame=apart)
         return None
 
     def own_stores(self, cls: Class) -> dict[str, list[Store]]:
-        """Assignments to attributes of `self` in the methods of a class (functions nested in them included)."""
+        """Return the assignments to attributes of `self` in the methods of a class, including nested functions."""
         found = self._own_stores.get(cls.key)
         if found is None:
             found = self._own_stores[cls.key] = {}
@@ -151,7 +151,8 @@ class Stores:
         return found
 
     def own_spreads(self, cls: Class) -> list[Spread]:
-        """Assignments to attributes of `self`, in the methods of a class, whose names only a run tells."""
+        """Return the assignments to attributes of `self` in the methods of a class whose names are computed at run
+        time."""
         found = self._own_spreads.get(cls.key)
         if found is None:
             found = self._own_spreads[cls.key] = []
@@ -166,7 +167,7 @@ class Stores:
         return found
 
     def outside_spreads(self) -> list[tuple[SourceFile, Spread]]:
-        """Assignments to attributes of other things than `self` whose names only a run tells."""
+        """Return the assignments to attributes of other objects than `self` whose names are computed at run time."""
         if self._outside_spreads is None:
             self._outside_spreads = [
                 (file, one)
@@ -178,7 +179,8 @@ class Stores:
         return self._outside_spreads
 
     def spread(self, spread: Spread, name: str, site: Site) -> Found:
-        """What such an assignment sets the attribute `name` to; absent where it may leave that alone."""
+        """Return the values that such an assignment gives the attribute `name`; absent if it may leave the attribute
+        alone."""
         if spread.key is None:
             return self.world.mappings.lookup(spread.value, site, name) or OPAQUE
         keys = self.world.values.evaluate(spread.key, site)
@@ -195,7 +197,7 @@ class Stores:
         return found
 
     def outside_stores(self, name: str) -> list[tuple[SourceFile, Store]]:
-        """Assignments `something.name = value` other than on a method's own receiver."""
+        """Return the assignments `base.name = value` whose base is not `self`."""
         if self._outside is None:
             self._outside = {}
             for file in self.world.files.values():
@@ -207,7 +209,7 @@ class Stores:
 
     @cached_property
     def set_on_names(self) -> frozenset[str]:
-        """The attributes that are set on what a variable or an attribute holds."""
+        """The attributes that are set on the value of a variable or an attribute."""
         self.outside_stores("")
         return frozenset(
             attr
@@ -217,7 +219,7 @@ class Stores:
 
 
 def _may_be(key: Value, name: str) -> bool:
-    """Whether the name of an attribute, as evaluated, can be this one."""
+    """Whether the evaluated name of an attribute can be this one."""
     if isinstance(key, Const):
         return bool(key.value == name)
     return key.fits(name) if isinstance(key, Pattern) else True

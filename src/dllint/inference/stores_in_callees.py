@@ -11,8 +11,8 @@ from dllint.inference.values import Site, Values
 
 
 def set_by_callee(world: Engine, expr: Attribute, site: Site, since: tuple[int, int]) -> Values | None:
-    """What `name.attr` is where a call that surely ran before, and after `since`, has set it; None where none has, and
-    where the name may hold another object by now."""
+    """Return the values of `name.attr` if a call that certainly ran, after `since` and before the site, has set it;
+    None if no call has, or if the name may be bound to another object by then."""
     base = expr.value
     if not isinstance(base, Name) or site.at == (0, 0):
         return None
@@ -37,7 +37,7 @@ def set_by_callee(world: Engine, expr: Attribute, site: Site, since: tuple[int, 
 
 
 def _parameters(world: Engine, target: Target, given: Name) -> Iterator[str]:
-    """The parameters through which a function gets what a name of its caller holds."""
+    """Yield the parameters through which a function receives the value of its caller's name."""
     function = target.function
     for param in function.file.scopes[function.scope].params:
         if param.kind not in ("var", "kw"):
@@ -47,7 +47,8 @@ def _parameters(world: Engine, target: Target, given: Name) -> Iterator[str]:
 
 
 def _still_held(base: Name, name: str, target: Target, site: Site, at: tuple[int, int]) -> bool:
-    """Whether the name holds the same object after the call: it is not rebound, or rebound to what the function got."""
+    """Whether the name still refers to the same object after the call: not rebound, or rebound to the function's
+    argument."""
     function = target.function
     for binding in site.file.bindings(site.scope).get(base.id, ()):
         if binding.event is not None and at <= (binding.event.span.line, binding.event.span.column) < site.at:
@@ -60,7 +61,7 @@ def _still_held(base: Name, name: str, target: Target, site: Site, at: tuple[int
 
 
 def _set_in(world: Engine, target: Target, name: str, attr: str) -> Values | None:
-    """What a function sets an attribute of its parameter to, whatever way it takes."""
+    """Return the values that a function assigns to an attribute of its parameter on every path; None if it does not."""
     function = target.function
     file = function.file
     if len(file.bindings(function.scope).get(name, ())) != 1:

@@ -1,4 +1,4 @@
-"""Name resolution: the bindings that a name can have at a place, what modules export, how classes inherit."""
+"""Name resolution: the bindings that a name can have at a place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from dllint.modules import ModuleIndex
 
 
 class Meaning:
-    """The bindings that a name can have at a place, in any activation. The first `own` bindings are those of a scope
-    around, `closures` functions out; the others are by functions that declare the name global. `fixed`: the module's
-    own scope binds it, so that it means the same in all functions that do not bind it, and in all of their activations.
+    """The bindings that a name can have at a place, in any activation.
 
-    One object for one meaning, compared by identity.
+    There is one object per meaning, compared by identity.
+
+    Attributes:
+        bindings: the bindings, each with its site.
+        own: how many of the first bindings belong to an enclosing scope; the others are by functions that declare the
+            name global or nonlocal, or by code that sets the module's attribute.
+        closures: how many functions outward that scope is.
+        fixed: whether the module's own scope binds the name, so that it has the same meaning in all functions that do
+            not bind it, and in all of their activations.
     """
 
     __slots__ = ("bindings", "closures", "fixed", "own")
@@ -29,7 +35,7 @@ class Meaning:
         self.fixed = fixed
 
     def within(self, frame: Frame | None) -> Sequence[tuple[Binding, Site]]:
-        """The bindings, each with the site at which to evaluate it in an activation of the function at the place."""
+        """Return the bindings, each with its site in an activation of the function around the place."""
         for _ in range(self.closures):
             frame = frame.closure if frame is not None else None
         if frame is None:
@@ -53,7 +59,7 @@ class Symbols:
         self.module_stores = ModuleStores(files, index)
 
     def atoms(self, file: SourceFile, scope: int, region: int) -> list[Atom]:
-        """The conditions in force in a region, kept for the next question."""
+        """Return the conditions in force in a region (memoized)."""
         if not region:
             return []
         key = (file.path, scope, region)
@@ -63,7 +69,7 @@ class Symbols:
         return found
 
     def lookup(self, name: str, site: Site) -> Sequence[tuple[Binding, Site]]:
-        """The bindings that `name` may mean at `site`, each with the site at which to evaluate it."""
+        """Return the bindings that `name` may refer to at `site`, each with the site at which to evaluate it."""
         return self.meaning(name, site).within(site.frame)
 
     def meaning(self, name: str, site: Site) -> Meaning:
@@ -75,11 +81,12 @@ class Symbols:
         return found
 
     def binds(self, file: SourceFile, name: str) -> bool:
-        """Whether a module has a name of its own."""
+        """Whether a module binds a name itself, or other code sets it there."""
         return name in file.bindings(0) or bool(self._elsewhere(name, file, 0))
 
     def _mean(self, name: str, file: SourceFile, scope: int, region: int, at: tuple[int, int]) -> Meaning:
-        """The bindings of the scope that binds the name, with those by functions that declare it theirs."""
+        """Return the bindings of the scope that binds the name, and those by functions that declare it global or
+        nonlocal."""
         closures = 0
         first, around = True, region
         while scope > 0 or (scope == 0 and first):
@@ -89,7 +96,7 @@ class Symbols:
                 if found and any(_is_clause(binding) for binding in found):
                     found = self._of_clauses(file, found, around, at if first else None)
                 if found and kind == "class" and any(one in file.clauses for one in file.regions(region)):
-                    # The elements of a comprehension do not see the names of the class body around them.
+                    # Comprehension elements do not see the names of the class body around them.
                     found = [binding for binding in found if _is_clause(binding)]
                 if found:
                     reached, always = self.reaching(file, scope, found, region, at) if first else (found, True)
@@ -119,7 +126,8 @@ class Symbols:
         return self._in_module(name, file, around)
 
     def _in_module(self, name: str, file: SourceFile, region: int) -> Meaning:
-        """What a name means in functions of a module that do not bind it; in a comprehension, by its region."""
+        """Return the meaning of a name in functions of a module that do not bind it; inside a comprehension it depends
+        on the region."""
         bound = file.bindings(0).get(name, [])
         clauses = any(_is_clause(binding) for binding in bound)
         key = (file.path, region if clauses else 0, name)
@@ -135,8 +143,11 @@ class Symbols:
     def _of_clauses(
         file: SourceFile, bindings: list[Binding], region: int, at: tuple[int, int] | None
     ) -> list[Binding]:
-        """The bindings of one scope that hold in a region of it: the targets of a comprehension hold in that alone.
-        `at` is the statement there, which may hold the comprehension around."""
+        """Return the bindings of one scope that are visible in a region: comprehension targets are visible only inside
+        it.
+
+        `at` is the statement there, which may contain the comprehension.
+        """
         for around in file.regions(region):
             clause = file.clauses.get(around)
             own = [binding for binding in bindings if binding.event is clause] if clause is not None else []
@@ -149,8 +160,8 @@ class Symbols:
         return [(binding, self.binding_site(binding, file, scope)) for binding in bindings]
 
     def _elsewhere(self, name: str, file: SourceFile, scope: int) -> list[tuple[Binding, Site]]:
-        """The bindings of a name of a scope by code outside of it: functions that declare it theirs, and, of a module,
-        whoever sets it as the module's attribute."""
+        """Return the bindings of a scope's name by code outside of it: functions that declare it global or nonlocal,
+        and for a module, code that sets it as the module's attribute."""
         found = [
             (binding, self.binding_site(binding, file, inner)) for inner, binding in file.bindings_within(scope, name)
         ]
@@ -170,8 +181,10 @@ class Symbols:
     def reaching(
         self, file: SourceFile, scope: int, bindings: list[Binding], region: int, at: tuple[int, int]
     ) -> tuple[list[Binding], bool]:
-        """The bindings of one scope that can be in force at a place of the same scope, and whether one of them is in
-        any case: later ones do not count unless a loop leads back, and one that is always passed hides those before."""
+        """Return the reaching definitions at a place of the same scope, and whether one of them is always executed.
+
+        Later bindings do not reach unless a loop leads back; one that always executes kills those before it.
+        """
         only = bindings[0] if len(bindings) == 1 else None
         if at == (0, 0) or (only is not None and (only.event is None or _is_clause(only))):
             return bindings, True
@@ -201,7 +214,7 @@ class Symbols:
 
     @staticmethod
     def _may_not_begin(file: SourceFile, event: Event, region: int) -> bool:
-        """Whether it is the target of a loop that a place lies behind: the loop may have gone through nothing."""
+        """Whether it is the target of a loop that ends before the place: the loop may have had no iterations."""
         if event.kind != "for" or event.detail == "comp":
             return False
         around = (file.facts.regions[index] for index in file.regions(region))
@@ -210,8 +223,8 @@ class Symbols:
     def _excludes(
         self, file: SourceFile, scope: int, event: Event, region: int, at: tuple[int, int], here: list[Atom]
     ) -> bool:
-        """Whether what holds at a place is never met where a statement before it runs: not where something between the
-        two tests changes what they read."""
+        """Whether the conditions at a place contradict those of an earlier statement, unless something between the two
+        tests changes what they read."""
         told = list(contradictions(here, self.atoms(file, scope, event.region)))
         if not told:
             return False
@@ -225,14 +238,14 @@ class Symbols:
 
     @staticmethod
     def share_loop(file: SourceFile, left: int, right: int) -> bool:
-        """Whether two regions lie in one loop."""
+        """Whether two regions are inside the same loop."""
         around = {index for index in file.regions(left) if file.facts.regions[index].kind in ("for", "while")}
         return bool(around) and any(index in around for index in file.regions(right))
 
     def _completes(
         self, file: SourceFile, event: Event, region: int, halves: dict[tuple[int, Expr | None], bool]
     ) -> bool:
-        """Whether this assignment stands in the other half of an `if` whose first half was already seen."""
+        """Whether this assignment is in one branch of an `if` whose other branch was already seen."""
         entry = file.facts.regions[event.region]
         if entry.kind != "if" or not file.encloses(entry.parent, region):
             return False

@@ -9,7 +9,7 @@ from dllint.inference.values import UNKNOWN, Class, Function, Instance, Value, V
 
 
 def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Values:
-    """All values of several possibilities, each once, in order, and about `most` of them."""
+    """Return the union of several value sets, in order and without duplicates, limited to about `most` values."""
     first: Values = ()
     found: dict[Value, None] = {}
     for group in groups:
@@ -25,9 +25,12 @@ def union(groups: Iterable[Values], most: limits.Limit = limits.VALUES) -> Value
 
 
 def _varied(values: Iterable[Value], most: int) -> list[Value]:
-    """The values that differ most where there are many: one object of each class, and one method bound to such, then
-    further ones of the project's classes, then others in order. Objects of different classes come from a registry or a
-    family of subclasses, as objects made in different places do, and none may crowd out another."""
+    """Select the most diverse values: first one object of each class and one bound method of each class, then further
+    ones of the project's classes, then others in order.
+
+    Objects of different classes come from a registry or a family of subclasses, objects of one class from different
+    places; none may displace another.
+    """
     first: dict[object, Value] = {}
     places: dict[object, Value] = {}
     others: list[Value] = []
@@ -47,8 +50,8 @@ def _varied(values: Iterable[Value], most: int) -> list[Value]:
 
 
 def _kind(value: Value) -> tuple[object, object]:
-    """What an object is, or which method of which class a bound method is, and where the object is made; None for other
-    values, and where that is not known or outside the project."""
+    """Return the class of an object, or the method and class of a bound method, and the place that creates the object;
+    None for other values, and for an unknown or external place."""
     if isinstance(value, Instance):
         inside = isinstance(value.of, Class) and value.file is not None
         return value.of, (value.file, value.call) if inside else None

@@ -53,7 +53,7 @@ from dllint.linking.conditions import render
 from dllint.linking.source import Binding
 
 Explain = Callable[[Expr, Site, list[Step]], list[Source]]
-"""The sources of what an expression rests on; none while they are looked for already."""
+"""Returns the sources of the operands of an expression; empty while they are already being searched for."""
 
 
 class Back:
@@ -65,8 +65,8 @@ class Back:
         self._explain = explain
 
     def steps(self, step: Step) -> Steps:
-        """What gives the value of a step: other expressions, or sources where it ends. Nothing where it is not known
-        why."""
+        """Yield the origins of a step's value: other expressions, or sources where the chain ends. Empty if the reason
+        is unknown."""
         if step.key is not None:
             return self.containers.under(step.expr, step.site, step.key, step.here)
         return self._steps(step.expr, step.site, step.here)
@@ -95,7 +95,7 @@ class Back:
                 yield from self._ends(expr, site, here)
 
     def _ends(self, expr: Expr, site: Site, here: Here) -> Iterator[Source]:
-        """The values of what is computed, and why it is not known: what its operands rest on."""
+        """Yield the values of a computed expression or, if it is unknown, the reasons in its operands."""
         values = self.world.values.evaluate(expr, site)
         for value in values:
             if not isinstance(value, Unknown):
@@ -223,7 +223,7 @@ class Back:
                     yield computed(expr, here, site.file) if isinstance(gives, Unknown) else known(gives, here)
 
     def _handed_over(self, expr: Attribute, site: Site) -> Iterator[Step]:
-        """What callers set on the object before they hand it over."""
+        """Yield the values that callers assign to the attribute before they pass the object."""
         assert isinstance(expr.value, Name)
         _, where = self.world.symbols.lookup(expr.value.id, site)[0]
         function = Function(where.file, where.scope)
@@ -232,7 +232,7 @@ class Back:
                 yield from written(actual._replace(expr=Attribute(actual.expr, expr.attr)))
 
     def _why_not(self, base: Expr, site: Site, here: Here) -> Source:
-        """Why nothing is known of what an object holds: the first reason for the object itself."""
+        """Return the reason why the contents of an object are unknown: the first reason for the object itself."""
         reasons = (one for one in self._explain(base, site, [Step(base, site, here)]) if not one.known)
         return next(reasons, unknown(here, "held", render(base, site.file)))
 
@@ -254,7 +254,7 @@ class Back:
             yield either(one, here, "unset", name, cls.name)
 
     def kept(self, value: Instance, name: str, given: Given | None = None) -> Iterator[Step]:
-        """What the methods of an object's classes store in an attribute."""
+        """Yield the assignments to an attribute in the methods of an object's classes."""
         assert isinstance(value.of, Class)
         stores = self.world.stores
         for owner in self.world.hierarchy.line(value.of):
@@ -287,7 +287,7 @@ class Back:
                     yield either(value, here, "result", render(expr, file))
 
     def _got(self, expr: CallRef, site: Site, here: Here) -> Steps:
-        """What `options.get(key, default)` gives."""
+        """Yield the origins of `options.get(key, default)`."""
         call = site.file.calls[expr.index]
         plain = [argument.value for argument in call.args if argument.keyword is None]
         keys = self.world.values.evaluate(plain[0], site) if plain else ()
@@ -300,7 +300,7 @@ class Back:
             yield Step(plain[1] if len(plain) > 1 else Constant(None), site, here)
 
     def returns(self, function: Function, frame: Frame | None, here: Here) -> Steps:
-        """What a call of a function gives: the expressions of its `return` statements."""
+        """Yield the origins of a function's result: the expressions of its `return` statements."""
         scope = function.file.scopes[function.scope]
         returns = [event for event in scope.events if event.kind == "return" and not scope.is_generator]
         for event in returns:
@@ -317,7 +317,7 @@ def _called(function: Function) -> str:
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions that a computed one is worked out from."""
+    """Return the operands that a computed expression depends on."""
     if isinstance(expr, Subscript):
         return (expr.value,)
     computing = (BinOp, Compare, Not, Starred, Element, Entered, UnaryOp)

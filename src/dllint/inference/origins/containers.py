@@ -35,12 +35,12 @@ class Containers:
     """Computes one step of provenance through a lookup by key."""
 
     def __init__(self, world: Engine, why_not: Callable[[Expr, Site, Here], Source]) -> None:
-        """`why_not` says why it is not known what an object holds."""
+        """Store `why_not`, which returns the reason why the contents of an object are unknown."""
         self.world = world
         self._why_not = why_not
 
     def under(self, expr: Expr, site: Site, key: object, here: Here) -> Steps:
-        """What `expr` holds under the key, changes in the same function first."""
+        """Yield the origins of the value of `expr` under the key, mutations in the same function first."""
         for change, where, sure in self.world.mappings.local_changes(expr, site, key):
             found = list(self._changed(change, where, key))
             yield from found
@@ -67,7 +67,8 @@ class Containers:
         return any(isinstance(one, Const) and one.value == key for one in self.world.values.evaluate(written, where))
 
     def contained(self, value: Value, key: object, here: Here, reader: tuple[str, int] | None = None) -> Steps:
-        """What a value holds under the key. `reader` is the function whose changes are followed already."""
+        """Yield the origins of a value's entry under the key. `reader` is the function whose mutations are already
+        followed."""
         if isinstance(value, Parsed) and isinstance(key, str):
             yield from self._option(value, key, here)
         elif isinstance(value, Mapping):
@@ -94,7 +95,7 @@ class Containers:
                 yield either(one, here, "under", str(key))
 
     def _element(self, value: Value, key: object) -> Step | None:
-        """An element of a list or tuple that nothing changes."""
+        """Return an element of a list or tuple without mutations."""
         slots = self.world.mappings.slots(value) if isinstance(value, Display) and isinstance(key, int) else None
         if slots is None or not isinstance(key, int) or not 0 <= key < len(slots):
             return None
@@ -135,11 +136,12 @@ class Containers:
                 yield unknown(here, "keywords", function.name)
 
     def _given_to(self, actuals: Actuals, key: object) -> Steps:
-        """An entry of what is made like a dict: by keyword arguments, or of another."""
+        """Yield the origins of an entry of an object constructed like a dict: from keyword arguments, or from another
+        mapping."""
         return self.in_actuals(Actuals([], actuals.keywords, [], actuals.positional + actuals.mappings), key)
 
     def in_actuals(self, actuals: Actuals, key: object) -> Steps:
-        """A keyword argument, or an entry of an unpacked mapping."""
+        """Yield the origins of a keyword argument, or of an entry of an unpacked mapping."""
         if isinstance(key, str) and key in actuals.keywords:
             yield from written(actuals.keywords[key])
             return
@@ -174,6 +176,6 @@ class Containers:
 
 
 def written(actual: Actual, key: object = None) -> Iterator[Step]:
-    """An argument as it is written, or what it holds under a key."""
+    """Yield the expression of an argument, or its entry under a key."""
     if actual.expr is not None and actual.site is not None:
         yield Step(actual.expr, actual.site, Here(actual.site.file, actual.span or line_at(actual.site.at)), key)

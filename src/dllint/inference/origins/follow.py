@@ -38,14 +38,14 @@ class Origins:
     # Questions
 
     def of(self, expr: Expr, site: Site, giving: Callable[[Values], bool] | None = None) -> list[Source]:
-        """The sources of an expression. With `giving`, only those that can give such values, and what is computed is
-        followed into its operands and arguments."""
+        """Return the sources of an expression. With `giving`, only sources whose values satisfy it are returned, and
+        computed values are traced into their operands and arguments."""
         return self._ask([Step(expr, site, Here(site.file, line_at(site.at)))], giving)
 
     def of_actual(
         self, actual: Actual, key: str | None = None, giving: Callable[[Values], bool] | None = None
     ) -> list[Source]:
-        """The sources of an argument, or of what it holds under a key."""
+        """Return the sources of an argument, or of its entry under a key."""
         return self._ask(written(actual, key), giving)
 
     def _ask(self, steps: Iterable[Step], giving: Callable[[Values], bool] | None) -> list[Source]:
@@ -56,7 +56,7 @@ class Origins:
         return list(question.found.values())
 
     def _follow(self, step: Step, question: _Question, depth: int) -> bool:
-        """Find the sources behind a step; false where there are none. What gives none is not known."""
+        """Find the sources behind a step. Returns False if there are none; a step without sources is unknown."""
         expr, site, here, key = step
         if question.giving is not None and key is None and not question.giving(self.world.values.evaluate(expr, site)):
             return False
@@ -80,7 +80,7 @@ class Origins:
         return gave or key is None
 
     def _into(self, step: Step) -> Steps:
-        """One step back, through what is computed too: operands, and arguments of what comes from outside."""
+        """Yield one step back, also through computed values: their operands, and the arguments of external calls."""
         ends = list(self._back.steps(step))
         yield from (one for one in ends if isinstance(one, Step))
         expr, site, here, key = step
@@ -104,9 +104,9 @@ class Origins:
     # One step back
 
     def gives(self, expr: Expr, site: Site) -> Steps:
-        """What directly gives the value of an expression: other expressions as they are, or sources where it ends."""
+        """Yield the direct origins of an expression's value: other expressions, or sources where the chain ends."""
         self._steps = 0
-        # Each step is taken when it is asked for: a parameter has one for each call of its function.
+        # Steps are taken lazily: a parameter has one per call of its function.
         waiting = [iter(self._back.steps(Step(expr, site, Here(site.file, line_at(site.at)))))]
         seen: set[tuple[object, ...]] = set()
         while waiting:
@@ -120,9 +120,9 @@ class Origins:
                 waiting.append(iter(self._back.steps(one)))
 
     def returned(self, function: Function, frame: Frame | None) -> Steps:
-        """What a call of a function gives: what its `return` statements write."""
+        """Yield the origins of a function's result: the expressions of its `return` statements."""
         return self._back.returns(function, frame, Here(function.file, function.file.scopes[function.scope].header))
 
     def kept(self, value: Instance, name: str) -> Iterable[Step]:
-        """What the methods of an object's classes store in an attribute."""
+        """Return the assignments to an attribute in the methods of an object's classes."""
         return self._back.kept(value, name)

@@ -13,11 +13,11 @@ from dllint.span import Span
 
 
 class Given(NamedTuple):
-    """A source of a value that no statement assigns: a default, an option, a configuration file.
+    """A source of a value other than an assignment: a default, an option, a configuration file.
 
     Attributes:
-        kind: "parameter" and "option" (the default of one), "with" and "without" (a switch of the command line),
-            "class" (an attribute of one), "entry" (of a configuration file).
+        kind: "parameter" or "option" (its default), "with" or "without" (a command line switch), "class" (a class
+            attribute), "entry" (of a configuration file).
         names: a parameter's name and its function; the flag; the class; the dotted path of the entry.
         path, span: where it is declared.
     """
@@ -30,13 +30,13 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """One value that an expression can have, with its source.
+    """One possible value of an expression, with its source.
 
     Attributes:
-        value: Unknown where it is not known.
-        path, span: the place that gives it.
-        given: the default, switch, class attribute or entry that it is.
-        reason: why it is not known: a kind of `words.REASONS` with its names; empty where it is known.
+        value: Unknown if it is not known.
+        path, span: the place that the value comes from.
+        given: the default, switch, class attribute or entry.
+        reason: why the value is unknown: a kind of `words.REASONS` with its names; empty if it is known.
     """
 
     value: Value
@@ -51,12 +51,12 @@ class Source:
 
     @property
     def text(self) -> str:
-        """The value, or why it is not known."""
+        """The value, or the reason why it is unknown."""
         return words.REASONS[self.reason[0]].format(*self.reason[1:]) if self.reason else words.described(self.value)
 
     @property
     def how(self) -> str:
-        """ "default of --workers"; empty where the place says enough."""
+        """A description such as "default of --workers"; empty if the place is enough."""
         if self.given is not None and not self.reason:
             return words.GIVEN[self.given.kind].format(*self.given.names)
         made = isinstance(self.value, Instance) and self.known and defined_at(self.value) is not None
@@ -64,7 +64,7 @@ class Source:
 
     @property
     def caveat(self) -> str:
-        """What may still change it."""
+        """What may still change the value; empty if nothing."""
         return words.CAVEAT if self.known and self.given is not None and self.given.kind == "option" else ""
 
 
@@ -76,18 +76,19 @@ class Here(NamedTuple):
     given: Given | None = None
 
     def moved(self, file: SourceFile, span: Span) -> Here:
-        """Another place of the same value."""
+        """Return another place of the same value."""
         return Here(file, span, self.given)
 
     def by(self, kind: str, *names: str) -> Here:
-        """The same place, where something declared there gives the value. What the command line may change stays so."""
+        """Return the same place with a declaration as its source. A value that the command line may change keeps that
+        source."""
         if self.given is not None and self.given.kind == "option" and kind != "option":
             return self
         return self._replace(given=Given(kind, names, self.file.path, self.span))
 
 
 class Step(NamedTuple):
-    """An expression that another one gets its value from: `expr` itself, or, with a `key`, what it holds under that."""
+    """An expression that a value comes from: `expr` itself or, with a `key`, its entry under the key."""
 
     expr: Expr
     site: Site
@@ -96,7 +97,7 @@ class Step(NamedTuple):
 
 
 def defined_at(value: Value) -> tuple[str, Span] | None:
-    """Where the object itself is defined or made, if the project says."""
+    """Return where an object is defined or created, if the project does; else None."""
     if isinstance(value, (Function, Class)):
         return value.file.path, value.file.scopes[value.scope].header
     if isinstance(value, Instance) and value.file is not None and value.call >= 0:
@@ -107,26 +108,26 @@ def defined_at(value: Value) -> tuple[str, Span] | None:
 
 
 def known(value: Value, here: Here) -> Source:
-    """The source of a value: where it is made or defined, else the step that is followed."""
+    """Return the source of a known value: where it is created or defined, else the current step."""
     return Source(value, *(defined_at(value) or (here.file.path, here.span)), here.given)
 
 
 def unknown(here: Here, kind: str, *names: str) -> Source:
-    """A reason in the place of a value."""
+    """Return a source with the reason why its value is unknown."""
     return Source(UNKNOWN, here.file.path, here.span, here.given, (kind, *names))
 
 
 def either(value: Value, here: Here, kind: str, *names: str) -> Source:
-    """The source of a value, or the reason where it is not known."""
+    """Return the source of a value, or the reason if it is unknown."""
     return unknown(here, kind, *names) if isinstance(value, Unknown) else known(value, here)
 
 
 def computed(expr: Expr | None, here: Here, file: SourceFile) -> Source:
-    """The reason for an expression that depends on what the program meets."""
+    """Return the reason for an expression whose value depends on the program's run."""
     return unknown(here, "computed", words.computed(expr, file))
 
 
 def line_at(at: tuple[int, int]) -> Span:
-    """The place of a statement of which only the start is kept."""
+    """Return the span of a statement whose start alone is known."""
     line, column = max(at[0], 1), max(at[1], 1)
     return Span(line, column, line, column)

@@ -31,7 +31,7 @@ GIVEN = {
     "class": "attribute of class {}",
     "entry": "`{}`",
 }
-"""What gives a value, by the kind of `Given`, with its names."""
+"""Kind of `Given` → its description, with placeholders for its names."""
 REASONS = {
     "computed": "{} is known only when the program runs",
     "result": "what `{}` gives is known only when the program runs",
@@ -54,12 +54,12 @@ REASONS = {
     "run time": "its value is known only when the program runs",
     "keywords": "what fills `**` of {} is not known",
 }
-"""Why a value is not known, by the kind of reason, with its names."""
+"""Kind of reason → why a value is unknown, with placeholders for its names."""
 CAVEAT = "the command line may change it"
 
 
 def described(value: Value) -> str:
-    """A value in a few words, without its place."""
+    """Describe a value in a few words, without its place."""
     if isinstance(value, Const):
         return repr(value.value)
     if isinstance(value, Pattern):
@@ -87,7 +87,7 @@ def described(value: Value) -> str:
 
 
 def _outside(name: str) -> str:
-    """An object that something from outside the project gave, by the name of what was called."""
+    """Describe the result of an external call by the name of the callee."""
     called, bracket, _ = name.partition("[")
     if bracket and called[:1]:
         return f"an item of what {called}(…) gives"
@@ -106,6 +106,6 @@ def _function(value: Function) -> str:
 
 
 def computed(expr: Expr | None, file: SourceFile) -> str:
-    """What is computed, as written where that is short."""
+    """Describe a computed expression: its source text if short."""
     text = render(expr, file)
     return "what is computed here" if text.startswith("…") else f"`{text}`"

@@ -1,8 +1,8 @@
-"""Abstract values: what the analyzer knows about an object that an expression may stand for.
+"""Abstract values: what the analyzer knows about the objects that an expression may evaluate to.
 
-Values are parts of the keys of all questions that are kept. For those that are met most often, there is one object for
-equal parts, so that they are compared and hashed by identity. A file keeps those that belong to it, and an External,
-which belongs to no file, those made of it: they live as long as what they are made of.
+Values are parts of the keys of all memo tables. The most frequent ones are interned, one object for equal parts, so
+that they are compared and hashed by identity. A file stores those that belong to it; an External, which belongs to no
+file, stores its own instance: each lives as long as its parts.
 """
 
 from dllint.inference.values.base import CHOSEN as CHOSEN

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 
 class Value:
-    """An abstract value: an object, or a set of objects, that an expression can have as its value."""
+    """An abstract value: an object, or a set of objects, that an expression can evaluate to."""
 
     __slots__ = ()
 
     @property
     def nesting(self) -> int:
-        """How many objects, each made by a method of another, lead to it."""
+        """How many objects, each created by a method of another, lead to this one."""
         return 0
 
 
@@ -28,4 +28,4 @@ class Unknown(Value):
 
 UNKNOWN = Unknown()
 CHOSEN = Unknown("chosen by a name")
-"""Added to the classes and functions that an unknown name chooses from."""
+"""Added to the classes and functions that an unknown name can select."""

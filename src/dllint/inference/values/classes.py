@@ -12,7 +12,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True, eq=False, init=False)
 class Class(Value):
-    """`plain` is the one Instance that stands for any object of it."""
+    """A class of the project. `plain` is the one Instance that stands for any object of the class."""
 
     file: SourceFile
     scope: int
@@ -21,7 +21,7 @@ class Class(Value):
     plain: Any = field(repr=False)
 
     def __new__(cls, file: SourceFile, scope: int) -> Class:
-        """The one Class of a definition."""
+        """Return the unique Class of a definition."""
         found: Class | None = file.interned.get((Class, scope))
         if found is None:
             found = file.interned[Class, scope] = object.__new__(cls)

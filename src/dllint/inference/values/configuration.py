@@ -11,8 +11,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True)
 class Parsed(Value):
-    """The result of argparse's `parse_args`, in the activation `frame`. `parser` is what held the parser, as
-    evaluated."""
+    """The result of argparse's `parse_args`, in the activation `frame`. `parser` is the value of the parser."""
 
     parser: Value
     file: SourceFile
@@ -21,7 +20,8 @@ class Parsed(Value):
 
 
 COMPOSED = "hydra:"
-"""Before the path of a configuration that hydra composes: its directory, "//", and the name of its main file."""
+"""Prefix of the path of a configuration that hydra composes; its directory, "//", and the name of its main file
+follow."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Data(Value):
 
     @property
     def composed(self) -> bool:
-        """Whether hydra composes it of several files and the command line."""
+        """Whether hydra composes it from several files and the command line."""
         return self.path.startswith(COMPOSED)
 
     @property
     def file(self) -> str:
-        """The path of the file, or of the main one."""
+        """The path of the file, or of the main file."""
         return self.path.removeprefix(COMPOSED).replace("//", "/") if self.composed else self.path

@@ -1,4 +1,4 @@
-"""Constants, and strings that are known in part."""
+"""Constants, and partially known strings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from dllint.inference.values.base import UNKNOWN, Value
 
 _BIGGEST = 2**63
-"""No program counts items, bytes or workers beyond it."""
+"""The largest absolute number kept: no program counts more items, bytes or workers."""
 _LONGEST = 1 << 16
-"""Characters of a string that was put together; names and paths are shorter."""
+"""The most characters of a concatenated string; names and paths are shorter."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ def const(value: object) -> Const:
 
 
 def constant(value: object) -> Value:
-    """The constant of a value that the source, a file or arithmetic gives; Unknown for what nothing can be counted by:
-    not a number, infinity, a number or string of absurd size."""
+    """Return the abstract constant of a value from the source, a file or arithmetic; Unknown if it is not usable as a
+    count or name: NaN, infinity, a number or string of absurd size."""
     if isinstance(value, (int, float)) and not -_BIGGEST < value < _BIGGEST:
         return UNKNOWN
     if isinstance(value, (str, bytes)) and len(value) > _LONGEST:
@@ -42,7 +42,7 @@ NONE = const(None)
 class Pattern(Value):
     """A string with a known beginning and end: f"init_dist_{launcher}".
 
-    `inner` is what is known between the ends, in order: "." for f"models.{kind}.{name}".
+    `inner` is the known text between the ends, in order: "." for f"models.{kind}.{name}".
     """
 
     prefix: str

@@ -11,7 +11,7 @@ from dllint.inference.values.functions import Function
 
 
 class Written:
-    """An expression of the source together with where it is evaluated; the same text is the same object."""
+    """An expression of the source together with its site; equal text means the same object."""
 
     __slots__ = ("_hash", "_identity", "expr", "site", "text")
 
@@ -30,7 +30,7 @@ class Written:
         return self._hash
 
     def may_be(self, other: Written) -> bool:
-        """Whether both are one text, and not surely of two activations."""
+        """Whether both have the same text, and may belong to the same activation."""
         if self.text != other.text:
             return False
         mine, frame = self.site.frame, other.site.frame
@@ -41,8 +41,8 @@ class Written:
 class Display(Value):
     """A list, tuple, set or comprehension as written in the source.
 
-    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it first. A copy, a slice or a
-    sum is made by `made`, of `parts`; it is `written` where the first of those is.
+    `owner` is the scope and the variable (or the class and `self.attribute`) that first holds it. A copy, slice or
+    concatenation is created by `made` from `parts`; its `written` is that of the first part.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class Display(Value):
     parts: tuple[Display, ...] = ()
 
     def made_by(self, kind: str, made: Written, *more: Display) -> Display:
-        """A new sequence of the elements of this one, and others."""
+        """Return a new sequence of the elements of this one, and of others."""
         return Display(kind, self.written, self.owner, made, (self, *more))
 
 
@@ -60,8 +60,8 @@ class Display(Value):
 class Mapping(Value):
     """A dict or namespace with known keys.
 
-    `owner` is the scope and the variable (or the class and `self.attribute`) that holds it first. `made` is what makes
-    a copy of the one that is `written`.
+    `owner` is the scope and the variable (or the class and `self.attribute`) that first holds it. `made` is the call
+    that creates a copy of `written`.
     """
 
     written: Written
@@ -71,7 +71,7 @@ class Mapping(Value):
 
 @dataclass(frozen=True)
 class Keywords(Value):
-    """The `**kwargs` of a function, as one call fills it."""
+    """The `**kwargs` of a function, as bound in one call."""
 
     function: Function
     frame: Frame | None

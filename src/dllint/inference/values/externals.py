@@ -16,7 +16,7 @@ class Module(Value):
 
 
 COLUMN_MARK = "[,]"
-"""In the name of an `External`: one column of a table or of an array, where "[:]" is any other slice."""
+"""In the name of an `External`: one column of a table or of an array, whereas "[:]" is any other slice."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -29,7 +29,7 @@ class External(Value):
     _all: ClassVar[dict[str, External]] = {}
 
     def __new__(cls, name: str) -> External:
-        """The one External of a name."""
+        """Return the unique External of a name."""
         found = cls._all.get(name)
         if found is None:
             found = cls._all[name] = object.__new__(cls)

@@ -1,4 +1,4 @@
-"""Activations of functions, places in them, and the arguments that make them."""
+"""Activations of functions, places in them, and the arguments that create them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from dllint.span import Span
 
 
 class Frame:
-    """An activation: the arguments that a function's parameters are read from (None: any), and a method's receiver.
-    `call` is the file and the index of the call that makes it, where it is one that the source writes.
+    """An activation of a function. Interned, so compared by identity.
 
-    Interned, so compared by identity.
+    Attributes:
+        actuals: the arguments that the parameters are read from; None for any.
+        call: the file and the index of the call that creates it, if the source contains one.
+        receiver: a method's receiver.
+        parent: the activation of the caller.
+        closure: the activation of the enclosing function.
     """
 
     __slots__ = ("actuals", "call", "closure", "depth", "nesting", "parent", "receiver")
@@ -28,13 +32,13 @@ class Frame:
         self.receiver = receiver
         self.parent = parent
         self.closure = closure
-        # Contexts multiply with every level. Those of a chain that is followed anyway cost nothing more.
+        # Contexts multiply with every level. Those on a chain that is followed anyway add no cost.
         self.depth: int = 0 if chain else 1 + (parent.depth if parent else 0)
         own = receiver.nesting if receiver is not None else 0
         self.nesting: int = max(own, parent.nesting if parent is not None else 0)
 
     def is_apart(self, other: Frame | None) -> bool:
-        """Whether they are surely different activations of one function: their calls differ, or those around them."""
+        """Whether they are certainly different activations of one function: their calls or enclosing calls differ."""
         mine: Frame | None = self
         while mine is not None and other is not None and mine is not other:
             if mine.call is not None and other.call is not None and mine.call != other.call:
@@ -54,9 +58,14 @@ class Site(NamedTuple):
 
 
 class Actual(NamedTuple):
-    """An argument as written, with the site at which it is evaluated. `expr` is null for one that the callee's
-    caller makes up, such as the process index that `torch.multiprocessing.spawn` passes first. `starred`: it is a
-    sequence that is unpacked. `described`: it is a configuration whose entries may describe objects."""
+    """An argument as written, with the site at which it is evaluated.
+
+    Attributes:
+        expr: None for an argument that the callee's caller generates, such as the process index that
+            `torch.multiprocessing.spawn` passes first.
+        starred: whether it is an unpacked sequence.
+        described: whether it is a configuration whose entries may describe objects.
+    """
 
     expr: Expr | None
     site: Site | None
@@ -72,7 +81,7 @@ class Actuals:
     Attributes:
         positional: those before the first unpacked sequence.
         rest: the first unpacked sequence, and all positional arguments after it, in order.
-        under: arguments that hold where these say nothing: those that a partial binds.
+        under: fallback arguments with lower precedence: those that a partial binds.
     """
 
     positional: list[Actual] = field(default_factory=list)
@@ -87,16 +96,16 @@ class Actuals:
         return [actual for actual in self.rest if actual.starred]
 
     def add(self, actual: Actual) -> None:
-        """One more positional argument, or unpacked sequence."""
+        """Add a positional argument, or an unpacked sequence."""
         (self.rest if self.rest or actual.starred else self.positional).append(actual)
 
     def without_first(self) -> Actuals:
-        """The arguments after the first positional one."""
+        """Return the arguments after the first positional one."""
         return Actuals(self.positional[1:], self.keywords, self.rest, self.mappings, self.under)
 
     def then(self, late: Actuals) -> Actuals:
-        """The arguments of a call through a partial that binds these: positional ones come first, and keywords are
-        overridden by those of the call (functools documentation, "partial")."""
+        """Return the arguments of a call through a partial that binds these: positional ones come first, and keywords
+        are overridden by those of the call (functools documentation, "partial")."""
         positional, rest = [*self.positional, *late.positional], late.rest
         if self.rest:
             positional, rest = self.positional, [*self.rest, *late.positional, *late.rest]
@@ -106,5 +115,5 @@ class Actuals:
         return Actuals(positional, late.keywords, rest, late.mappings, under if under.names_any() else None)
 
     def names_any(self) -> bool:
-        """Whether any argument is given by its name, or may be."""
+        """Whether any argument is, or may be, passed by keyword."""
         return bool(self.keywords or self.mappings or self.under)

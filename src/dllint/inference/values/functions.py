@@ -11,7 +11,7 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True, eq=False, init=False)
 class Function(Value):
-    """`frame` is the activation of the function around it, whose names it reads."""
+    """A function, lambda or bound method. `frame` is the activation of the enclosing function, whose names it reads."""
 
     file: SourceFile
     scope: int
@@ -23,7 +23,7 @@ class Function(Value):
     def __new__(
         cls, file: SourceFile, scope: int, receiver: Value | None = None, frame: Frame | None = None
     ) -> Function:
-        """The one Function of these parts."""
+        """Return the unique Function of these parts."""
         parts = (Function, scope, receiver, frame)
         found: Function | None = file.interned.get(parts)
         if found is None:
@@ -33,5 +33,5 @@ class Function(Value):
         return found
 
     def bound_to(self, receiver: Value | None) -> Function:
-        """The method of an object, or of a class."""
+        """Return the function bound to an object or a class."""
         return Function(self.file, self.scope, receiver, self.frame)

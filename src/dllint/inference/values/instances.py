@@ -1,4 +1,4 @@
-"""Instances of classes, by the call that makes them."""
+"""Instances of classes, by the call that creates them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from dllint.linking.source import SourceFile
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance(Value):
-    """`call` is -1 for "any instance of the class" (a method's own `self`), of which `file` and `frame` are None.
-    `by` is the partial through which the call makes it."""
+    """An object of a class. `by` is the partial through which the call creates it.
+
+    `call` is -1 for "any instance of the class" (a method's own `self`); `file` and `frame` are None then.
+    """
 
     of: Class | External
     file: SourceFile | None
@@ -31,7 +33,7 @@ class Instance(Value):
         frame: Frame | None = None,
         by: Partial | None = None,
     ) -> Instance:
-        """The one Instance of these parts."""
+        """Return the unique Instance of these parts."""
         parts = (Instance, of, call, frame, by)
         found: Instance | None = of.plain if file is None else file.interned.get(parts)
         if found is None:

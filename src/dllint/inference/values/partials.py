@@ -20,5 +20,5 @@ class Partial(Value):
 
     @property
     def plain(self) -> Value:
-        """The function that partials of partials bind arguments of."""
+        """The innermost function, if partials are nested."""
         return self.function.plain if isinstance(self.function, Partial) else self.function
