@@ -1,1 +1,2 @@
-"""The facts of one file: `extract` reads them from source, `schema` defines them, `cache` keeps them between checks."""
+"""The facts of one file: `extract` reads them from source, `schema` defines them, `cache` stores them between
+checks."""

@@ -32,17 +32,17 @@ _GONE_THROUGH = frozenset({"enumerate", "zip", "reversed", "sorted", "list", "tu
 
 
 def lambda_name(scope: int) -> str:
-    """What stands for the name of a lambda, which has none."""
+    """Return a unique name for a lambda, which has none."""
     return f"<lambda {scope}>"
 
 
 def result_name(name: str) -> str:
-    """What stands for the results of all that has a last name."""
+    """Return the name that stands for the results of anything with this last name."""
     return f"{name}()"
 
 
 def aliases(scopes: list[Scope], calls: list[Call]) -> Iterator[tuple[str, str]]:
-    """Pairs of last names: the second may be bound to the object that the first names, or contain it."""
+    """Yield pairs of last names: the second may be bound to the object that the first names, or contain it."""
     for scope in scopes:
         yield from aliases_of(scope, calls)
         for decorator in scope.decorators:
@@ -56,7 +56,7 @@ def aliases(scopes: list[Scope], calls: list[Call]) -> Iterator[tuple[str, str]]
 
 
 def aliases_of(scope: Scope, calls: list[Call]) -> Iterator[tuple[str, str]]:
-    """The pairs by the statements of a scope."""
+    """Yield the pairs from the statements of a scope."""
     for event in scope.events:
         if isinstance(event.detail, ImportedName):
             if event.detail.name and event.detail.alias:
@@ -70,7 +70,7 @@ def aliases_of(scope: Scope, calls: list[Call]) -> Iterator[tuple[str, str]]:
 
 
 def aliases_by(call: Call, calls: list[Call]) -> Iterator[tuple[str, str]]:
-    """The pairs by the arguments of a call: those that it names, and what it puts into a container."""
+    """Yield the pairs from the arguments of a call: keyword arguments, and elements that it adds to a container."""
     into = last_name(call.func.value) if isinstance(call.func, Attribute) and call.func.attr in _PUT_IN else ""
     for argument in call.args:
         name = argument.keyword if argument.keyword not in (None, "*", "**") else into
@@ -79,7 +79,7 @@ def aliases_by(call: Call, calls: list[Call]) -> Iterator[tuple[str, str]]:
 
 
 def _held_by(target: Expr) -> Iterator[str]:
-    """The last names of what an assignment binds or fills."""
+    """Yield the last names that an assignment binds, or whose container it fills."""
     if isinstance(target, _NAMED):
         yield last_name(target)
     elif isinstance(target, (Tuple, List)):
@@ -90,7 +90,7 @@ def _held_by(target: Expr) -> Iterator[str]:
 
 
 def _sources(expr: Expr | None, calls: list[Call]) -> Iterator[str]:
-    """The last names of what an expression may stand for, or hold."""
+    """Yield the last names of the objects that an expression may evaluate to, or contain."""
     if isinstance(expr, _NAMED):
         yield last_name(expr)
     elif isinstance(expr, LambdaRef):
@@ -114,7 +114,7 @@ def _sources(expr: Expr | None, calls: list[Call]) -> Iterator[str]:
 
 
 def _given(expr: CallRef, calls: list[Call]) -> Iterator[str]:
-    """The last names of what a call may give."""
+    """Yield the last names of the objects that a call may return."""
     call = calls[expr.index]
     name = last_name(call.func)
     if name in _SAME_FUNCTION:

@@ -1,6 +1,6 @@
 """The cache of facts on disk, keyed by the digest of a file's source text.
 
-Entries are compressed JSON: reading one runs no code, and one of an unexpected shape counts as absent.
+Entries are compressed JSON: reading one runs no code, and an entry of an unexpected shape counts as missing.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Cache:
     """The facts stored in a cache directory; without a directory the cache is always empty.
 
     Args:
-        directory: made when the first facts are put, `None` for no cache.
+        directory: created with the first entry; `None` for no cache.
 
     Raises:
-        ConfigError: the directory is there and is no cache.
+        ConfigError: the directory exists and is not a cache.
     """
 
     def __init__(self, directory: Optional[str]) -> None:
@@ -50,7 +50,7 @@ class Cache:
         self._salt = f"{FACTS_VERSION} {dllint.__version__}\n".encode()
 
     def get(self, text: str) -> Optional[FileFacts]:
-        """The facts of a text, `None` where they are not kept."""
+        """Return the facts of a text; `None` if they are not stored."""
         payload = self._entries.get(self._name(text), ".facts")
         try:
             return _unpacked(payload) if payload is not None else None
@@ -58,12 +58,13 @@ class Cache:
             return None
 
     def put(self, text: str, facts: FileFacts) -> None:
-        """Keeps the facts of a text, if that can be done."""
+        """Store the facts of a text, if possible."""
         with suppress(*_UNREADABLE):
             self._entries.put(self._name(text), ".facts", _packed(facts))
 
     def digest(self, text: str) -> Optional[bytes]:
-        """What tells the kept facts of a text from others, `None` where they are not kept. Equal facts have one."""
+        """Return a digest of the stored facts of a text; `None` if they are not stored. Equal facts have equal
+        digests."""
         payload = self._entries.get(self._name(text), ".facts")
         return blake2b(payload, digest_size=20).digest() if payload is not None else None
 
@@ -74,7 +75,7 @@ class Cache:
 
 
 def encode(facts: FileFacts, key: bytes) -> bytes:
-    """An entry: a checksum of the rest, then compressed JSON."""
+    """Encode facts as an entry: a checksum of the rest, then compressed JSON."""
     payload = _packed(facts)
     return checksum(payload, key) + payload
 
@@ -84,10 +85,10 @@ def _packed(facts: FileFacts) -> bytes:
 
 
 def decode(entry: bytes, key: bytes) -> FileFacts:
-    """The facts of an entry.
+    """Decode the facts of an entry.
 
     Raises:
-        ValueError, TypeError, IndexError, RecursionError, zlib.error: or another error of what is no entry.
+        ValueError, TypeError, IndexError, RecursionError, zlib.error: or another error, if it is not an entry.
     """
     return _unpacked(verified(entry, key))
 
@@ -107,7 +108,7 @@ def _unpacked(payload: bytes) -> FileFacts:
 
 
 def to_json(facts: FileFacts) -> Any:
-    """Facts as lists, dicts and plain values."""
+    """Convert facts to lists, dicts and plain values."""
     return [
         [
             (
@@ -127,7 +128,7 @@ def to_json(facts: FileFacts) -> Any:
 
 
 def from_json(data: Any) -> FileFacts:
-    """Facts from what `to_json` gave, after a way through JSON.
+    """Convert the result of `to_json`, after a JSON round trip, back to facts.
 
     Raises:
         ValueError, TypeError, IndexError: if the data has another shape.
@@ -194,7 +195,11 @@ def _or_none(data: Any) -> Optional[Expr]:
 
 
 def _check_numbers(facts: FileFacts, data: Any, payload: bytes) -> None:
-    """That every number that stands for a call, scope or region stands for one that is there."""
+    """Check that every index of a call, scope or region exists.
+
+    Raises:
+        ValueError: one does not.
+    """
     scopes, calls, regions = len(facts.scopes), len(facts.calls), len(facts.regions)
     fine = (
         scopes > 0

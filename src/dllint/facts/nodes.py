@@ -1,14 +1,14 @@
 """Expressions, as typed nodes.
 
-The classes have the names and fields of Python's own `ast` where that has them. Nothing is left out but positions,
-comments and types. What is written in a file:
+The classes have the names and fields of Python's own `ast`, where there is an equivalent. Only positions, comments and
+types are omitted. Nodes for the contents of a file:
 
-    Constant(value)                  None, bool, int, float, str; a negative number literal is folded into it, and a
+    Constant(value)                  None, bool, int, float, str; a negative number literal is folded into one, and a
                                      string in several adjacent pieces is one
     Bytes(length)                    a bytes literal
     Name(id)
     Attribute(value, attr)           value.attr
-    Subscript(value, index)          value[index]; the index may be a Slice, or a Tuple that holds some
+    Subscript(value, index)          value[index]; the index may be a Slice, or a Tuple containing slices
     Slice(lower, upper, step)
     CallRef(index)                   file.calls[index]
     LambdaRef(scope)                 file.scopes[scope]
@@ -21,19 +21,19 @@ comments and types. What is written in a file:
     BinOp(op, left, right)
     Compare(left, comparisons)       pairs of operator and right side
     FString(values)                  literal pieces are Constant
-    Comprehension(kind, key, element, clauses)   "list", "set", "dict" or "generator"; the key only of a dict's
+    Comprehension(kind, key, element, clauses)   "list", "set", "dict" or "generator"; key is None unless "dict"
     Starred(value)  Await(value)  Yield(value or None)  Walrus(name, value)
-    Opaque()                         what is not described: `...`, an imaginary number, a template string
+    Opaque()                         anything not modelled: `...`, an imaginary number, a template string
 
-What nobody writes, but the interpreter asks about:
+Nodes that stand for no source text, but that the interpreter evaluates:
 
-    Element(value)                   what iterating over `value` gives
+    Element(value)                   an element of `value`
     Entered(value)                   what `with value as …` returns
     Defined(scope)                   the function or class of file.scopes[scope]
-    Getter(value, attr)              the function behind `value.attr`: a property's, say
+    Getter(value, attr)              the getter function behind the property `value.attr`
 
-Nodes compare by structure, and nodes of different classes are never equal. They are not changed once extraction is
-over, so a hash is one of structure too.
+Nodes compare by structure, and nodes of different classes are never equal. They are immutable after extraction, so
+that the hash is computed from the structure too.
 
 As JSON a node is the list of its `parts`.
 """
@@ -48,8 +48,8 @@ from typing import Any, NamedTuple, Optional, Union
 class Base:
     """The base class of all expression nodes: comparison, hash and representation."""
 
-    # Comparison, hash and representation are defined once here: dataclass would compile them for each class, which
-    # costs 10 ms of every start.
+    # Defined once here: dataclass would compile comparison, hash and representation for each class, which costs 10 ms
+    # of every start.
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
 
@@ -63,12 +63,12 @@ class Base:
         return f"{type(self).__name__}({', '.join(repr(getattr(self, one)) for one in self.__match_args__)})"
 
     def parts(self) -> list[Any]:
-        """What kind of node it is, and the fields."""
+        """Return the kind of the node, followed by its fields."""
         raise NotImplementedError
 
     def children(self) -> tuple[Expr, ...]:
-        """The expressions that this one is directly made of, as written from left to right or nearly so. A call's and a
-        lambda's are not among them: they are kept with the file."""
+        """Return the direct subexpressions, roughly from left to right as written. Those of calls and lambdas are
+        excluded: the file stores them."""
         return ()
 
 
@@ -93,7 +93,7 @@ class Name(Base):
     id: str
 
     def __eq__(self, other: object) -> bool:
-        # Most comparisons are of names.
+        # Most comparisons are between names.
         return type(other) is Name and self.id == other.id
 
     def __hash__(self) -> int:
@@ -435,12 +435,12 @@ Expr = Union[
 
 
 def last_name(expr: Expr) -> str:
-    """`c` of `a.b.c`, `a` of `a`, nothing of other expressions."""
+    """Return `c` for `a.b.c`, `a` for `a`, and "" for any other expression."""
     return expr.attr if isinstance(expr, Attribute) else expr.id if isinstance(expr, Name) else ""
 
 
 def plain(part: Any) -> Any:
-    """A node, or what holds some, as nested lists of plain values."""
+    """Convert a node, or a container of nodes, to nested lists of plain values."""
     if isinstance(part, Base):
         part = part.parts()
     elif not isinstance(part, (list, tuple)):
@@ -449,10 +449,10 @@ def plain(part: Any) -> Any:
 
 
 def from_plain(data: Any) -> Expr:
-    """The node that `plain` gave the lists of.
+    """Convert the result of `plain` back to a node.
 
     Raises:
-        ValueError, TypeError, KeyError, IndexError: if the lists are those of none.
+        ValueError, TypeError, KeyError, IndexError: if the data does not describe a node.
     """
     return _MAKERS[data[0]](data)
 
@@ -507,8 +507,8 @@ _MAKERS: dict[str, Callable[[Any], Expr]] = {
 
 
 def cut(top: Base, deepest: int) -> None:
-    """The expression with Opaque in the place of what nests beyond `deepest`, sequences counted as a level. Done in
-    place, without a deep stack."""
+    """Replace parts nested deeper than `deepest` by Opaque, in place; a sequence counts as one level. Does not need a
+    deep stack."""
     waiting: list[tuple[Any, int]] = [(top, 1)]
     while waiting:
         node, depth = waiting.pop()

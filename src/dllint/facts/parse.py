@@ -1,4 +1,5 @@
-"""Turns the bytes of many files into facts: from the cache, else by parsing, in several processes where that pays."""
+"""Converts the source texts of many files to facts: from the cache, otherwise by parsing, in several processes if that
+pays off."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from dllint.span import Span
 
 FILES_OF_A_POOL = 24
 FILES_OF_A_PROCESS = 4
-"""Open files that a pool and each of its processes take, with some to spare."""
+"""The number of open files that a pool and each of its processes need, with a margin."""
 WORTH_PROCESSES = 400_000
-"""Bytes to parse, about half a second of work, from which on starting processes pays."""
+"""The number of characters to parse, about half a second of work, from which starting processes pays off."""
 LARGE = 1_000_000
-"""Characters of a text from which on rows of numbers in it are shortened before it is parsed."""
+"""The number of characters above which long rows of numbers in a text are shortened before Python parses it."""
 BATCH = 4
 
 Progress = Callable[[int, int], None]
@@ -44,13 +45,13 @@ Outcome = Union[FileFacts, Unreadable]
 def parse_all(
     sources: Mapping[str, str], cache: Cache, jobs: int | None = None, progress: Progress | None = None
 ) -> Parsed:
-    """The facts of each source text, or why there are none.
+    """Return the facts of each source text, or why there are none.
 
     Args:
         sources: texts by path.
-        cache: asked first, and given what was parsed.
-        jobs: processes at most; `None` takes as many as there are processors.
-        progress: called with the number of files done and of all.
+        cache: read first; newly parsed facts are added.
+        jobs: the most processes; `None` for the number of processors.
+        progress: called with the number of files done and the total.
     """
     parsed = Parsed()
     missing: dict[str, str] = {}
@@ -75,7 +76,7 @@ def parse_all(
 
 
 def parse(text: str) -> Outcome:
-    """The facts of one source text, or why there are none."""
+    """Return the facts of one source text, or why there are none."""
     from dllint.facts.extract import SyntaxProblem, extract
 
     try:
@@ -92,11 +93,11 @@ def parse(text: str) -> Outcome:
 
 
 def is_plainly_valid(text: str) -> bool:
-    """Whether the running Python parses the text, which is quick; another Python may accept what this one does not."""
+    """Whether the running Python parses the text, which is quick; another Python may accept what this one rejects."""
     if len(text) > LARGE:
         from dllint.facts.extract.shortening import for_python
 
-        # Python takes 1 GiB for 3 MB of numbers.
+        # Python needs 1 GiB for 3 MB of numbers.
         short = for_python(text)
         if short is None:
             return False
@@ -131,8 +132,8 @@ def _outcomes(sources: Mapping[str, str], jobs: int | None) -> Iterator[tuple[st
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
         except (OSError, ImportError, BrokenProcessPool):
-            # No processes here (a sandbox without semaphores), or one was killed: what is left is parsed below. A pool
-            # that could not start all of its processes leaves the others, and the interpreter's end waits for them.
+            # No processes here (a sandbox without semaphores), or one was killed: the rest is parsed below. A pool that
+            # could not start all of its processes leaves the others, and the interpreter's exit would wait for them.
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
     for path, text in sources.items():
@@ -155,7 +156,7 @@ def _can_open(number: int) -> bool:
 
 @contextmanager
 def _collection_paused() -> Iterator[None]:
-    """Facts hold no cycles, and a collector that looks for some doubles the time that reading them takes."""
+    """Pause garbage collection: facts contain no cycles, and searching for cycles doubles the time to read them."""
     collecting = gc.isenabled()
     gc.disable()
     try:

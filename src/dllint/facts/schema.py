@@ -1,43 +1,43 @@
-"""The vocabulary of facts: everything that a file says, as plain data.
+"""The vocabulary of facts: the contents of a file, as plain data.
 
 **Expressions** (E below) are the nodes of `nodes`.
 
-A string that is written in several adjacent pieces is one Constant. A template string is Opaque.
+A string literal in several adjacent pieces is one Constant. A template string is Opaque.
 
-**Scopes** are the module (index 0), functions, classes and lambdas, in source order. A comprehension is none:
-its targets count as assigned in the scope around it (as a "for" event), and so are its calls.
+**Scopes** are the module (index 0), functions, classes and lambdas, in source order. A comprehension is not
+a scope: its targets are assigned in the enclosing scope (by a "for" event), which also contains its calls.
 
 **Events** are the statements of a scope in source order. `target`, `value` and `detail` by kind:
 
     kind       target        value               detail
-    "assign"   E             E or null           null, Operator("+") for `+=`, an Annotation
-    "for"      E             the iterable        null, "async", or "comp" (in a comprehension)
-    "with"     E or null     the context         null or "async"
-    "except"   Name(x)       the type or null    null
-    "return" "yield" "raise" "expr" "assert" null, E or null, null   (a yield at any depth gives an event of its own)
-    "delete"   E             null                null
-    "import"   null          null                an ImportedName, one event an alias
-    "def" "class" null       null                the index of the new scope
-    "global"   null          null                the list of names ("nonlocal" likewise)
+    "assign"   E             E or None           None, Operator("+") for `+=`, an Annotation
+    "for"      E             the iterable        None, "async", or "comp" (in a comprehension)
+    "with"     E or None     the context         None or "async"
+    "except"   Name(x)       the type or None    None
+    "return" "yield" "raise" "expr" "assert" None, E or None, None   (each yield has an event of its own)
+    "delete"   E             None                None
+    "import"   None          None                an ImportedName, one event per alias
+    "def" "class" None       None                the index of the new scope
+    "global"   None          None                the list of names (the same for "nonlocal")
 
-`a = b = v` is two events. Events inside `if`, `for`, `try` … belong to the same scope and name their **region**.
-A lambda's body is one "return" event of the lambda's scope. A walrus gives an "assign" event of its own.
+`a = b = v` is two events. Events inside `if`, `for`, `try` … belong to the same scope and refer to their **region**.
+A lambda's body is one "return" event of the lambda's scope. A walrus has an "assign" event of its own.
 
-**Regions** say under what an event or a call stands; they chain by `parent` up to 0, the body of the scope itself:
+**Regions** are the blocks that contain an event or a call; `parent` links them up to 0, the body of the scope itself:
 
-    "if"       expr is the test, `holds` whether it is true here. What follows a branch that always leaves
-               (return, raise, continue, break, sys.exit) stands in a region of the same test with the other truth.
-               Likewise the branches of a conditional expression, and the right sides of `and` and `or`, for the calls
-               in them.
+    "if"       expr is the test, `holds` whether it is true here. The code after a branch that always leaves
+               (return, raise, continue, break, sys.exit) is in a region of the same test with the opposite outcome.
+               The branches of a conditional expression and the right operands of `and` and `or` have such regions
+               too, if they contain calls.
     "while"    expr is the test
-    "for"      expr is the iterable; a comprehension's element and tests too
-    "with"     expr is the context; one region an item
+    "for"      expr is the iterable; also for a comprehension's element and tests
+    "with"     expr is the context; one region per item
     "try" "handler" "tryelse" "finally"    expr of a handler is its type
     "loopelse"
     "case"     expr is the subject of the `match`
 
-**Calls** are numbered through the file in the order in which they are evaluated as written (arguments before the call
-is not required: source order of the start). Decorators and bases are evaluated in the scope around the definition.
+**Calls** are numbered throughout the file. A call comes before the calls in its arguments, and after those in its
+callee. Decorators and bases are evaluated in the scope around the definition.
 """
 
 from __future__ import annotations
@@ -50,14 +50,16 @@ from dllint.facts.nodes import Name, from_plain
 from dllint.span import Span
 
 FACTS_VERSION = 5
-"""Raised whenever what is extracted, or how it is written down, changes."""
+"""Increased whenever the extracted facts or their encoding change."""
 
 
 class Argument(NamedTuple):
     """One argument of a call or class statement.
 
-    `keyword` is null for a positional one, "*" and "**" for unpacked ones. `span` covers the whole argument
-    (`num_workers=4`), `value_span` its value.
+    Attributes:
+        keyword: None for a positional argument, "*" and "**" for unpacked ones.
+        span: covers the whole argument (`num_workers=4`).
+        value_span: covers its value.
     """
 
     keyword: Optional[str]
@@ -67,8 +69,12 @@ class Argument(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call expression. `span` runs from the start of the callee to the closing parenthesis; `statement` is the
-    span of the simple statement, or of the header of the compound one, that it stands in."""
+    """A call expression.
+
+    Attributes:
+        span: from the start of the callee to the closing parenthesis.
+        statement: the span of the simple statement that contains it, or of the header of the compound statement.
+    """
 
     func: Expr
     args: list[Argument]
@@ -109,8 +115,12 @@ class Annotation(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A statement. `span` is the whole simple statement, or the header of a compound one (`with …:`);
-    `value_span` the span of `value` where there is one."""
+    """A statement.
+
+    Attributes:
+        span: the whole simple statement, or the header of a compound one (`with …:`).
+        value_span: the span of `value`, if there is one.
+    """
 
     kind: str
     span: Span
@@ -146,12 +156,12 @@ class Scope:
     Attributes:
         kind: "module", "function", "class" or "lambda".
         name: "<module>", the name, or "<lambda>".
-        parent: index of the scope around it; -1 for the module.
+        parent: index of the enclosing scope; -1 for the module.
         region: region of the definition in the parent.
         span: from the first decorator (or `def`/`class`/`lambda`) to the end of the body.
-        header: from `def`/`async def`/`class`/`lambda` to the name's end (a lambda: the whole expression).
-        bases: arguments of a class statement (`metaclass=` among them).
-        end: of a function: the region in which it comes to the end of its body; -1 where it never does.
+        header: from `def`/`async def`/`class`/`lambda` to the end of the name (a lambda: the whole expression).
+        bases: arguments of a class statement (including `metaclass=`).
+        end: of a function: the region in which control reaches the end of its body; -1 if it never does.
     """
 
     kind: str
@@ -171,27 +181,27 @@ class Scope:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            """Reads events that are kept in a cache when they are first asked for (see `keep_events`): most functions
-            of a project are never looked at."""
+            """Decode cached events on first access (see `keep_events`): most functions of a project are never
+            examined."""
             if name != "events":
                 raise AttributeError(name)
             self.events = [_event(one) for one in self.__dict__.pop("_kept_events")]
             return self.events
 
     def keep_events(self, written: list[Any]) -> None:
-        """Takes the events as a cache wrote them; they are made of it once they are read."""
+        """Store events as written by a cache; they are decoded when read."""
         self.__dict__["_kept_events"] = written
         del self.events
 
     def events_of(self, *kinds: str) -> list[Event]:
-        """The events of some kinds; of those that a cache keeps, the others are not read."""
+        """Return the events of these kinds; cached events of other kinds are not decoded."""
         kept = self.__dict__.get("_kept_events")
         if kept is None:
             return [event for event in self.events if event.kind in kinds]
         return [_read(kept, at) for at, one in enumerate(kept) if one[0] in kinds]
 
     def storing(self) -> list[Event]:
-        """The events with a target that is not a plain name."""
+        """Return the events with a target that is not a plain name."""
         kept = self.__dict__.get("_kept_events")
         if kept is None:
             return [event for event in self.events if event.target is not None and type(event.target) is not Name]
@@ -199,12 +209,12 @@ class Scope:
 
 
 def _is_name(target: Any) -> bool:
-    """Whether a target, written or read, is a plain name."""
+    """Whether a target, encoded or decoded, is a plain name."""
     return type(target) is Name or (type(target) is list and target[0] == "name")
 
 
 def _read(kept: list[Any], at: int) -> Event:
-    """One of the events as a cache wrote them, which the list holds from now on."""
+    """Decode one of the cached events, and store the result in the list."""
     kept[at] = event = _event(kept[at])
     return event
 
@@ -240,10 +250,10 @@ class FileFacts:
     Attributes:
         scopes: `scopes[0]` is the module.
         regions: `regions[0]` is a placeholder for "no region".
-        called: the last name of each callee (`b` for `a.b()`, `f` for `f()`) → indices of the calls.
-            A callee that is itself a call or subscript has no name and is listed under "".
-        loaded: names and attribute names that are read without being called at once → indices of the scopes
-            that read them (a function passed on, a class bound to a variable, a decorator without a call).
+        called: the last name of each callee (`b` for `a.b()`, `f` for `f()`) → indices of the calls. A callee that is
+            itself a call or subscript has no name and is listed under "".
+        loaded: names and attribute names that are read without being called → indices of the scopes that read them (a
+            function passed on, a class bound to a variable, a decorator without a call).
         aliases: pairs of last names: the second may be bound to the object that the first names.
         lines: number of lines.
     """

@@ -1,1 +1,1 @@
-"""Files and names: what each file binds, imports and tests, with nothing evaluated."""
+"""Files and names: what each file binds, imports and tests, without evaluating anything."""

@@ -1,4 +1,4 @@
-"""What operators make of constants, as far as the result stays small."""
+"""Operators applied to constants, as long as the result stays small."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 ANY: Any = object()
-"""What is not known."""
+"""The unknown result."""
 _LARGEST = 1 << 64
-"""Numbers from here on are not reckoned with, in either direction."""
+"""Numbers of this magnitude or more are not computed with."""
 _HIGHEST = 64
 """The largest exponent, and the most bits that a number is shifted by."""
 _WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
-"""A field that is filled up to a width of thousands."""
+"""Matches a format field padded to a width of thousands."""
 _FAILURES = (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError)
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Whether `is` holds: of equal constants Python makes one object, of displays never."""
+    """Whether `is` is true: Python interns equal constants, but each display creates a new object."""
     return left is right or (type(left) is type(right) and left == right and not isinstance(left, (list, dict, set)))
 
 
@@ -51,11 +51,11 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 _SIGNS: Mapping[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 _MEMBERSHIP = frozenset({"in", "not in"})
 OPERATORS = frozenset(_ARITHMETIC) | frozenset(_COMPARISONS) - _MEMBERSHIP
-"""The operators of two values. Membership is apart: what it tests is most often part of a name that a user gives."""
+"""The operators on two values. Membership is excluded: it mostly tests for a part of a name that a user passes."""
 
 
 def combined(op: str, left: Any, right: Any) -> Any:
-    """What a binary operator makes of two constants; `ANY` where it is not known, fails, or the result may be large."""
+    """Apply a binary operator to two constants; `ANY` if it is unknown or fails, or if the result may be large."""
     function = _COMPARISONS.get(op)
     if function is None and _stays_small(op, left, right):
         function = _ARITHMETIC.get(op)
@@ -63,12 +63,12 @@ def combined(op: str, left: Any, right: Any) -> Any:
 
 
 def signed(op: str, value: Any) -> Any:
-    """What a sign makes of a number; `ANY` of anything else."""
+    """Apply a sign to a number; `ANY` for anything else."""
     return done(_SIGNS.get(op), value) if isinstance(value, (int, float)) else ANY
 
 
 def done(function: Callable[..., Any] | None, *given: Any) -> Any:
-    """What a function gives; `ANY` where there is none, or it fails."""
+    """Call a function; `ANY` if there is none, or if it fails."""
     if function is None:
         return ANY
     try:

@@ -1,4 +1,4 @@
-"""Assignments: to names, attributes and items, and to attributes whose names are known only at run time."""
+"""Assignments: to names, attributes and items, and to attributes whose names are computed at run time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BINDING = frozenset({"assign", "for", "with"})
 
 
 _RESTORING = frozenset({"__setstate__", "__copy__", "__deepcopy__"})
-"""Methods that give an object the attributes that it, or another, had before."""
+"""Methods that restore attributes that the object, or another, had before."""
 
 
 class Store(NamedTuple):
@@ -40,8 +40,11 @@ class Store(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """An assignment to attributes of `base` whose names only a run tells: to the one that `key` comes to, or, where
-    that is None, to one for each entry of the mapping `value`."""
+    """An assignment to attributes of `base` whose names are computed at run time.
+
+    Attributes:
+        key: evaluates to the name of the attribute; None if one attribute is set per entry of the mapping `value`.
+    """
 
     scope: int
     event: Event
@@ -51,7 +54,7 @@ class Spread(NamedTuple):
 
 
 def targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | None]]:
-    """The names, attributes and items that are assigned to, each with what it is given."""
+    """Yield the names, attributes and items assigned to, each with the expression of its value."""
     if isinstance(target, (Tuple, List)):
         starred = False
         values = value.elements if isinstance(value, (Tuple, List)) else ()
@@ -72,7 +75,7 @@ def targets(target: Expr, value: Expr | None) -> Iterator[tuple[Expr, Expr | Non
 
 
 def incoming(event: Event) -> Expr | None:
-    """The expression that stands for what an event assigns to its target."""
+    """Return the expression that stands for the value that an event assigns to its target."""
     value = event.value
     if value is None:
         return None
@@ -86,7 +89,7 @@ def incoming(event: Event) -> Expr | None:
 
 
 def stored(scope: int, event: Event) -> Iterator[Store]:
-    """The attributes and items that a statement assigns to."""
+    """Yield the attributes and items that a statement assigns to."""
     if event.kind not in BINDING or event.target is None:
         return
     for target, value in targets(event.target, incoming(event)):
@@ -97,7 +100,7 @@ def stored(scope: int, event: Event) -> Iterator[Store]:
 
 
 def set_by_name(call: Call, facts: FileFacts) -> Store | None:
-    """`setattr(base, "attr", value)`, also as `object.__setattr__` and `super().__setattr__`."""
+    """Return the store of `setattr(base, "attr", value)`, also as `object.__setattr__` and `super().__setattr__`."""
     found = _set(call, facts)
     key = found[1] if found is not None else None
     if found is None or not isinstance(key, Constant) or not isinstance(key.value, str):
@@ -109,7 +112,7 @@ def set_by_name(call: Call, facts: FileFacts) -> Store | None:
 
 
 def _set(call: Call, facts: FileFacts) -> tuple[Expr, Expr, Expr] | None:
-    """The object, the name and the value of a `setattr`."""
+    """Return the object, the name and the value of a `setattr`."""
     values = [one.value for one in call.args]
     if any(one.keyword for one in call.args):
         return None
@@ -122,14 +125,17 @@ def _set(call: Call, facts: FileFacts) -> tuple[Expr, Expr, Expr] | None:
 
 
 def spreads(facts: FileFacts) -> Iterator[Spread]:
-    """Assignments under names that only a run tells, but for those that restore what was there before."""
+    """Yield assignments under names computed at run time, except those that restore a previous state."""
     return (one for one in _spreads(facts) if facts.scopes[one.scope].name not in _RESTORING)
 
 
 def _spreads(facts: FileFacts) -> Iterator[Spread]:
-    """`setattr(base, key, value)` with a key that is no constant, in a loop over the entries of a mapping all of them;
-    `vars(base).update(mapping)`, `base.__dict__.update(mapping)`, `base.__dict__ = mapping` and
-    `base.__dict__[key] = value`."""
+    """Yield the spreads of a file.
+
+    These are `setattr(base, key, value)` with a non-constant key, which in a loop over the entries of a mapping sets
+    all of them; `vars(base).update(mapping)`, `base.__dict__.update(mapping)`, `base.__dict__ = mapping` and
+    `base.__dict__[key] = value`.
+    """
     for index in facts.called.get("setattr", ()):
         call = facts.calls[index]
         found = _set(call, facts)
@@ -154,7 +160,7 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
         for event in scope.storing():
             if event.kind == "assign" and event.value is not None:
                 if isinstance(event.target, Attribute) and event.target.attr == "__dict__":
-                    # `self.__dict__ = self` makes the entries of a dict its attributes, and sets none.
+                    # `self.__dict__ = self` turns the entries of a dict into its attributes, and sets none.
                     if event.target.value != event.value:
                         yield Spread(number, event, event.target.value, None, event.value)
                 elif isinstance(event.target, Subscript):
@@ -164,7 +170,7 @@ def _spreads(facts: FileFacts) -> Iterator[Spread]:
 
 
 def whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
-    """`base` of `base.__dict__` and `vars(base)`."""
+    """Return `base` for `base.__dict__` and `vars(base)`; None for any other expression."""
     if isinstance(expr, Attribute) and expr.attr == "__dict__":
         return expr.value
     call = facts.calls[expr.index] if isinstance(expr, CallRef) else None
@@ -172,7 +178,7 @@ def whose_dict(expr: Expr, facts: FileFacts) -> Expr | None:
 
 
 def _loop(facts: FileFacts, call: Call, key: Expr, value: Expr) -> tuple[Event, Expr] | None:
-    """The loop over the entries of a mapping that a call stands in directly, with the mapping."""
+    """Return the loop over the entries of a mapping that directly contains a call, and the mapping."""
     around = facts.regions[call.region]
     for event in facts.scopes[call.scope].events_of("for") if around.kind == "for" else ():
         if event.target == Tuple((key, value)) and event.value == around.expr:

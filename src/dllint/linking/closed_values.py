@@ -1,7 +1,7 @@
-"""Closed expressions: what they come to does not depend on what the program does.
+"""Closed expressions, whose value does not depend on the program's run.
 
-They are made of constants, of what operators and builtin functions make of constants, and of names that no program
-rebinds. `len(())` is 0 and `os.environ is None` is false wherever they stand.
+They consist of constants, of operators and builtin functions applied to constants, and of names that no program
+rebinds. `len(())` is 0 and `os.environ is None` is false anywhere.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from dllint.linking.source import SourceFile
 
 DEPTH = 8
 _MOST_ITEMS = 1000
-"""Items that a builtin goes through."""
+"""The most items that a builtin may iterate."""
 
 
 class Present(NamedTuple):
-    """Something that is not None. `true` says whether it counts as true; None where that is not known."""
+    """A value that is not None. `true` is its truth value; None if unknown."""
 
     true: bool | None
 
@@ -68,32 +68,32 @@ _PURE: Mapping[str, Callable[..., Any]] = {
     "type": lambda value: type(value),
     **dict.fromkeys(("id", "object"), lambda *given: Present(True)),
 }
-"""Builtin functions that only look at what they are given."""
+"""Builtin functions that only inspect their arguments."""
 _OF_TEXTS = frozenset(
     {"capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "isidentifier"}
     | {"islower", "isspace", "isupper", "join", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip"}
     | {"split", "startswith", "strip", "title", "upper"}
 )
-"""Methods of strings whose result is about as long as what they are given."""
+"""String methods whose result is about as long as their input."""
 
 
 def _bounded(function: Callable[..., Any] | None, values: Sequence[Any]) -> Any:
-    """What a function gives; `ANY` where it would go through many items."""
+    """Call a function; `ANY` if it would iterate many items."""
     if function is None or any(isinstance(one, Sized) and len(one) > _MOST_ITEMS for one in values):
         return ANY
     return function(*values)
 
 
 def truth(value: Any) -> bool | None:
-    """Whether a value counts as true; None where that is not known."""
+    """Return the truth value of a value; None if unknown."""
     if value is ANY:
         return None
     return value.true if isinstance(value, Present) else bool(value)
 
 
 def never_met(file: SourceFile, region: int) -> bool:
-    """Whether the condition of a region is never met, as far as it is closed: of an `if`, a `while`, or a `for` that
-    goes through nothing."""
+    """Whether the condition of a region is closed and never true: of an `if`, a `while`, or a `for` over an empty
+    iterable."""
     known = file.never_met.get(region)
     if known is None:
         entry = file.facts.regions[region]
@@ -111,7 +111,7 @@ class ClosedValues:
         self.file = file
 
     def value(self, expr: Expr, depth: int = DEPTH) -> Any:
-        """What an expression comes to, a `Present` where only little is known of it; `ANY` where it is not closed."""
+        """Evaluate an expression: to a `Present` if little is known, or `ANY` if it is not closed."""
         if depth == 0:
             return ANY
         match expr:
@@ -151,7 +151,7 @@ class ClosedValues:
         return ANY
 
     def _all(self, parts: Sequence[Expr], depth: int) -> list[Any] | None:
-        """The values of all parts; None where one is not known."""
+        """Return the values of all parts; None if any is unknown."""
         if len(parts) > _MOST_ITEMS:
             return None
         found = []
@@ -191,7 +191,7 @@ class ClosedValues:
         if left is ANY or right is ANY:
             return ANY
         if isinstance(left, Present) or isinstance(right, Present):
-            # All that is known of the one is that it is not None.
+            # Of a `Present` only one thing is known: it is not None.
             none = left is None or right is None
             return op in ("is not", "!=") if none and op in ("is", "is not", "==", "!=") else ANY
         return combined(op, left, right)
@@ -209,13 +209,13 @@ class ClosedValues:
         return ANY if values is None else done(_bounded, _PURE.get(call.func.id), values)
 
     def method(self, call: Call, func: Attribute, depth: int) -> Any:
-        """What a method of a known string gives."""
+        """Evaluate a method call on a known string."""
         text = self.value(func.value, depth - 1)
         values = self._arguments(call, depth) if isinstance(text, str) and func.attr in _OF_TEXTS else None
         return ANY if values is None else done(_bounded, getattr(text, func.attr), values)
 
     def _arguments(self, call: Call, depth: int) -> list[Any] | None:
-        """The values of a call's arguments; None where one is not known or goes by keyword."""
+        """Return the values of a call's arguments; None if any is unknown or passed by keyword."""
         plain = [one.value for one in call.args if one.keyword is None]
         return self._all(plain, depth) if len(plain) == len(call.args) else None
 
@@ -230,13 +230,13 @@ class ClosedValues:
         return found
 
     def _is_builtin(self, name: str) -> bool:
-        """Whether a name is that of a builtin, or one that each module has, and nothing in the file binds it."""
+        """Whether a name is a builtin or predefined in every module, and nothing in the file binds it."""
         if name not in _OF_MODULES and (not hasattr(builtins, name) or name.startswith("__")):
             return False
         return not self.file.scopes_binding.keys() & {name, "*"}
 
     def _is_module(self, name: str) -> bool:
-        """Whether a name is that of an imported module in the whole file."""
+        """Whether a name refers to an imported module throughout the file."""
         found = self.file.bindings(0).get(name, ())
         event = found[0].event if len(found) == 1 else None
         if not isinstance(event, Event) or event.kind != "import" or not self.bound_once(name):
@@ -247,7 +247,7 @@ class ClosedValues:
         )
 
     def _is_function(self, name: str) -> bool:
-        """Whether a name is that of a function in the whole file, which no decorator makes something else of."""
+        """Whether a name refers to an undecorated function throughout the file."""
         found = self.file.bindings(0).get(name, ())
         event = found[0].event if len(found) == 1 else None
         if not isinstance(event, Event) or event.kind != "def" or not isinstance(event.detail, int):
@@ -255,11 +255,11 @@ class ClosedValues:
         return self.bound_once(name) and not self.file.scopes[event.detail].decorators
 
     def bound_once(self, name: str) -> bool:
-        """Whether a name means the same in the whole file."""
+        """Whether a name has a single binding in the whole file."""
         return self.file.scopes_binding.get(name) == 1 and not self.file.bindings_within(0, name)
 
     def dotted(self, expr: Expr) -> str:
-        """The full name of what a file's imports make of a name: `sys.platform`."""
+        """Return the full name that the file's imports give a name: `sys.platform`; "" if there is none."""
         if isinstance(expr, Attribute):
             base = self.dotted(expr.value)
             return base and f"{base}.{expr.attr}"

@@ -1,4 +1,4 @@
-"""Path conditions: what must be true for a statement to run, and which statements exclude each other."""
+"""Path conditions: the conditions under which a statement runs, and which statements exclude each other."""
 
 from __future__ import annotations
 
@@ -34,11 +34,18 @@ _SEVERAL = " > 1"
 _FALSE = ("None", "0", "False", "''")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CHANGING = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "empty", "is_set", "is_alive"})
-"""Last names of tests of what the statements between two of them commonly change: files, queues, events."""
+"""Last names of tests whose outcome commonly changes between two statements: files, queues, events."""
 
 
 class Atom(NamedTuple):
-    """`text` is the condition as written, without a leading `self.`; `equals` the constant of an equality test."""
+    """A condition.
+
+    Attributes:
+        text: the condition as written, without a leading `self.`.
+        equals: the constant of an equality test; "" if it is none.
+        holds: whether the condition is true or false.
+        scope: the path and the scope that contain it.
+    """
 
     text: str
     equals: str
@@ -113,8 +120,8 @@ def _render(expr: Expr | None, file: SourceFile, depth: int) -> str:
 
 
 def repeatable(expr: Expr, file: SourceFile) -> bool:
-    """Whether an expression can be written once more and comes to the same: names, attributes and entries, and what
-    `int`, `len`, `max` and `min` make of them, or a choice between them."""
+    """Whether an expression can be evaluated again with the same result: names, attributes and entries, `int`, `len`,
+    `max` and `min` of them, and conditional expressions between them."""
     match expr:
         case Name() | Constant():
             return True
@@ -136,7 +143,7 @@ def repeatable(expr: Expr, file: SourceFile) -> bool:
 
 
 def atoms(expr: Expr, holds: bool, file: SourceFile, scope: int) -> Iterator[Atom]:
-    """The conditions that follow from a test being true (or false): those that it is made of, and itself."""
+    """Yield the conditions implied by a test being true (or false): its parts, and the test itself."""
     if isinstance(expr, Not):
         yield from atoms(expr.operand, not holds, file, scope)
     elif isinstance(expr, BoolOp) and holds == (expr.op == "and"):
@@ -169,7 +176,7 @@ def _plain(expr: Expr, file: SourceFile) -> str:
 
 
 def path_atoms(file: SourceFile, scope: int, region: int) -> list[Atom]:
-    """The conditions in force in a region of a scope."""
+    """Return the conditions in force in a region of a scope."""
     found: list[Atom] = []
     for index in file.regions(region):
         entry = file.facts.regions[index]
@@ -184,9 +191,11 @@ def contradict(left: Iterable[Atom], right: Iterable[Atom]) -> bool:
 
 
 def contradictions(left: Iterable[Atom], right: Iterable[Atom]) -> Iterator[str]:
-    """What conditions that no run can satisfy together are about, as written. Conditions of different scopes are
-    compared only where they read an attribute or an item, since a bare name means something else in another
-    function."""
+    """Yield the texts of conditions that no run can satisfy together.
+
+    Conditions of different scopes are compared only if they read an attribute or an item, since a bare name is a
+    different variable in another function.
+    """
     table: dict[str, list[Atom]] = {}
     for atom in left:
         table.setdefault(atom.text, []).append(atom)
@@ -206,8 +215,7 @@ def contradictions(left: Iterable[Atom], right: Iterable[Atom]) -> Iterator[str]
 
 
 def may_change(text: str, file: SourceFile, scope: int, passed: Callable[[Event], bool]) -> bool:
-    """Whether what a condition reads may come to something else by one of the statements of a scope that are
-    `passed`."""
+    """Whether one of the scope's statements for which `passed` is true may change what a condition reads."""
     names = set(_IDENTIFIER.findall(text))
     if not names.isdisjoint(_CHANGING):
         return True
@@ -218,7 +226,7 @@ def may_change(text: str, file: SourceFile, scope: int, passed: Callable[[Event]
 
 
 def _set_names(target: Expr) -> Iterator[str]:
-    """The names and attributes that an assignment sets."""
+    """Yield the names and attributes that an assignment sets."""
     if isinstance(target, (Tuple, List)):
         for element in target.elements:
             yield from _set_names(element)
@@ -229,8 +237,8 @@ def _set_names(target: Expr) -> Iterator[str]:
 
 
 def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:
-    """Whether a condition contradicts one of the table as counts of what there is at least one of: `gpus != 1` and not
-    `gpus > 1`, or `gpus == 1` and `gpus > 1`."""
+    """Whether two conditions contradict each other as counts of at least one: `gpus != 1` and not `gpus > 1`, or `gpus
+    == 1` and `gpus > 1`."""
     plain = atom.text.removesuffix(_SEVERAL)
     others = table.get(plain if plain != atom.text else atom.text + _SEVERAL, ())
     for other in others:
@@ -241,7 +249,7 @@ def _counted(atom: Atom, table: dict[str, list[Atom]]) -> bool:
 
 
 def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
-    """Whether two regions lie in the two halves of an `if`, whatever its test is made of."""
+    """Whether two regions are in the two branches of one `if`, whatever its test."""
     halves = {
         (entry.parent, entry.expr): entry.holds
         for entry in (file.facts.regions[index] for index in file.regions(left))
@@ -254,7 +262,7 @@ def in_other_halves(file: SourceFile, left: int, right: int) -> bool:
 
 
 def main_guards(file: SourceFile) -> frozenset[int]:
-    """The regions that run only when the file is the program, without those inside them."""
+    """Return the outermost regions that run only if the file is the main program."""
     if file.main_guards is None:
         file.main_guards = frozenset(
             index
@@ -271,7 +279,7 @@ def main_guards(file: SourceFile) -> frozenset[int]:
 
 
 def _asks(test: Expr, wanted: Expr) -> bool:
-    """Whether a test compares something with others, itself or in a part."""
+    """Whether a test, or a part of it, compares the expression `wanted`."""
     if isinstance(test, Compare):
         return test.left == wanted or any(right == wanted for _, right in test.comparisons)
     if isinstance(test, BoolOp):
@@ -280,10 +288,10 @@ def _asks(test: Expr, wanted: Expr) -> bool:
 
 
 def under_main_guard(file: SourceFile, region: int) -> bool:
-    """Whether a module-level region runs only when the file is the program.
+    """Whether a module-level region runs only if the file is the main program.
 
-    All of a notebook does: the module `__main__` of its kernel has no file and no `__spec__`, so a process that is
-    not forked gets a `__main__` without what the cells define (CPython, `multiprocessing/spawn.py`,
+    A whole notebook does: the module `__main__` of its kernel has no file and no `__spec__`, so a process that is not
+    forked gets a `__main__` without the definitions in the cells (CPython, `multiprocessing/spawn.py`,
     `get_preparation_data`; measured with ipykernel 7.4 on Python 3.11).
     """
     if file.is_notebook:
@@ -293,7 +301,7 @@ def under_main_guard(file: SourceFile, region: int) -> bool:
 
 
 def tested_at(entry: Region, at: tuple[int, int]) -> tuple[int, int]:
-    """Where the test around a statement that begins at `at` is met: a test inside the statement itself (`x = x or …`)
-    before that assigns anything."""
+    """Return the position where a test around the statement at `at` is evaluated. A test inside the statement itself
+    (`x = x or …`) is evaluated before the assignment."""
     start = (entry.span.line, entry.span.column)
     return start if at == (0, 0) else min(start, at)

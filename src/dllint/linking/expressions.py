@@ -10,7 +10,7 @@ from dllint.linking.source import SourceFile
 
 
 def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
-    """An expression and all of its parts, those of calls included."""
+    """Yield an expression and all of its parts, including those of calls."""
     waiting = [expr]
     while waiting:
         expr = waiting.pop()
@@ -24,7 +24,7 @@ def walk(expr: Expr, file: SourceFile) -> Iterator[Expr]:
 
 
 def without_calls(expr: Expr) -> Iterator[Expr]:
-    """An expression and all of its parts, except those inside calls."""
+    """Yield an expression and all of its parts, except those inside calls."""
     waiting = [expr]
     while waiting:
         expr = waiting.pop()
@@ -33,7 +33,7 @@ def without_calls(expr: Expr) -> Iterator[Expr]:
 
 
 def summands(expr: Expr) -> list[Expr]:
-    """The operands that an expression joins with `+`, or the expression itself."""
+    """Return the operands that an expression joins with `+`, or the expression itself."""
     if isinstance(expr, BinOp) and expr.op == "+":
         return [*summands(expr.left), *summands(expr.right)]
     return [expr]

@@ -1,7 +1,7 @@
-"""Calls that are written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop,
-decorating a function or class, making the members of an enumeration.
+"""Calls written without parentheses: reading a property, entering a `with` block, iterating in a `for` loop, decorating
+a function or class, creating the members of an enumeration.
 
-They are added to a file's calls, so that whatever follows calls follows them too. A property is called through the
+They are added to a file's calls, so that all analyses of calls include them. A property is called through the
 expression Getter(base, name).
 """
 
@@ -17,17 +17,18 @@ from dllint.span import Span
 
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "lazyproperty"})
 _KINDS = PROPERTY_DECORATORS | {"staticmethod", "classmethod", "setter", "getter", "deleter"}
-"""Decorators that say what kind of method a function is."""
+"""Decorators that define the kind of a method."""
 MOST_READERS = 60
-"""Functions that read a name; one that is read in more (`shape`, `device`) is too common to identify a class."""
+"""The most functions that read a name; one read in more (`shape`, `device`) is too common to identify a class."""
 _ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _BUILTINS = frozenset(dir(builtins))
 Iterates = Mapping[str, tuple[slice, str]]
-"""Functions that go through arguments, by their last names: which positional ones, and what the elements are."""
+"""Functions that iterate arguments, by their last names → the slice of positional arguments, and the kind of
+elements."""
 
 
 def add_implicit_calls(files: Iterable[SourceFile], iterates: Iterates) -> dict[str, list[tuple[SourceFile, int]]]:
-    """Put them into the files. Gives them by the name of the method that they call."""
+    """Add the implicit calls to the files. Returns them by the name of the method that they call."""
     files = tuple(files)
     readers = dict.fromkeys(_properties(files), 0)
     for file in files:
@@ -51,7 +52,7 @@ def add_implicit_calls(files: Iterable[SourceFile], iterates: Iterates) -> dict[
 
 
 def _enumerations(files: Iterable[SourceFile]) -> list[tuple[SourceFile, int]]:
-    """The classes of enumerations, by the names of their bases."""
+    """Return the classes of enumerations, by the names of their bases."""
     classes = [
         (file, index, {last_name(base.value) for base in scope.bases if base.keyword is None})
         for file in files
@@ -67,7 +68,7 @@ def _enumerations(files: Iterable[SourceFile]) -> list[tuple[SourceFile, int]]:
 
 
 def _members(file: SourceFile, scope: int) -> Iterator[tuple[str, Call]]:
-    """The members of an enumeration, each with the call that makes it: `TRAIN = "train"` is `Mode("train")`."""
+    """Yield the members of an enumeration, each with the call that creates it: `TRAIN = "train"` is `Mode("train")`."""
     for event in file.scopes[scope].events_of("assign"):
         if event.value is None or not isinstance(event.target, Name):
             continue
@@ -79,7 +80,7 @@ def _members(file: SourceFile, scope: int) -> Iterator[tuple[str, Call]]:
 
 
 def _properties(files: Iterable[SourceFile]) -> set[str]:
-    """Names of the properties that call something."""
+    """Return the names of the properties that contain a call."""
     found: set[str] = set()
     for file in files:
         for index, scope in enumerate(file.scopes):
@@ -106,7 +107,8 @@ def _reads(file: SourceFile, properties: set[str]) -> Iterator[tuple[str, Call]]
 
 
 def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int, Span]]:
-    """What a scope evaluates, the parts of its calls apart, each with its place, its region and its statement."""
+    """Yield the expressions that a scope evaluates, parts of calls separately, each with its span, region and
+    statement."""
     for event in file.scopes[scope].events:
         if event.value is not None:
             yield event.value, event.value_span or event.span, event.region, event.span
@@ -119,8 +121,8 @@ def expressions(file: SourceFile, scope: int) -> Iterator[tuple[Expr, Span, int,
 
 
 def _attributes(expr: Expr, names: set[str]) -> list[tuple[Expr, str]]:
-    """Each attribute of one of the names that an expression reads, calls inside of it left out, with what stands before
-    it."""
+    """Return each read of an attribute with one of the names in an expression, except inside calls: its base and its
+    name."""
     found: list[tuple[Expr, str]] = []
     todo = [expr]
     while todo:
@@ -147,8 +149,8 @@ def _protocols(file: SourceFile, methods: set[str], iterates: Iterates) -> Itera
 
 
 def _decorate(file: SourceFile) -> Iterator[tuple[Call, int]]:
-    """Add the calls of decorators to a file: the lowest is given what the statement defines, each other one what the
-    one below gave."""
+    """Add the calls of decorators to a file: the lowest receives the definition, each other one the result of the one
+    below."""
     for scope, entry in enumerate(file.scopes):
         given: Expr = Defined(scope)
         for decorator in reversed(entry.decorators):
@@ -164,7 +166,7 @@ def _decorate(file: SourceFile) -> Iterator[tuple[Call, int]]:
 
 
 def _iterated(expr: Expr, file: SourceFile, iterates: Iterates) -> Iterator[Expr]:
-    """What `for … in enumerate(tqdm(x))` goes through in the end: x."""
+    """Yield the innermost iterables of an expression: `x` for `enumerate(tqdm(x))`."""
     inner = gone_through(file.calls[expr.index], iterates) if isinstance(expr, CallRef) else []
     if not inner:
         yield expr
@@ -173,7 +175,7 @@ def _iterated(expr: Expr, file: SourceFile, iterates: Iterates) -> Iterator[Expr
 
 
 def gone_through(call: Call, iterates: Iterates) -> list[Expr]:
-    """The arguments whose elements a call goes through: `rows` for `enumerate(rows)`; none where it is no such call."""
+    """Return the arguments that a call iterates: `rows` for `enumerate(rows)`; empty for any other call."""
     name = last_name(call.func)
     row = iterates.get(name) if isinstance(call.func, Name) or name not in _BUILTINS else None
     if row is None or any(argument.keyword == "*" for argument in call.args):

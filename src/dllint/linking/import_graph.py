@@ -13,7 +13,7 @@ _IMPORTING = ("import_module", "__import__")
 
 
 class ImportGraph:
-    """The import statements of all files, wherever they stand in one."""
+    """The import statements of all files, at module level or inside functions."""
 
     def __init__(self, files: Mapping[str, SourceFile], index: ModuleIndex) -> None:
         self._files = files
@@ -26,7 +26,7 @@ class ImportGraph:
         self._loading_by_name: set[str] | None = None
 
     def imports(self, path: str) -> list[str]:
-        """Files of the project that a file imports, anywhere in it."""
+        """Return the files of the project that a file imports, anywhere in it."""
         found = self._imports.get(path)
         if found is None:
             reached: dict[str, None] = {}
@@ -37,7 +37,7 @@ class ImportGraph:
                     inner = f"{module}.{name}" if module else name
                     reached.update(dict.fromkeys(self._index.resolve(path, inner, level)))
             for name in self._named(file) if file is not None else ():
-                # `import_module(f"models.{kind}")` can give any module of the package.
+                # `import_module(f"models.{kind}")` can import any module of the package.
                 modules = self._index.beginning(path, name) if name.endswith(".") else {}
                 reached.update(dict.fromkeys(one for paths in modules.values() for one in paths))
                 plain = name.lstrip(".")
@@ -47,7 +47,7 @@ class ImportGraph:
 
     @staticmethod
     def _named(file: SourceFile) -> Iterator[str]:
-        """The modules that calls import by a name that is written out, or by one whose beginning is: "models."."""
+        """Yield the modules that calls import by a literal name, or by a name with a literal beginning: "models."."""
         for function in _IMPORTING:
             for index in file.facts.called.get(function, ()):
                 args = file.calls[index].args
@@ -60,7 +60,7 @@ class ImportGraph:
                     yield name.value
 
     def import_closure(self, paths: Iterable[str]) -> set[str]:
-        """The files and all that they import, directly or not."""
+        """Return the files and all that they import, directly or not."""
         closed: set[str] = set()
         todo = list(paths)
         while todo:
@@ -71,7 +71,8 @@ class ImportGraph:
         return closed
 
     def roots(self, path: str) -> frozenset[str]:
-        """The programs that import a file, directly or not, and files that nothing imports (itself where it is one)."""
+        """Return the programs that import a file, directly or not, and the files that nothing imports (itself if it is
+        one)."""
         if self._roots is None:
             self._roots = self._find_roots()
         found = self._roots.get(path)
@@ -80,7 +81,7 @@ class ImportGraph:
         return found
 
     def _importers(self) -> dict[str, list[str]]:
-        """The files that import each file."""
+        """Return the files that import each file."""
         if self._importing is None:
             self._importing = {}
             for other in self._files:
@@ -90,8 +91,10 @@ class ImportGraph:
         return self._importing
 
     def _find_roots(self) -> dict[str, frozenset[str]]:
-        """The roots of all files at once: those of its importers, and the file itself where it is one. Files that
-        import one another have the same, and are found by Tarjan's algorithm, importers first."""
+        """Return the roots of all files: those of its importers, and the file itself if it is a root.
+
+        Files that import one another share their roots, and are found by Tarjan's algorithm, importers first.
+        """
         importing = self._importers()
         found: dict[str, frozenset[str]] = {}
         number: dict[str, int] = {}
@@ -124,7 +127,7 @@ class ImportGraph:
         return found
 
     def _close(self, ring: list[str], importing: dict[str, list[str]], found: dict[str, frozenset[str]]) -> None:
-        """The roots of files that import one another, those of all that import them being found."""
+        """Set the roots of files that import one another, once those of all their importers are known."""
         given = {found[other] for path in ring for other in importing.get(path, ()) if other in found}
         own = {path for path in ring if path not in importing or self._is_program(path)}
         roots = frozenset(own).union(*given) if own or len(given) != 1 else given.pop()
@@ -132,11 +135,11 @@ class ImportGraph:
             found[path] = roots
 
     def together(self, paths: Iterable[str], beside: Iterable[str]) -> bool:
-        """Whether one program can hold the files that lead to a place, and others beside them: not where two of them
-        belong to different programs only.
+        """Whether one program can load both the files that lead to a place, and the others: not if two of them belong
+        only to different programs.
 
-        A file that nothing imports may be loaded by its name, so it is apart from a program only where that imports
-        nothing by name, or where it is a test or a script outside of packages.
+        A file that nothing imports may be loaded by name. It is separate from a program only if that program imports
+        nothing by name, or if the file is a test or a script outside of packages.
         """
         return not any(self._apart(one, other) for one in paths for other in beside)
 
@@ -161,18 +164,18 @@ class ImportGraph:
         return found
 
     def _is_run(self, path: str) -> bool:
-        """Whether a file is there to be run: a notebook, a test, or a program that no package holds."""
+        """Whether a file exists to be run: a notebook, a test, or a program outside of packages."""
         return self.is_test(path) or (self._is_program(path) and not self._index.is_in_package(path))
 
     def is_test(self, path: str) -> bool:
-        """Whether a file is named as pytest and unittest find tests, and nothing imports it: `dataset_video_test.py`
-        may hold a dataset."""
+        """Whether a file has the name of a pytest or unittest test, and nothing imports it: `dataset_video_test.py` may
+        contain a dataset."""
         name = path.rsplit("/", 1)[-1]
         named = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
         return named and path not in self._importers()
 
     def imports_by_name(self, path: str) -> bool:
-        """Whether a file, or one that it imports, imports modules by their names."""
+        """Whether a file, or one that it imports, imports modules by name."""
         if self._loading_by_name is None:
             importing = self._importers()
             named = (*_IMPORTING, "instantiate")

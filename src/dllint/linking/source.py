@@ -16,10 +16,12 @@ from dllint.span import Span
 
 
 class Binding(NamedTuple):
-    """One way in which a name gets a value in a scope.
+    """One binding of a name in a scope.
 
-    `kind` is "value" (`expr` evaluated at the event), "import", "def", "class", "param" or "opaque" (an exception,
-    a deleted name). `number` is the scope index of a def or class, or the position of a parameter.
+    Attributes:
+        kind: "value" (`expr` evaluated at the event), "import", "def", "class", "param" or "opaque" (an exception, a
+            deleted name).
+        number: the scope index of a def or class, or the position of a parameter.
     """
 
     kind: str
@@ -32,7 +34,7 @@ class SourceFile:
     """One file of the project."""
 
     def __init__(self, path: str, facts: FileFacts, absent: frozenset[int] = frozenset()) -> None:
-        """`absent` are calls that no target runs."""
+        """Index the facts of a file. `absent` are the calls that no target runs."""
         self.path = path
         self._absent = absent
         self.facts = facts
@@ -40,24 +42,24 @@ class SourceFile:
         self.calls: list[Call] = list(facts.calls)
         self.children: dict[int, list[int]] = {}
         self.decorations: dict[int, int] = {}
-        """The call of the uppermost decorator of a scope, of those that may put something in its place."""
+        """Scope → the call of its uppermost decorator, among those that may replace the definition."""
         self.decorating: set[int] = set()
         """The calls of decorators."""
         self.making_decorators: set[int] = set()
-        """The calls that give them: `repeat(3)` of `@repeat(3)`."""
+        """The calls that return decorators: `repeat(3)` of `@repeat(3)`."""
         for index, scope in enumerate(facts.scopes):
             self.children.setdefault(scope.parent, []).append(index)
         self.interned: dict[Hashable, Any] = {}
-        """Where the interpreter keeps its one object for equal parts, as long as the file itself is kept."""
+        """Where the interpreter interns values of equal parts, for as long as the file itself lives."""
         self.asks_callable = bool(facts.called.get("callable"))
         self.tests: dict[tuple[int, int, Expr], list[tuple[Expr, bool, int]]] = {}
         self.replacing_tests: dict[tuple[int, str], list[tuple[Event, int]]] = {}
         self.main_guards: frozenset[int] | None = None
         self.replacements: dict[int, list[tuple[Event, int]]] = {}
-        # Whether the condition of a region is never met (`closed_values`).
+        # Whether the condition of a region is never true (`closed_values`).
         self.never_met: dict[int, bool] = {}
         self.members: dict[tuple[int, str], int] = {}
-        """The calls that make the members of enumerations, by class and name."""
+        """Class and name of a member of an enumeration → the call that creates it."""
         self.member_names: dict[int, str] = {}
         self._bindings: dict[int, dict[str, list[Binding]]] = {}
         self._stores: dict[int, list[Store]] = {}
@@ -73,14 +75,14 @@ class SourceFile:
 
     @property
     def is_notebook(self) -> bool:
-        """Whether these are the cells of a notebook, which nothing imports."""
+        """Whether the file consists of the cells of a notebook, which nothing imports."""
         return self.path.endswith(SUFFIX)
 
     def __lt__(self, other: SourceFile) -> bool:
         return self.path < other.path
 
     def calls_of(self, scope: int) -> list[int]:
-        """Indices of the calls that stand directly in a scope, in source order; those without parentheses last."""
+        """Return the indices of the calls directly in a scope, in source order; implicit ones last."""
         if self._calls_of is None:
             self._calls_of = {}
             for index, call in enumerate(self.calls):
@@ -90,7 +92,7 @@ class SourceFile:
         return self._calls_of.get(scope, [])
 
     def calls_given(self, scope: int, name: str) -> list[int]:
-        """Those of `calls_of` that are given what a name holds, as an argument of its own."""
+        """Return those of `calls_of` that pass a name as a whole argument."""
         found = self._calls_given.get(scope)
         if found is None:
             found = self._calls_given[scope] = {}
@@ -100,7 +102,7 @@ class SourceFile:
         return found.get(name, [])
 
     def applied(self, scope: int) -> Iterator[int]:
-        """The calls of the decorators of a scope, the uppermost first."""
+        """Yield the calls of the decorators of a scope, uppermost first."""
         call = self.decorations.get(scope)
         while call is not None:
             yield call
@@ -108,7 +110,7 @@ class SourceFile:
             call = given.index if isinstance(given, CallRef) else None
 
     def add_call(self, call: Call) -> int:
-        """Put a call that is written without parentheses beside the others; gives its index."""
+        """Add an implicit call. Returns its index."""
         if self._calls_of is not None:
             self._calls_of.setdefault(call.scope, []).append(len(self.calls))
             self._calls_given.pop(call.scope, None)
@@ -116,7 +118,7 @@ class SourceFile:
         return len(self.calls) - 1
 
     def bindings(self, scope: int) -> dict[str, list[Binding]]:
-        """What each name that the scope binds is bound to, in source order."""
+        """Return the bindings of each name that the scope binds, in source order."""
         found = self._bindings.get(scope)
         if found is None:
             found = {}
@@ -140,7 +142,7 @@ class SourceFile:
         return found
 
     def _bound(self, event: Event) -> Iterator[tuple[str, Binding]]:
-        """The names that a statement binds, each with what it is bound to."""
+        """Yield the names that a statement binds, each with its binding."""
         kind = event.kind
         if kind in BINDING:
             if event.target is None or (event.value is None and kind == "assign"):
@@ -158,7 +160,7 @@ class SourceFile:
             yield event.target.id, Binding("opaque", event, None, -1)
 
     def _changes_property(self, scope: int) -> bool:
-        """Whether a function is the setter or deleter of a property, which leaves what reading its name runs."""
+        """Whether a function is the setter or deleter of a property, which does not change the getter."""
         name = self.scopes[scope].name
         return any(
             isinstance(one.expr, Attribute) and one.expr.value == Name(name) and one.expr.attr in ("setter", "deleter")
@@ -166,7 +168,7 @@ class SourceFile:
         )
 
     def declared(self, scope: int) -> dict[str, str]:
-        """The names that a function declares "global" or "nonlocal"."""
+        """Return the names that a function declares, each with "global" or "nonlocal"."""
         return self._declared.get(scope, {})
 
     @cached_property
@@ -179,17 +181,17 @@ class SourceFile:
 
     @cached_property
     def scopes_binding(self) -> Counter[str]:
-        """In how many scopes each name is bound."""
+        """The number of scopes that bind each name."""
         return Counter(name for scope in range(len(self.scopes)) for name in self.bindings(scope))
 
     def bindings_within(self, scope: int, name: str) -> list[tuple[int, Binding]]:
-        """Assignments to a name of a scope by functions that declare it `global` or `nonlocal` (or set it among their
+        """Return the assignments to a scope's name by functions that declare it `global` or `nonlocal` (or set it in
         `globals()`), with their scopes."""
         return self.within.get((scope, name), [])
 
     @cached_property
     def within(self) -> dict[tuple[int, str], list[tuple[int, Binding]]]:
-        """All such assignments, by the scope that the name belongs to and the name."""
+        """All such assignments, by the scope that owns the name and the name."""
         found: dict[tuple[int, str], list[tuple[int, Binding]]] = {}
         for index, declared in self._declared.items():
             for event in self.scopes[index].events:
@@ -203,7 +205,7 @@ class SourceFile:
         return found
 
     def owner(self, name: str, scope: int) -> int:
-        """The scope around that binds a name which a function declares to be no name of its own."""
+        """Return the enclosing scope that owns a name which a function declares `global` or `nonlocal`."""
         if self.declared(scope)[name] == "nonlocal":
             while scope > 0:
                 scope = self.scopes[scope].parent
@@ -212,7 +214,7 @@ class SourceFile:
         return 0
 
     def _set_among_globals(self, scope: int) -> Iterator[tuple[Event, str]]:
-        """The statements `globals()["name"] = …` of a scope."""
+        """Yield the statements `globals()["name"] = …` of a scope."""
         for event in self.scopes[scope].storing() if self.facts.called.get("globals") else ():
             target = event.target
             if event.kind == "assign" and isinstance(target, Subscript) and isinstance(target.value, CallRef):
@@ -221,8 +223,8 @@ class SourceFile:
                     yield event, name
 
     def rewrites(self, name: str) -> bool:
-        """Whether the module may bind a name again by what only its run tells: `exec` of a text (not one that is
-        written there and leaves the name out), a change of its `globals()` under names that are not known."""
+        """Whether the module may rebind a name in a way known only at run time: by `exec` of a string (unless it is a
+        literal without the name), or by changing its `globals()` under unknown names."""
         for index in self.facts.called.get("exec", ()):
             call = self.calls[index]
             text = call.args[0].value if len(call.args) == 1 else None
@@ -233,7 +235,7 @@ class SourceFile:
 
     @cached_property
     def _fills_globals(self) -> bool:
-        """Whether a function or the module changes its `globals()` under names that are not known."""
+        """Whether a function or the module changes its `globals()` under unknown names."""
         changed = [self.calls[index].func for index in self.facts.called.get("update", ())]
         changed += [
             event.target
@@ -249,7 +251,7 @@ class SourceFile:
         )
 
     def stores(self, scope: int) -> list[Store]:
-        """Assignments to attributes and items that stand directly in a scope."""
+        """Return the assignments to attributes and items directly in a scope."""
         found = self._stores.get(scope)
         if found is None:
             found = [store for event in self.scopes[scope].storing() for store in stored(scope, event)]
@@ -264,20 +266,20 @@ class SourceFile:
 
     @cached_property
     def spreads(self) -> dict[int, list[Spread]]:
-        """Assignments to attributes of names that only a run tells, by the scope that they stand in."""
+        """Assignments to attributes whose names are computed at run time, by the scope that contains them."""
         found: dict[int, list[Spread]] = {}
         for spread in spreads(self.facts):
             found.setdefault(spread.scope, []).append(spread)
         return found
 
     def regions(self, region: int) -> Iterator[int]:
-        """A region and those around it, innermost first, without the scope's own body."""
+        """Yield a region and the regions around it, innermost first, without the scope's own body."""
         while region:
             yield region
             region = self.facts.regions[region].parent
 
     def encloses(self, outer: int, inner: int) -> bool:
-        """Whether region `outer` is `inner` or lies around it."""
+        """Whether region `outer` is `inner` or contains it."""
         if not outer:
             return True
         while inner:
@@ -288,7 +290,7 @@ class SourceFile:
 
     @property
     def clauses(self) -> dict[int, Event]:
-        """The `for` clauses of comprehensions, by the regions in which their targets hold."""
+        """The `for` clauses of comprehensions, by the regions in which their targets are bound."""
         if self._clauses is None:
             self._clauses = {}
             regions: dict[int, list[int]] = {}
@@ -306,7 +308,7 @@ class SourceFile:
         return self._clauses
 
     def inside(self, comprehension: Comprehension, at: tuple[int, int], around: int) -> int:
-        """The region of the elements of a comprehension in the statement that begins at a place; `around` where it is
+        """Return the region of a comprehension's elements in the statement that begins at a place; `around` if it is
         not found."""
         target, iterable, _ = comprehension.clauses[-1]
         clauses = self.clauses
@@ -316,7 +318,8 @@ class SourceFile:
         return around
 
     def enclosing_class(self, scope: int) -> int | None:
-        """The class that has the function `scope`, or one around it (a lambda, a nested function), as a method."""
+        """Return the class of the method that is, or contains, the function `scope` (a lambda or a nested function);
+        None if there is none."""
         while scope > 0:
             parent = self.scopes[scope].parent
             if parent >= 0 and self.scopes[parent].kind == "class":
@@ -325,7 +328,7 @@ class SourceFile:
         return None
 
     def method_of(self, scope: int) -> int | None:
-        """The class whose body holds the function `scope` directly."""
+        """Return the class whose body directly contains the function `scope`; None if there is none."""
         parent = self.scopes[scope].parent
         return parent if parent >= 0 and self.scopes[parent].kind == "class" else None
 
@@ -337,7 +340,7 @@ class SourceFile:
         return ".".join(reversed(names)) or "<module>"
 
     def imports(self) -> list[tuple[int, Event, ImportedName]]:
-        """The import statements, each with the scope that it stands in and what it imports."""
+        """Return the import statements, each with the scope that contains it and what it imports."""
         if self._imports is None:
             self._imports = [
                 (number, event, event.detail)
@@ -348,7 +351,7 @@ class SourceFile:
         return self._imports
 
     def imported_packages(self) -> frozenset[str]:
-        """All modules that the file imports, their first names, and the names that it imports from them."""
+        """Return all modules that the file imports, their top-level packages, and the names imported from them."""
         if self._packages is None:
             found: set[str] = set()
             for _, _, (module, name, _, _) in self.imports():
@@ -367,7 +370,7 @@ _NAMING = BINDING | {"import", "def", "class", "except"}
 
 
 def decorated(file: SourceFile, call: int) -> int:
-    """The definition that the call of a decorator stands above."""
+    """Return the definition that a decorator's call applies to."""
     given = file.calls[call].args[0].value
     while isinstance(given, CallRef):
         given = file.calls[given.index].args[0].value
@@ -376,7 +379,7 @@ def decorated(file: SourceFile, call: int) -> int:
 
 
 def declared_names(event: Event) -> list[str]:
-    """The names of a `global` or `nonlocal` statement."""
+    """Return the names of a `global` or `nonlocal` statement."""
     return event.detail if isinstance(event.detail, list) else []
 
 

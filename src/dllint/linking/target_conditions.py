@@ -22,7 +22,7 @@ _PLATFORM = {
 }
 _MODULES = frozenset({"sys", "os", "platform"})
 _MICRO = 0.5
-"""The third part of the version, which is not known: no number equals it."""
+"""Stands for the third part of the version, which is unknown: no integer equals it."""
 
 
 class TargetConditions:
@@ -32,8 +32,8 @@ class TargetConditions:
         self._targets = [(platform, python) for platform in targets.platforms for python in targets.pythons]
 
     def decided(self, test: Expr, file: SourceFile) -> bool | None:
-        """What a test of the platform or of the Python version comes to on all targets; None where it differs, and for
-        any other test."""
+        """Return the result of a test of the platform or Python version if it is the same on all targets; None if it
+        differs, and for any other test."""
         if isinstance(test, Constant) or not _MODULES & file.imported_packages():
             return None
         found = set()
@@ -45,7 +45,7 @@ class TargetConditions:
         return found.pop() if len(found) == 1 else None
 
     def reached(self, file: SourceFile) -> SourceFile:
-        """The file without the branches that no target takes."""
+        """Return the file without the branches that no target takes."""
         if not _MODULES & file.imported_packages():
             return file
         excluded: set[int] = set()
@@ -60,7 +60,7 @@ class TargetConditions:
 
 
 class _Target(ClosedValues):
-    """One platform with one version of Python, as a file's tests see it."""
+    """One platform with one version of Python, for evaluating a file's tests."""
 
     def __init__(self, file: SourceFile, platform: str, python: tuple[int, int]) -> None:
         super().__init__(file)
@@ -101,7 +101,7 @@ class _Target(ClosedValues):
         if isinstance(expr, Name):
             found = self.file.bindings(0).get(expr.id, ())
             binding = found[0] if len(found) == 1 and self.bound_once(expr.id) else None
-            # Only the outcome of a test or what a call says: a constant is a switch that a person turns.
+            # Only the result of a test or call: a constant is a switch that people edit.
             match binding:
                 case Binding(
                     _, Event("assign", _, 0), (Compare() | CallRef() | Not() | BoolOp() | Attribute()) as test, _
@@ -111,7 +111,7 @@ class _Target(ClosedValues):
 
 
 def _without(file: SourceFile, regions: Iterable[int]) -> SourceFile:
-    """The file without what stands in these regions."""
+    """Return the file without the contents of these regions."""
     excluded = set(regions)
     facts: FileFacts = file.facts
     gone: set[int] = set()

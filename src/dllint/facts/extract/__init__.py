@@ -1,7 +1,7 @@
 """Source text to `FileFacts`: one libcst parse and one walk over its nodes in source order.
 
-This package is the only reader of a syntax tree beside the fixer. `tokens` finds places, `walk`, `literals`,
-`expressions`, `simple_statements` and `statements` build on each other, and `extract` below puts them to work.
+This package is the only reader of a syntax tree besides the fixer. `tokens` finds positions; `walk`, `literals`,
+`expressions`, `simple_statements` and `statements` build on each other; `extract` below combines them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from dllint.facts.nodes import Base, cut
 from dllint.facts.schema import Argument, FileFacts
 
 _MOST_BRACKETS = 200
-"""Open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
+"""The most open brackets that Python's own tokenizer accepts (MAXLEVEL of CPython's Parser/lexer/state.h)."""
 _LONGEST_CHAIN = 5200
-"""Operands, attributes or `elif`s in a row; a level takes libcst 1.9 at most 8 KiB of stack (measured)."""
+"""The most operands, attributes or `elif`s in a row; each level takes libcst 1.9 at most 8 KiB of stack (measured)."""
 _DEEP_BRACKETS, _DEEP_CHAIN = 30, 100
-"""Beyond these the work is done on a stack of its own, and nested expressions are cut at `_DEEPEST_EXPRESSION`."""
+"""Above these limits a thread with a large stack does the work, and nested expressions are cut at
+`_DEEPEST_EXPRESSION`."""
 _DEEPEST_EXPRESSION = 60
 _STACK_BYTES = 128 << 20
 _FRAMES = 40_000
 
 
 class SyntaxProblem(Exception):
-    """A text that is not Python. `message` is one line; `line` and `column` count from 1."""
+    """A text that is not valid Python. `message` is one line; `line` and `column` count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(f"{message} (line {line}, column {column})")
@@ -48,7 +49,7 @@ class SyntaxProblem(Exception):
 
 
 def extract(source: str) -> FileFacts:
-    """The facts of a source text, with any line ends and with or without a byte-order mark.
+    """Extract the facts of a source text, with any line endings and with or without a byte-order mark.
 
     Raises:
         SyntaxProblem: if it is not valid Python, or nested beyond what Python itself accepts.
@@ -59,7 +60,7 @@ def extract(source: str) -> FileFacts:
         before = Tokens(source[:null]).lines
         raise SyntaxProblem("null byte in the source", len(before), null - before[-1] + 1)
     if source and not source.endswith(("\n", "\r")):
-        # libcst gives a comment at the very end, without a line end, to no statement.
+        # libcst attaches a comment at the very end, without a line end, to no statement.
         source += "\n"
     if len(source) > MOST_CHARACTERS:
         raise SyntaxProblem(f"too large to be parsed: more than {MOST_CHARACTERS:,} characters", 1, 1)
@@ -124,7 +125,7 @@ def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
 
 
 def _problem(source: str, problem: Exception) -> SyntaxProblem:
-    """What is wrong, in Python's own words where Python finds it too: libcst names places only for some mistakes."""
+    """Describe the error, in Python's own words if Python finds it too: libcst gives positions only for some errors."""
     valid = False
     try:
         with warnings.catch_warnings():
@@ -152,7 +153,11 @@ def _problem(source: str, problem: Exception) -> SyntaxProblem:
 
 
 def _on_a_large_stack(work: Callable[[], FileFacts]) -> FileFacts:
-    """Runs `work` in a thread that has room for deep recursion, in C and in Python."""
+    """Run `work` in a thread with enough stack for deep recursion, in C and in Python.
+
+    Raises:
+        SyntaxProblem: the stack overflows even so, or there is no memory for it.
+    """
     outcome: list[Any] = []
 
     def run() -> None:
@@ -183,7 +188,8 @@ def _on_a_large_stack(work: Callable[[], FileFacts]) -> FileFacts:
 
 
 def _tokens_by_libcst(source: str, tree: cst.Module) -> Tokens:
-    """Tokens from libcst's own positions of names and literals: slow, for the text that is read differently here."""
+    """Return tokens from libcst's own positions of names and literals: slow, for texts that `Tokens` splits
+    differently."""
     from libcst.metadata import MetadataWrapper, PositionProvider
 
     literals = (cst.Name, cst.BaseNumber, cst.SimpleString, cst.FormattedString, cst.TemplatedString)
@@ -203,7 +209,7 @@ def _tokens_by_libcst(source: str, tree: cst.Module) -> Tokens:
 
 
 def _cut_deep_expressions(facts: FileFacts) -> None:
-    """Puts "unknown" in the place of what nests beyond `_DEEPEST_EXPRESSION`, so that no reader needs a deep stack."""
+    """Replace parts nested deeper than `_DEEPEST_EXPRESSION` by "unknown", so that no reader needs a deep stack."""
     tops: list[Any] = [event for scope in facts.scopes for event in scope.events]
     tops += facts.calls
     tops += facts.regions

@@ -286,7 +286,7 @@ class Expressions(Literals):
         return IfExp(test, body, other)
 
     def _made(self) -> int:
-        """Grows with everything that names a region."""
+        """Return a count that grows with everything that refers to a region."""
         return len(self.calls) + len(self._new_events) + len(self.scopes)
 
     def _unary(self, node: cst.UnaryOperation) -> Expr:

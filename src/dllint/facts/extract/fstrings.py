@@ -10,14 +10,14 @@ STRING = (
     r"|'(?:[^'\\\r\n]|\\\r\n|\\.)*'"
     r'|"(?:[^"\\\r\n]|\\\r\n|\\.)*"'
 )
-"""A string without its prefix."""
+"""Matches a string without its prefix."""
 PREFIX = r"(?:[bB][rR]?|[rR][bB]?|[uU])?"
 FORMATTED_PREFIX = r"(?:[fFtT][rR]?|[rR][fFtT])"
 _PLAIN = re.compile(PREFIX + f"(?:{STRING})", re.DOTALL)
 _OPENING = re.compile(FORMATTED_PREFIX + "('''|\"\"\"|'|\")")
 _LINE_END = re.compile(r"[\r\n]")
 _MOST_NESTED = 150
-"""F-strings within f-strings that Python itself accepts (MAXFSTRINGLEVEL of CPython's Parser/lexer/state.h)."""
+"""The deepest nesting of f-strings that Python itself accepts (MAXFSTRINGLEVEL of CPython's Parser/lexer/state.h)."""
 
 
 class FString:
@@ -28,9 +28,10 @@ class FString:
         start: the offset of its prefix.
 
     Attributes:
-        end: the offset behind the closing quotes, or the end of the text.
-        deepest: the most brackets that are open at once in it.
-        longest: the most characters, strings aside, between a field's braces: no expression in it has more tokens.
+        end: the offset after the closing quotes, or the end of the text.
+        deepest: the maximum number of open brackets in it.
+        longest: the most characters, excluding strings, inside a field's braces: an upper bound on the tokens of an
+            expression in it.
     """
 
     def __init__(self, source: str, start: int) -> None:
@@ -66,7 +67,7 @@ class FString:
         return at
 
     def _field(self, at: int, quote: str) -> int:
-        """Where the replacement field whose opening brace ends at `at` is over."""
+        """Return the offset after the replacement field whose opening brace ends at `at`."""
         source, outside, steps = self._source, self._open, 0
         while at < self._size:
             steps += 1
@@ -101,7 +102,7 @@ class FString:
         return at
 
     def _format(self, at: int, quote: str) -> int:
-        """Where the replacement field whose format specification begins at `at` is over."""
+        """Return the offset after the replacement field whose format specification begins at `at`."""
         self._level += 1
         if self._level > _MOST_NESTED:
             self.deepest = self._size

@@ -19,11 +19,11 @@ _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"
     zip("abfv", "\a\b\f\v", strict=True)
 )
 _LONGEST_INTEGER = 4096
-"""Bits beyond which a number is not worth keeping (and Python would not write it down)."""
+"""The most bits of a number that is worth keeping (Python would refuse to print a larger one)."""
 
 
 class _AnyToken(Sequence[str]):
-    """Stands for the tokens inside an f-string, which is one token itself."""
+    """Stands for the tokens inside an f-string, which is itself one token."""
 
     def __getitem__(self, index: Any) -> Any:
         return None

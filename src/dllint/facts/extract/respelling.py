@@ -1,6 +1,6 @@
 """Rewrites valid Python that libcst cannot parse into an equivalent text that it can.
 
-Places come from the tokens, so blanks that are added to the text move nothing.
+Positions come from the tokens, so that blanks added to the text shift none.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ _OPEN, _CLOSED = frozenset("([{"), frozenset(")]}")
 
 
 def respelled(source: str, tokens: Tokens) -> str | None:
-    """The source with a blank between a keyword and the number beside it (`return.5`, `1if x`), and without parentheses
-    around a target with an annotation (`(x): int`); the tokens are changed alike. None where nothing of this is in it.
+    """Insert a blank between a keyword and an adjacent number (`return.5`, `1if x`), and remove the parentheses around
+    an annotated target (`(x): int`).
 
-    Whether the text is Python is left to libcst: the Python that runs this may be older than the text is for."""
+    The tokens are changed in the same way. None if the text contains neither. Whether it is valid Python is left to
+    libcst:
+    the running Python may be older than the one that the text is written for.
+    """
     dropped = _around_targets(source, tokens)
     pieces: list[str] = []
     done = 0
@@ -37,7 +40,7 @@ def respelled(source: str, tokens: Tokens) -> str | None:
 
 
 def _needs_blank(left: str, right: str) -> bool:
-    """Whether one of two tokens that touch is a keyword and the other a number."""
+    """Whether one of two adjacent tokens is a keyword and the other a number."""
     return (keyword.iskeyword(left) and _is_number(right)) or (_is_number(left) and keyword.iskeyword(right))
 
 
@@ -46,7 +49,7 @@ def _is_number(text: str) -> bool:
 
 
 def _around_targets(source: str, tokens: Tokens) -> set[int]:
-    """The parentheses that begin a line outside of all brackets and end before a colon."""
+    """Return the parentheses that begin a line outside of all brackets and end before a colon."""
     found: set[int] = set()
     depth, opened = 0, -1
     for index, text in enumerate(tokens.texts):

@@ -1,7 +1,7 @@
 """Shortens long literal tables in source code: a few of their numbers and strings stand for all.
 
-libcst takes 3 to 4 KiB of memory per token, and the analysis looks at no more than the first elements of a container.
-Places come from the tokens, so that what is left out moves nothing.
+libcst takes 3 to 4 KiB of memory per token, and the analysis examines only the first elements of a container. Positions
+come from the tokens, so that omissions shift none.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Sequence
 from dllint.facts.extract.tokens import Tokens
 
 MOST_CHARACTERS = 3_000_000
-"""Of a text whose tokens are looked for."""
+"""The most characters of a text that is tokenized."""
 MOST_TOKENS = 320_000
-"""Of a text that is parsed. The largest file of PyTorch has 196,000."""
+"""The most tokens of a text that is parsed. The largest file of PyTorch has 196,000."""
 _MOST_WEIGHT, _STATEMENT = 500_000, 6
-"""What the tokens of a text come to, where each statement's line counts as six more: a line of one name takes up to
-12 KiB and 60 µs (measured), so this is less than 1 GiB. The largest file of PyTorch comes to 226,000."""
+"""The largest weight of a text, which is its tokens plus six per statement line. A line of one name takes up to 12 KiB
+and 60 µs (measured), so this is less than 1 GiB. The largest file of PyTorch has 226,000."""
 REST = "__and_more__"
-"""The name that stands for the elements that are left out: nobody knows their number."""
+"""The name that stands for the omitted elements, whose number is unknown."""
 _LONG = 2_000
-"""Elements of a row from which on it is shortened."""
+"""The number of elements above which a row is shortened."""
 _KEPT = 100
 _BRACKETS = frozenset("()[]{}")
 _LITERAL = frozenset("0123456789.'\"")
 
 
 def shortened(source: str, tokens: Tokens) -> str:
-    """The source with `*__and_more__` in the place of most elements of long rows; the tokens are changed alike."""
+    """Replace most elements of long rows in the source by `*__and_more__`; the tokens are changed in the same way."""
     if len(tokens.texts) < _LONG:
         return source
     pieces: list[str] = []
@@ -53,7 +53,7 @@ def shortened(source: str, tokens: Tokens) -> str:
 
 
 def too_large(source: str, tokens: Tokens) -> str:
-    """Why a text is not parsed, whose tokens are those that are left of long rows; "" where it is."""
+    """Return why a text, whose tokens are those left after shortening, is too large to parse; "" if it is not."""
     count = len(tokens.texts)
     if count > MOST_TOKENS:
         return f"more than {MOST_TOKENS:,} tokens"
@@ -62,7 +62,7 @@ def too_large(source: str, tokens: Tokens) -> str:
 
 
 def _statements(source: str, tokens: Tokens) -> int:
-    """How many lines begin a statement: those outside of brackets."""
+    """Return the number of lines that begin a statement: those outside of brackets."""
     found = depth = done = 0
     for text, start, end in zip(tokens.texts, tokens.starts, tokens.ends, strict=True):
         if not depth and ("\n" in (gap := source[done:start]) or "\r" in gap):
@@ -74,7 +74,7 @@ def _statements(source: str, tokens: Tokens) -> int:
 
 
 def for_python(source: str) -> str | None:
-    """The shortened source, which Python itself parses in little memory; None where it would take much."""
+    """Return the shortened source, which Python itself parses in little memory; None if even that would take much."""
     if len(source) > MOST_CHARACTERS:
         return None
     tokens = Tokens(source)
@@ -83,15 +83,15 @@ def for_python(source: str) -> str | None:
 
 
 def _rows(texts: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Of each long row of literals, or of pairs of them: the first token and the last one to leave out, and what marks
-    the rest, `*` or `**`."""
+    """Find each long row of literals, or of pairs of literals: the first and last token to omit, and the marker of the
+    rest, `*` or `**`."""
     found = []
     at, size = 0, len(texts)
     while at < size:
         if texts[at] != ",":
             at += 1
             continue
-        # A row goes on as long as the next element, behind this comma, is one and has a comma behind it.
+        # A row continues as long as the next element, after this comma, is a literal followed by a comma.
         elements = [at + 1]
         end = _element(texts, at + 1)
         pairs = end is not None and ":" in texts[at + 1 : end]
@@ -107,7 +107,7 @@ def _rows(texts: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def _element(texts: Sequence[str], at: int) -> int | None:
-    """The token behind a literal, or a pair of literals, that begins here; None where there is none."""
+    """Return the token after a literal, or a pair of literals, that begins here; None if there is none."""
     end = _literal(texts, at)
     if end is not None and end < len(texts) and texts[end] == ":":
         end = _literal(texts, end + 1)

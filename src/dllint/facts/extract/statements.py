@@ -42,7 +42,7 @@ class Statements(SimpleStatements):
         return leaves
 
     def suite(self, node: Any, region: int) -> bool:
-        """Walks the body of a compound statement in `region`."""
+        """Walk the body of a compound statement in `region`."""
         outer, self.region = self.region, region
         leaves = self.body(node)
         self.region = outer
@@ -52,7 +52,7 @@ class Statements(SimpleStatements):
         return self.simple(node.body) if type(node) is cst.SimpleStatementSuite else self.statements(node.body)
 
     def header(self, first: int) -> Span:
-        """Ends the header that began with the token `first`, at its colon."""
+        """End the header that began with the token `first`, at its colon."""
         self.step(":")
         span = self.tokens.span(first, self.at - 1)
         self.end_statement(span)
@@ -71,7 +71,7 @@ class Statements(SimpleStatements):
         return found
 
     def _define(self, node: Any) -> bool:
-        """Walks a function or class."""
+        """Walk a function or class."""
         first = self.at
         kind, word = ("class", "class") if type(node) is cst.ClassDef else ("function", "def")
         number = self.open_scope(kind, node.name.value)
@@ -141,7 +141,7 @@ class Statements(SimpleStatements):
         return self.suite(node.body, region)
 
     def _branch(self, node: Any, kind: str) -> bool:
-        """Walks an `else` or `finally` in a region of its own."""
+        """Walk an `else` or `finally` in a region of its own."""
         if node is None:
             return False
         span = self.tokens.span(self.at, self.at + 1)
@@ -257,7 +257,7 @@ class Statements(SimpleStatements):
         return leaves and irrefutable
 
     def _pattern(self, node: Any) -> None:
-        """Notes the names that a pattern binds and reads; its tokens are not taken."""
+        """Record the names that a pattern binds and reads, without consuming its tokens."""
         for child in node.children:
             if isinstance(child, _PATTERNS):
                 self._pattern(child)

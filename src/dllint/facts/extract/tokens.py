@@ -1,7 +1,7 @@
 """Splits source text into tokens with their positions, by one regular expression.
 
-Positions come from here because asking libcst for them costs several times its parse. The walk over the tree takes
-these tokens in step with the nodes, so a token list that is out of step is noticed at the next name or literal.
+Asking libcst for positions would cost several times its parse. The walk over the tree consumes these tokens in step
+with the nodes, so that a mismatch is noticed at the next name or literal.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ _SIMPLE_FSTRING = "|".join(
     rf"{quote}(?!{quote}{quote})(?:[^{quote}\\{{\n\r]|\\[^\r]|\{{\{{|(?!\{{\{{){_FIELD % (quote, quote)})*{quote}"
     for quote in "'\""
 )
-"""An f-string with no quotes of its own kind in it and little nesting: all but a few."""
+"""Matches an f-string without nested quotes of its own kind and with little nesting: nearly all of them."""
 _NAME = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*"
 _TOKEN = re.compile(
-    # Each run of blanks and each comment has one reading only, or a text that ends in comments takes forever.
+    # Each run of blanks and each comment can be matched in only one way, otherwise backtracking takes exponential time
+    # on a text that ends in comments.
     r"(?:[ \t\f]+(?![ \t\f])|\\\r?\n|\\\r|\#[^\r\n]*(?![^\r\n]))*"
     rf"(?:({_NAME}(?!['\"A-Za-z0-9_\x80-\U0010ffff])"
     r"|0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+"
@@ -33,16 +34,17 @@ _TOKEN = re.compile(
     rf"|({FORMATTED_PREFIX}(?:{_SIMPLE_FSTRING}))"
     rf"|({FORMATTED_PREFIX}['\"])"
     rf"|({_NAME})"
-    # What is no token, and the end: without them blanks and comments before it would be read again from each character.
+    # Matches anything else, and the end: otherwise preceding blanks and comments would be read again from each
+    # character.
     r"|.|\Z)",
     re.DOTALL,
 )
 _BRACKET, _NEWLINE, _FSTRING, _FSTRING_OPENING = 2, 3, 4, 5
 _LONG_FSTRING = 150
-"""Characters from which on an f-string is read in full, to see how deep it nests."""
+"""The length in characters above which an f-string is read in full, to measure its nesting."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _GOES_ON = (" ", "\t", "\f", "#", "\\", "elif", "else")
-"""What a line begins with that may belong to the statement of the module above it."""
+"""Prefixes of a line that may continue the module-level statement above it."""
 
 
 class Tokens:
@@ -52,9 +54,9 @@ class Tokens:
         texts: the tokens; an f-string is one.
         starts, ends: their offsets in the text.
         brackets: the deepest nesting of brackets.
-        deepest: the token at which the brackets or the chain are longest.
-        chain: the longest run of tokens without a separator, summed over the open brackets, with the `lambda`s of one
-            statement and the `elif`s of one statement of the module: nothing nests deeper.
+        deepest: the token at the end of the longest chain.
+        chain: the longest run of tokens without a separator, summed over the open brackets, plus the `lambda`s of one
+            statement and the `elif`s of one module-level statement: an upper bound on the nesting of the tree.
     """
 
     __slots__ = ("brackets", "chain", "deepest", "ends", "lines", "starts", "texts")
@@ -140,7 +142,7 @@ class Tokens:
         self.chain = max(longest, base + len(texts) - first) + max(most_elifs, elifs) + max(most_lambdas, lambdas)
 
     def span(self, first: int, last: int) -> Span:
-        """The span from the token `first` to the token `last`, both included."""
+        """Return the span from the token `first` to the token `last`, both included."""
         lines = self.lines
         start = self.starts[first]
         end = self.ends[last]
@@ -155,7 +157,7 @@ class Tokens:
 
 
 def tokens_around(source: str, leaves: list[tuple[int, int]]) -> Tokens:
-    """The tokens of a text whose names and literals have been located before (as pairs of offsets)."""
+    """Return the tokens of a text whose names and literals are already located (as pairs of offsets)."""
     tokens = Tokens("")
     tokens.lines = [0, *(match.end() for match in _LINE_END.finditer(source))]
     texts: list[str] = []

@@ -14,7 +14,7 @@ from dllint.span import Span
 
 ABSENT = cst.MaybeSentinel.DEFAULT
 _WITH_PARENTHESES = (cst.Tuple, cst.GeneratorExp)
-"""Their innermost parentheses belong to them, as in Python's own positions."""
+"""Their innermost parentheses are part of them, as in Python's own positions."""
 
 
 class OutOfStep(Exception):
@@ -22,15 +22,15 @@ class OutOfStep(Exception):
 
 
 class Walk:
-    """Visits nodes in source order and consumes their tokens along the way, so that every node gets its position.
+    """Visits nodes in source order and consumes their tokens, so that every node gets its position.
 
     Attributes:
-        handlers: how each kind of expression is walked, without the parentheses around it.
+        handlers: the method that walks each kind of expression, without its parentheses.
         at: the next token.
-        scope, region: those in force.
-        breaks: how many leave the loop that is being walked.
-        calls: an entry is (scope, region) until the statement is over, then a `Call`.
-        inside: the span of the f-string that is being walked: it is a single token.
+        scope, region: the current ones.
+        breaks: how many `break`s leave the current loop.
+        calls: each entry is (scope, region) until the statement ends, then a `Call`.
+        inside: the span of the current f-string, which is a single token.
     """
 
     handlers: ClassVar[dict[type, Callable[[Any, Any], Expr]]] = {}
@@ -55,7 +55,11 @@ class Walk:
         return self.inside or self.tokens.span(first, last)
 
     def step(self, text: str) -> None:
-        """Takes one token that must be `text`."""
+        """Consume one token, which must be `text`.
+
+        Raises:
+            OutOfStep: it is another one.
+        """
         if self.texts[self.at] != text and not self.inside:
             raise OutOfStep(text)
         self.at += 1
@@ -68,7 +72,7 @@ class Walk:
             known[self.scope] = None
 
     def open_scope(self, kind: str, name: str) -> int:
-        """Adds a scope; its spans are filled in when they are known."""
+        """Add a scope, whose spans are filled in later. Returns its index."""
         nowhere = Span(1, 1, 1, 1)
         self.scopes.append(Scope(kind, name, self.scope, self.region, nowhere, nowhere))
         return len(self.scopes) - 1
@@ -80,11 +84,11 @@ class Walk:
     def add_event(
         self, kind: str, target: Any, value: Any, detail: Any, value_span: Optional[Span], span: Optional[Span] = None
     ) -> None:
-        """Notes an event of the statement that is being walked; `span` if it is not the statement's."""
+        """Record an event of the current statement; `span` if it differs from the statement's."""
         self._new_events.append((self.scope, kind, span, self.region, target, value, detail, value_span))
 
     def end_statement(self, span: Span) -> None:
-        """Gives the calls and events since the last statement the span of theirs."""
+        """Assign the statement's span to the calls and events recorded since the last statement."""
         if self._new_calls:
             calls = self.calls
             for number, func, args, own in self._new_calls:
@@ -98,7 +102,7 @@ class Walk:
     # Expressions in general
 
     def expr(self, node: Any) -> Expr:
-        """Walks an expression with the parentheses around it."""
+        """Walk an expression with its parentheses."""
         opened = node.lpar
         if opened:
             self.at += len(opened)
@@ -108,7 +112,7 @@ class Walk:
         return self.handlers[type(node)](self, node)
 
     def spanned(self, node: Any) -> tuple[Expr, Span]:
-        """Walks an expression and gives its span without the parentheses around it, where they are no part of it."""
+        """Walk an expression. Returns it with its span, excluding parentheses that are not part of it."""
         first = self.at
         result = self.expr(node)
         opened = len(node.lpar)
@@ -117,7 +121,7 @@ class Walk:
         return result, self.span(first + opened, self.at - 1 - opened)
 
     def target(self, node: Any) -> Expr:
-        """Walks what is assigned to or deleted: its last name is not read."""
+        """Walk the target of an assignment or deletion, which does not count as reading its last name."""
         kind = type(node)
         opened = len(node.lpar)
         self.at += opened
@@ -152,7 +156,7 @@ class Walk:
         return tuple(found)
 
     def annotation(self, node: Any) -> Expr:
-        """Walks `: E` or `-> E`; what an annotation names is not read by the program."""
+        """Walk `: E` or `-> E`; names in an annotation do not count as read by the program."""
         read, self.loaded = self.loaded, {}
         self.at += 1
         result = self.expr(node.annotation)
