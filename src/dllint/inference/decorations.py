@@ -32,7 +32,7 @@ def decorated_method(world: Engine, function: Function, receiver: Value | None) 
 
 
 def unaltered(callees: Values) -> Values:
-    """Replace decorators that are themselves decorated by unknown code with unknown values."""
+    """Replace decorators that are themselves altered by a decorator with unknown values."""
     return tuple(UNKNOWN if isinstance(one, Function) and _is_altered(one) else one for one in callees)
 
 

@@ -108,7 +108,7 @@ class Parameters:
         ]
 
     def default(self, function: Function, name: str) -> Values:
-        """Return the default of a parameter; empty if it has none."""
+        """Return the value of an omitted parameter: its default, or an unknown `**kwargs`; empty if it has none."""
         scope = function.file.scopes[function.scope]
         for param in scope.params:
             if param.name == name:

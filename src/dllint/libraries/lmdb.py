@@ -1,4 +1,4 @@
-"""lmdb 1.4.1, 1.7.3 and 3.0.0 (its documentation; measured as `io.py` says)."""
+"""lmdb 1.4.1, 1.7.3 and 3.0.0 (its documentation; measured as described in `io.py`)."""
 
 from dllint.libraries.facets import Library, Opener, When
 from dllint.libraries.pickling import Refusal, instance

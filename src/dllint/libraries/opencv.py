@@ -1,4 +1,4 @@
-"""OpenCV 4.11 and 5.0 (docs.opencv.org; measured as `io.py` and `pickling.py` say)."""
+"""OpenCV 4.11 and 5.0 (docs.opencv.org; measured as described in `io.py` and `pickling.py`)."""
 
 from dllint.libraries.facets import DECODED, Library, Maker, Opener, OwnDraws
 from dllint.libraries.pickling import Refusal, instance

@@ -125,7 +125,7 @@ def _facts(source: str, tokens: Tokens, deep: bool) -> FileFacts:
 
 
 def _problem(source: str, problem: Exception) -> SyntaxProblem:
-    """Describe the error, in Python's own words if Python finds it too: libcst gives positions only for some errors."""
+    """Describe the error, in Python's own words if Python finds it too: libcst locates only some errors."""
     valid = False
     try:
         with warnings.catch_warnings():

@@ -21,13 +21,13 @@ NOTHING = CudaApi(poisons=False, fails=False)
 CUDA_CALLS: dict[str, CudaApi] = {
     # torch/cuda/__init__.py: calls `torch._C._cuda_getDeviceCount`, unless PYTORCH_NVML_BASED_CUDA_CHECK=1
     "torch.cuda.is_available": ASKS,
-    # torch/accelerator/__init__.py: asks torch.cuda.is_available
+    # torch/accelerator/__init__.py: calls torch.cuda.is_available
     "torch.accelerator.is_available": ASKS,
-    # torch/backends/cudnn/__init__.py: `_init` asks the library for its runtime version
+    # torch/backends/cudnn/__init__.py: `_init` queries the library's runtime version
     "torch.backends.cudnn.version": ASKS,
-    # torch/nn/parallel/data_parallel.py: `_get_available_device_type` asks torch.cuda.is_available
+    # torch/nn/parallel/data_parallel.py: `_get_available_device_type` calls torch.cuda.is_available
     "torch.nn.DataParallel": ASKS,
-    # torch/amp/grad_scaler.py, torch/amp/autocast_mode.py: both ask torch.cuda.is_available
+    # torch/amp/grad_scaler.py, torch/amp/autocast_mode.py: both call torch.cuda.is_available
     "torch.cuda.amp.GradScaler": ASKS,
     "torch.cuda.amp.autocast": ASKS,
     # torch/cuda/__init__.py: `_lazy_init()` in the body, or after `current_device()`
