@@ -25,13 +25,13 @@ __all__ = ["__version__", "check"]
 
 
 def check(paths: Sequence[str]) -> Report:
-    """Check files, notebooks and directories with the settings that the nearest pyproject.toml gives.
+    """Check files, notebooks and directories with the settings of the nearest pyproject.toml.
 
     Returns:
-        The findings, by file and place; those of notebooks by cell. `docs/api.md` says which names are stable.
+        The findings, sorted by file and place; for notebooks, by cell. `docs/api.md` lists the names that are stable.
 
     Raises:
-        dllint.config.ConfigError: the configuration makes no sense.
+        dllint.config.ConfigError: the configuration is invalid.
     """
     from dllint import config, linter, registry, reporters
 

@@ -1,7 +1,7 @@
 import os
 import sys
 
-# `-m` puts the working directory first, where a repository may have a `typer.py` of its own.
+# `-m` puts the working directory first on `sys.path`; a repository may have its own `typer.py` there.
 if not getattr(sys.flags, "safe_path", False) and sys.path and sys.path[0] in ("", os.getcwd()):
     del sys.path[0]
 

@@ -1,8 +1,8 @@
-"""A cache directory on disk: the facts of files and the reports of projects, kept between checks.
+"""A cache directory on disk: facts of files and reports of projects, reused by later checks.
 
-Each entry stands behind a checksum that only this user can make: one that is cut short, altered, or brought by a
-repository counts as absent. A directory that cannot be written is no cache, silently. One that holds something else is
-refused.
+Each entry starts with a keyed checksum that only this user can compute. An entry that is truncated, altered or supplied
+by a repository is treated as absent. If the directory cannot be written, caching is silently disabled. A directory that
+holds anything else is refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ENTRY_BYTES = 64 * MIB
 
 
 def default_directory() -> str:
-    """Where caches belong: `$XDG_CACHE_HOME/dllint`, else the usual place of Windows, macOS or Unix."""
+    """Return the default cache directory: `$XDG_CACHE_HOME/dllint`, else the usual place on Windows, macOS or Unix."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         if sys.platform == "win32":
@@ -52,8 +52,8 @@ def default_directory() -> str:
 
 
 def secret() -> Optional[bytes]:
-    """What checksums of entries are made with, so that a repository cannot bring entries of its own; `None` where it
-    can neither be read nor kept."""
+    """Return the key of the entries' checksums, so that a repository cannot supply entries of its own; `None` if it can
+    be neither read nor stored."""
     path = os.path.join(default_directory(), _SECRET)
     with suppress(CannotRead):
         found = read(path, _SECRET_BYTES, follow=False)
@@ -69,7 +69,8 @@ def secret() -> Optional[bytes]:
 
 
 def refusal(directory: str) -> str:
-    """Why a directory is not used as a cache, in a few words; "" where it is one, is empty, or is not there yet."""
+    """Return why a directory cannot serve as a cache, in a few words; "" if it is a cache, is empty, or does not exist
+    yet."""
     try:
         if os.path.islink(directory):
             return "it is a symbolic link"
@@ -83,13 +84,13 @@ def refusal(directory: str) -> str:
 
 
 class CacheDirectory:
-    """Entries by name; without a directory it holds nothing and keeps nothing.
+    """Cache entries by name. Without a directory nothing is read or stored.
 
     Args:
-        directory: made when the first entry is put, `None` for no cache.
+        directory: created when the first entry is stored; `None` disables the cache.
 
     Raises:
-        ConfigError: the directory is there and is no cache.
+        ConfigError: the directory exists and is not a cache.
     """
 
     def __init__(self, directory: Optional[str]) -> None:
@@ -101,7 +102,8 @@ class CacheDirectory:
         self._ready = False
 
     def get(self, digest: str, suffix: str) -> Optional[bytes]:
-        """The entry of that name, 40 hexadecimal digits and a suffix; `None` where none can be believed."""
+        """Return the entry with this name, 40 hexadecimal digits plus a suffix; `None` if there is none that can be
+        trusted."""
         if self._directory is None or self._secret is None:
             return None
         try:
@@ -110,7 +112,7 @@ class CacheDirectory:
             return None
 
     def put(self, digest: str, suffix: str, payload: bytes) -> None:
-        """Keep an entry, if that can be done."""
+        """Store an entry if possible; errors are ignored."""
         if self._directory is None or self._secret is None:
             return
         try:
@@ -125,7 +127,7 @@ class CacheDirectory:
                 raise NotADirectoryError
             _write(path, checksum(payload, self._secret) + payload)
         except OSError:
-            # A full, read-only or foreign disk will not get better during this run.
+            # A full, read-only or foreign disk will not recover during this run.
             self._directory = None
 
     def _path(self, digest: str, suffix: str) -> str:
@@ -133,10 +135,10 @@ class CacheDirectory:
 
 
 def verified(entry: bytes, key: bytes) -> bytes:
-    """What stands behind the checksum of an entry.
+    """Return the payload of an entry after verifying its checksum.
 
     Raises:
-        ValueError: the checksum is another.
+        ValueError: the checksum does not match.
     """
     payload = entry[_CHECKSUM_BYTES:]
     if not secrets.compare_digest(checksum(payload, key), entry[:_CHECKSUM_BYTES]):
@@ -145,20 +147,20 @@ def verified(entry: bytes, key: bytes) -> bytes:
 
 
 def checksum(payload: bytes, key: bytes) -> bytes:
-    """The checksum that an entry of this user begins with."""
+    """Return the keyed checksum with which an entry of this user begins."""
     return blake2b(payload, digest_size=_CHECKSUM_BYTES, key=key).digest()
 
 
 def _prepare(directory: str) -> None:
-    """Make the directory and mark it, for backup programs and git; throw old entries away now and then.
+    """Create the directory and mark it as a cache for backup programs and git; delete old entries once a week.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     os.makedirs(directory, exist_ok=True)
     if not os.listdir(directory):
         for name, content in ((_TAG, _TAG_TEXT), (".gitignore", "*\n")):
-            # What is there by now stays as it is; this does not write through a link either.
+            # Mode "x" leaves an existing file alone and does not write through a symbolic link.
             with suppress(FileExistsError), open(os.path.join(directory, name), "x", encoding="utf-8") as file:
                 file.write(content)
         return
@@ -172,10 +174,10 @@ def _prepare(directory: str) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
-    """A file as a whole; a link in its place is replaced.
+    """Write a file atomically; a symbolic link at its path is replaced.
 
     Raises:
-        OSError: it cannot be written; nothing is left beside it.
+        OSError: it cannot be written. No temporary file is left behind.
     """
     handle, temporary = tempfile.mkstemp(prefix="new-", dir=os.path.dirname(path))
     try:
@@ -188,7 +190,7 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _is_marked(directory: str) -> bool:
-    """Whether a directory bears the mark of a cache of this program."""
+    """Whether a directory carries the tag of a dllint cache."""
     try:
         return read(os.path.join(directory, _TAG), len(_TAG_TEXT), follow=False) == _TAG_TEXT.encode()
     except CannotRead:
@@ -196,9 +198,12 @@ def _is_marked(directory: str) -> bool:
 
 
 def remove(directory: str) -> Optional[str]:
-    """Removes the entries of a cache, and the directory if nothing else is in it; gives its path, `None` for no cache.
+    """Remove the entries of a cache, and the directory itself if nothing else is in it.
 
-    A directory that does not bear the mark of a cache of this program is left alone.
+    A directory without the tag of a dllint cache is left alone.
+
+    Returns:
+        The path of the directory; `None` if it is not a cache.
     """
     if os.path.islink(directory) or not _is_marked(directory):
         return None

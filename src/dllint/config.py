@@ -1,7 +1,7 @@
 """Settings: `[tool.dllint]` of the nearest pyproject.toml that has it, validated.
 
-A setting that cannot be understood is an error that names the file, the key and, where one is near, the key meant:
-a misspelt key must not switch a rule off in silence.
+An invalid setting is an error that names the file, the key and, if there is a similar one, the intended key: a misspelt
+key must not silently disable a rule.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ CODE = re.compile(r"DLL[0-9]{0,3}")
 
 
 class ConfigError(ValueError):
-    """An invalid option or configuration. The message is one line that says where and what."""
+    """An invalid option or configuration. The message is one line with the place and the problem."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The interpreters and platforms that the checked program is for."""
+    """The Python versions and platforms that the checked program has to run on."""
 
     pythons: tuple[tuple[int, int], ...] = PYTHONS
     platforms: tuple[str, ...] = ("linux",)
 
     def default_start_methods(self) -> dict[str, str]:
-        """The default start methods of the targets, each with the platforms and Pythons that have it, in words.
+        """Return the default start methods of the targets, each with the platforms and Python versions that use it, in
+        words.
 
-        fork on Linux up to 3.13, forkserver on Linux from 3.14 (docs.python.org, multiprocessing,
-        "Contexts and start methods"), spawn on macOS and Windows.
+        fork on Linux up to 3.13, forkserver on Linux from 3.14 (docs.python.org, multiprocessing, "Contexts and start
+        methods"), spawn on macOS and Windows.
         """
         found: dict[str, str] = {}
         if "linux" in self.platforms:
@@ -59,9 +60,9 @@ BESIDE = ("tests/", "test/", "test_*.py", "*_test.py", "examples/", "tutorials/"
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a check. Paths are absolute; `rules` has the option tables of single rules.
+    """The settings of a check. Paths are absolute; `rules` maps rule codes to their options.
 
-    `origin` is the file that the settings were read from, `None` where none was used.
+    `origin` is the file that the settings were read from, `None` if there is none.
     """
 
     root: str = "."
@@ -89,9 +90,9 @@ class Settings:
     origin: str | None = None
 
     def selects(self, code: str, preview: bool = False) -> bool:
-        """Whether a rule is checked for: the longest selecting prefix must be longer than the longest ignoring one.
+        """Whether a rule is enabled: its longest selecting prefix must be longer than its longest ignoring prefix.
 
-        A rule in preview takes `preview`, or being selected by its full code.
+        A rule in preview also needs `preview`, or its full code among the selected ones.
         """
         chosen = [prefix for prefix in (*self.select, *self.extend_select) if code.startswith(prefix)]
         ignored = [prefix for prefix in self.ignore if code.startswith(prefix)]
@@ -100,8 +101,8 @@ class Settings:
         return max(map(len, chosen)) > max(map(len, ignored), default=-1)
 
     def fix_kind(self, code: str) -> Literal["safe", "unsafe"] | None:
-        """The applicability that the settings assign to the fixes of a rule, by the longest prefix: unsafe where both
-        lists have it, `None` where neither has."""
+        """Return the applicability that the settings assign to a rule's fixes, by the longest matching prefix: unsafe
+        if both lists match equally, `None` if neither matches."""
         safe = max((len(one) for one in self.extend_safe_fixes if code.startswith(one)), default=-1)
         unsafe = max((len(one) for one in self.extend_unsafe_fixes if code.startswith(one)), default=-1)
         if safe == unsafe == -1:
@@ -110,36 +111,36 @@ class Settings:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like `name`, or None where none is near."""
+    """Return the known name most similar to `name`, or `None` if none is similar."""
     near = get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1, cutoff=0.65)
     return next((one for one in known if near and one.lower() == near[0]), None)
 
 
 _DIGITS = str.maketrans("OIL", "011")
-"""Letters that are taken for digits."""
+"""Letters that are easily mistaken for digits, with those digits."""
 
 
 def nearest_code(code: str, known: Iterable[str]) -> str | None:
-    """The known code or name that is most like what somebody wrote: "DLL1O1" is "DLL101"; None where none is near."""
+    """Return the known code or name closest to user input ("DLL1O1" yields "DLL101"); `None` if none is close."""
     names = list(known)
     with_digits = code[:3].upper() + code[3:].upper().translate(_DIGITS)
     return with_digits if with_digits in names else nearest(code, names)
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """`, did you mean "…"?` for a name that is like a known one, else nothing."""
+    """Return `, did you mean "…"?` if a known name is similar, else ""."""
     near = nearest(name, list(known))
     return f', did you mean "{near}"?' if near else ""
 
 
 def project_root(paths: Sequence[str]) -> str:
-    """The nearest directory around the paths with a pyproject.toml or a .git, else the directory they share."""
+    """Return the nearest directory around the paths with a pyproject.toml or a .git, else their common directory."""
     common = _common_directory(paths)
     return next(filter(has_project_mark, _upward(common)), common)
 
 
 def has_project_mark(directory: str) -> bool:
-    """Whether the directory is the top of a project: it holds a pyproject.toml or a .git."""
+    """Whether the directory is the top of a project: it contains a pyproject.toml or a .git."""
     return any(os.path.exists(os.path.join(directory, name)) for name in ("pyproject.toml", ".git"))
 
 
@@ -152,19 +153,19 @@ def load(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings for a check of `paths`.
+    """Return the settings for a check of `paths`.
 
     Args:
-        paths: the files and directories to check; the search for pyproject.toml goes upward from there.
-        config: a TOML file to use in the place of the one found: `[tool.dllint]`, or the keys at its top level.
+        paths: the files and directories to check; the search for pyproject.toml goes upward from the first of them.
+        config: a TOML file to use instead of the one found: `[tool.dllint]`, or the keys at its top level.
         isolated: read no file at all.
-        overrides: keys as in `[tool.dllint]`, from the command line. `select` replaces the file's selection;
-            `ignore`, `extend-select`, `extend-exclude` and `per-file-ignores` add to it.
+        overrides: keys as in `[tool.dllint]`, from the command line. `select` replaces the file's selection; `ignore`,
+            `extend-select`, `extend-exclude` and `per-file-ignores` add to it.
         options: for each known rule code the options that its page declares, with their defaults.
-        names: the codes of rules by their names, which may stand wherever a code does.
+        names: rule codes by rule name; names are accepted wherever codes are.
 
     Raises:
-        ConfigError: a file cannot be read, is no TOML, or holds a key or value that has no meaning here.
+        ConfigError: a file cannot be read or is not TOML, or a key or value is invalid.
     """
     known = _Rules(options or {}, names or {})
     settings = Settings(root=project_root(paths))
@@ -182,16 +183,16 @@ def load(
 
 
 class _Rules(NamedTuple):
-    """The rules that exist: the options of each by its code, and the codes by their names."""
+    """The existing rules: the options of each by code, and the codes by name."""
 
     options: Mapping[str, Mapping[str, Any]]
     names: Mapping[str, str]
 
     def codes(self, given: Iterable[str], where: str) -> tuple[str, ...]:
-        """Codes, prefixes and names as codes and prefixes.
+        """Convert codes, prefixes and names of rules to codes and prefixes.
 
         Raises:
-            ConfigError: no known rule is called so.
+            ConfigError: there is no such rule.
         """
         return tuple(self._code(one, where) for one in given)
 
@@ -202,7 +203,7 @@ class _Rules(NamedTuple):
         return code
 
     def unknown(self, given: str, where: str) -> ConfigError:
-        """The error for a rule that does not exist, with the name that is most like it."""
+        """Return the error for a rule that does not exist, with the most similar name."""
         near = nearest_code(given, [*sorted(self.options), *self.names])
         suggestion = f', did you mean "{near}"?' if near else LIST_OF_RULES
         return ConfigError(f'{where}: there is no rule "{given}"{suggestion}')
@@ -257,7 +258,8 @@ def _from_file(
     known: _Rules,
     named: bool = False,
 ) -> Settings:
-    """The settings with those of a file; one that the user named may have the cache anywhere, a project's within it."""
+    """Return the settings updated from a file. A file named by the user may put the cache anywhere; a project's own
+    only inside the project."""
     tool = _table(document, "tool", path)
     if "dllint" in tool:
         table = _table(tool, "dllint", path)
@@ -298,8 +300,8 @@ def _with_targets(settings: Settings, values: dict[str, Any]) -> Settings:
 
 
 def _project_targets(document: Mapping[str, Any], path: str) -> Targets:
-    """The targets that `[project] requires-python` states, or Poetry's `python`; one that is no valid specifier states
-    nothing."""
+    """Return the targets that `[project] requires-python` or Poetry's `python` states; an invalid specifier is
+    ignored."""
     requires = _table(document, "project", path).get("requires-python")
     try:
         if requires is None:
@@ -376,10 +378,10 @@ def _platforms(value: object, where: str) -> tuple[str, ...]:
 
 
 def _pythons(value: object, where: str) -> tuple[tuple[int, int], ...]:
-    """The minor versions that a version ("3.11") or specifier (">=3.10,<3.15") allows.
+    """Return the minor versions that a version ("3.11") or a specifier (">=3.10,<3.15") allows.
 
-    A minor version counts as allowed when one of its patch releases is. Versions older than 3.10 count only where
-    nothing newer is left.
+    A minor version is allowed if one of its patch releases is. Versions older than 3.10 are returned only if no newer
+    one is allowed.
     """
     text = _string(value, where).strip()
     if re.fullmatch(r"3\.[0-9]{1,2}", text):

@@ -16,9 +16,9 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 DEEPEST_KEY = 64
-"""Parts of a dotted key of TOML: the time and memory that they take grow with the square of their number."""
+"""Number of parts of a dotted TOML key. Parsing takes time and memory quadratic in it."""
 LONGEST_NUMBER = 400
-"""Characters of a number; the largest that `float` holds has 309 digits."""
+"""Characters of a number; the largest float has 309 digits."""
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}){{{DEEPEST_KEY}}}")
@@ -26,14 +26,14 @@ _LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_NUMBER}}}")
 
 
 class Malformed(ValueError):
-    """A document that cannot be parsed, or is too large; the message is one line."""
+    """A document that cannot be parsed, or exceeds a limit; the message is one line."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The content of a TOML document.
+    """Parse a TOML document.
 
     Raises:
-        ValueError: it is malformed, or meets a limit.
+        ValueError: it is malformed or exceeds a limit.
         RecursionError: it is nested too deeply.
     """
     if _LONG_KEY.search(text):
@@ -44,10 +44,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def parse_json(text: str) -> Any:
-    """The content of a JSON document.
+    """Parse a JSON document.
 
     Raises:
-        ValueError: it is malformed, or meets a limit.
+        ValueError: it is malformed or exceeds a limit.
         RecursionError: it is nested too deeply.
     """
     import json

@@ -1,4 +1,4 @@
-"""Source files: which of them to check, and how to read and decode them."""
+"""Source files: select the ones to check, read them and decode them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ DEFAULT_EXCLUDE = frozenset(
     | {".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode", "__pycache__"}
     | {"__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv"}
 )
-"""Directories that hold no source of the project's own; `exclude` takes the place of this list."""
+"""Directories that contain none of the project's own source; the setting `exclude` replaces this list."""
 SOURCE_SUFFIX = ".py"
 SOURCE_SUFFIXES = (SOURCE_SUFFIX, ".ipynb")
 _DECLARATION = re.compile(rb"[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
-"""PEP 263, "Defining the Encoding"."""
+"""An encoding declaration, as in PEP 263, "Defining the Encoding"."""
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
 _NO_SOURCE = frozenset({"idna", "punycode"})
-"""For names of hosts; decoding takes time with the square of the length."""
+"""Encodings for host names; decoding takes time quadratic in the length."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file could not be read or parsed, and where: the key of a message of DLL001's page, with its values."""
+    """Why a file could not be read or parsed, and where: the key of a message on DLL001's page, with its values."""
 
     message: str
     values: Mapping[str, str]
@@ -44,7 +44,7 @@ class Unreadable:
 
 
 class Undecodable(Exception):
-    """Bytes that cannot be decoded in the encoding that they declare. `message` is one line; `line` counts from 1."""
+    """Bytes that cannot be decoded with the encoding that they declare. `message` is one line; `line` counts from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(f"{message} (line {line})")
@@ -57,10 +57,10 @@ class Discovery:
     """The files that a list of paths selects.
 
     Attributes:
-        files: absolute paths, sorted, each file once.
-        problems: what could not be looked at, one line each.
+        files: absolute paths, sorted, without duplicates.
+        problems: what could not be examined, one line each.
         warnings: directories without Python files, and patterns that were not used, one line each.
-        notes: how the project around the files was found, one line each.
+        notes: how the surrounding project was found, one line each.
     """
 
     files: list[str] = field(default_factory=list)
@@ -72,16 +72,16 @@ class Discovery:
 def discover(
     paths: Iterable[str], settings: Settings, *, respect_gitignore: bool = True, force_exclude: bool = False
 ) -> Discovery:
-    """The source files under the given paths. A path that is named stays in, whatever excludes say.
+    """Return the source files under the given paths. A file that is named explicitly is not subject to excludes.
 
     Args:
-        respect_gitignore: leave out what git ignores: what `.gitignore` files and `.git/info/exclude` of a repository
-            name and git does not track.
-        force_exclude: excludes hold for named paths too.
+        respect_gitignore: leave out untracked files that match `.gitignore` files or `.git/info/exclude` of their
+            repository.
+        force_exclude: apply excludes to named paths too.
     """
     walk = _Walk(_Excluded(settings), respect_gitignore, settings.root)
     found = walk.found
-    # By path, with all links resolved.
+    # Real path (all links resolved) of each file, by its path.
     files: dict[str, str] = {}
     for given in paths:
         if not given:
@@ -110,7 +110,7 @@ def discover(
 
 
 def read(path: str) -> bytes:
-    """The bytes of a source file or a notebook.
+    """Read a source file or a notebook.
 
     Raises:
         CannotRead: with the reason in a few words.
@@ -119,12 +119,12 @@ def read(path: str) -> bytes:
 
 
 def detect_encoding(data: bytes) -> str:
-    """The encoding of a source file by byte-order mark or declaration (PEP 263), "utf-8" without either.
+    """Return the encoding of a source file by byte-order mark or declaration (PEP 263), "utf-8" without either.
 
-    `text.encode(detect_encoding(data))` returns what `decode(data)` took apart.
+    `text.encode(detect_encoding(data))` reverses `decode(data)`.
 
     Raises:
-        Undecodable: if the declared encoding is unknown or contradicts the mark.
+        Undecodable: the declared encoding is unknown or contradicts the byte-order mark.
     """
     marked = data.startswith(codecs.BOM_UTF8)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -156,10 +156,10 @@ def _known_encoding(name: str, marked: bool, line: int) -> str:
 
 
 def decode(data: bytes) -> str:
-    """The text of a source file without its byte-order mark; line ends are not changed.
+    """Return the text of a source file without its byte-order mark; line ends stay as they are.
 
     Raises:
-        Undecodable: if the bytes are no text in their encoding, or hold a null byte.
+        Undecodable: the bytes are invalid in their encoding, or contain a null byte.
     """
     encoding = detect_encoding(data)
     null = data.find(b"\0")
@@ -180,7 +180,7 @@ def _line_at(data: bytes, offset: int) -> int:
 
 
 class _Excluded:
-    """The `exclude` and `extend-exclude` patterns, as `.gitignore` would read them in the configuration's directory."""
+    """The `exclude` and `extend-exclude` patterns, read like a `.gitignore` in the configuration's directory."""
 
     def __init__(self, settings: Settings) -> None:
         self.base = os.path.dirname(settings.origin) if settings.origin else os.path.abspath(settings.root)
@@ -206,7 +206,7 @@ class _Excluded:
 
 
 _Rules = list[tuple[str, Patterns]]
-"""Directories with the patterns that hold below them, outermost first."""
+"""Directories, outermost first, with the patterns that apply below them."""
 
 
 class _Walk:
@@ -224,10 +224,10 @@ class _Walk:
         self.found = Discovery()
 
     def under(self, top: str) -> Iterator[tuple[str, str]]:
-        """The Python files under a directory, each with the file that it is once links are resolved. Links to
-        directories are not followed, as git does not.
+        """Yield the Python files under a directory, each with its real path.
 
-        Outside of a repository `.gitignore` means nothing, as it does to git: an exported copy holds what was tracked.
+        Links to directories are not followed, as in git. Outside a repository `.gitignore` is ignored, as in git: an
+        exported copy contains what was tracked.
         """
         real_top = os.path.realpath(top)
         allowed = tuple(one.rstrip(os.sep) + os.sep for one in {real_top, os.path.realpath(self.root)})
@@ -270,7 +270,7 @@ class _Walk:
             self.found.problems.append(problem)
 
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
-        """Whether an entry is a file or a link to one. A broken link and a loop of links hold nothing to check."""
+        """Whether an entry is a file or a link to one. A broken link or a loop of links is silently left out."""
         try:
             return stat.S_ISREG(entry.stat().st_mode)
         except OSError as error:
@@ -279,7 +279,7 @@ class _Walk:
             return False
 
     def _inside(self, path: str, allowed: tuple[str, ...]) -> str:
-        """The file that a path means once links are resolved, "" where it lies outside of the project."""
+        """Return the real path of a file; "" if it lies outside the project, which is reported as a problem."""
         real = os.path.realpath(path)
         if real.startswith(allowed):
             return real
@@ -297,7 +297,7 @@ class _Walk:
             return []
 
     def _rules_above(self, repository: _Repository, directory: str) -> _Rules:
-        """The patterns of the repository's directories above one."""
+        """Return the ignore patterns of the repository's directories above a directory."""
         above = []
         while directory != repository.root:
             directory = os.path.dirname(directory)
@@ -311,7 +311,7 @@ class _Walk:
             try:
                 data = reading.read(path, reading.SETTINGS_BYTES, follow=name != ".gitignore")
             except CannotRead as error:
-                # Git does not follow a link in its place either.
+                # Git does not follow a `.gitignore` that is a symbolic link either.
                 if error.reason not in ("no such file", "not a directory", "is a directory"):
                     self._warn(f"{path}: not used: {error.reason}")
                 continue
@@ -334,7 +334,7 @@ class _Repository:
 
     @classmethod
     def around(cls, path: str) -> _Repository | None:
-        """The repository that a directory lies in."""
+        """Return the repository that contains a directory; `None` if there is none."""
         while not os.path.lexists(os.path.join(path, ".git")):
             above = os.path.dirname(path)
             if above == path:
@@ -346,15 +346,15 @@ class _Repository:
     def tracked(self) -> list[str]:
         """The Python files that git tracks, sorted, as absolute paths.
 
-        What is tracked is never ignored (gitignore(5)): many projects ignore `data/` and keep a package of that name.
+        A tracked file is never ignored (gitignore(5)): many projects ignore `data/` and keep a package of that name.
 
         Raises:
-            git_index.CannotTell: the index is there and cannot be read.
+            git_index.CannotTell: the index exists and cannot be read.
         """
         return git_index.tracked(self.root, SOURCE_SUFFIXES)
 
     def tracked_within(self, path: str) -> Iterator[str]:
-        """The tracked files that an ignored file or directory is or holds."""
+        """Yield the tracked files at or below an ignored path."""
         below = path + os.sep
         for one in self.tracked[bisect_left(self.tracked, path) :]:
             if not one.startswith(path):
@@ -382,7 +382,7 @@ def _lies_in_ignored(directory: str, root: str, rules: _Rules) -> bool:
 
 
 def _ignored(path: str, is_directory: bool, rules: _Rules) -> bool:
-    """Whether the innermost pattern that matches the path at all leaves it out."""
+    """Whether a path is ignored, by the innermost list of patterns that matches it."""
     for base, patterns in reversed(rules):
         if not path.startswith(base) or len(path) == len(base):
             continue

@@ -15,13 +15,13 @@ Origin = Literal["static", "runtime"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From mildest to worst."""
 VERDICTS: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive", "refuted", "not reached")
-"""The verdicts of a run on a finding, from what needs fixing to what the run says nothing about."""
+"""The verdicts of a run on a finding, from what needs fixing to what the run did not reach."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A related place: one hop of a trace, or another place that matters, with a few words on its role. `guessed`: this
-    hop calls a method of an unknown object, found by its name alone. `cell`: as for `Finding`."""
+    """A related place, with a few words on its role: one hop of a trace, or another place that matters. `guessed`: this
+    hop calls a method of an unknown object, resolved by its name alone. `cell`: as in `Finding`."""
 
     path: str
     span: Span
@@ -32,7 +32,7 @@ class Place:
 
 @dataclass(frozen=True)
 class SetArgument:
-    """Give the call at `call` the keyword argument `keyword=value`, replacing one that is there."""
+    """Set the keyword argument `keyword=value` in the call at `call`, replacing an existing one."""
 
     path: str
     call: Span
@@ -51,7 +51,7 @@ class RemoveArgument:
 
 @dataclass(frozen=True)
 class ReplaceExpression:
-    """Replace the expression at `span` by the expression `code`."""
+    """Replace the expression at `span` with the expression `code`."""
 
     path: str
     span: Span
@@ -60,11 +60,10 @@ class ReplaceExpression:
 
 @dataclass(frozen=True)
 class InsertStatement:
-    """Insert `code` (one or more lines, not indented) before or after the statement that holds `anchor`.
+    """Insert `code` (one or more lines, not indented) before or after the statement that contains `anchor`.
 
-    With `toplevel`, the statement meant is the module-level one (its decorators included) around `anchor`;
-    without it the innermost one, whose indentation the new lines take. Blank lines around a new module-level
-    `def` follow PEP 8.
+    With `toplevel`, that is the module-level statement around `anchor`, its decorators included; otherwise the
+    innermost statement, whose indentation the new lines take. Blank lines around a new module-level `def` follow PEP 8.
     """
 
     path: str
@@ -88,7 +87,7 @@ class AddImport:
 
 @dataclass(frozen=True)
 class ReplaceComment:
-    """Replace the comment at `span` by `text`.
+    """Replace the comment at `span` with `text`.
 
     An empty text removes the comment and the blanks before it.
     """
@@ -100,7 +99,7 @@ class ReplaceComment:
 
 @dataclass(frozen=True)
 class ReplaceString:
-    """Replace every string literal `old` inside `span` by the string `new`, keeping its quotes."""
+    """Replace every string literal `old` inside `span` with the string `new`, keeping its quotes."""
 
     path: str
     span: Span
@@ -110,10 +109,10 @@ class ReplaceString:
 
 @dataclass(frozen=True)
 class HoistFunction:
-    """Move a function to the top of its module, before the module-level statement that holds it.
+    """Move a function to the top of its module, before the module-level statement that contains it.
 
     The lambda whose expression is at `span` becomes `def name(…): return …` there and `name` here. For a local `def`,
-    whose `def … name` is at `span`, the definition itself moves, and `name` is its own.
+    whose `def … name` is at `span`, the definition itself moves and keeps its name, `name`.
     """
 
     path: str
@@ -123,9 +122,8 @@ class HoistFunction:
 
 @dataclass(frozen=True)
 class GuardStatements:
-    """Move the module-level statements from the one that holds `first` to the one that holds `last`, with all between
-    them, under a new `if __name__ == "__main__":`.
-    """
+    """Move the module-level statements from the one that contains `first` to the one that contains `last`, and all
+    between them, under a new `if __name__ == "__main__":`."""
 
     path: str
     first: Span
@@ -147,7 +145,7 @@ Edit = Union[
 
 @dataclass(frozen=True)
 class TextEdit:
-    """The text at `span` of the file, or of a cell of a notebook, becomes `content`; an empty span is an insertion."""
+    """Replace the text at `span` of a file, or of a notebook's cell, with `content`; an empty span is an insertion."""
 
     path: str
     span: Span
@@ -157,9 +155,9 @@ class TextEdit:
 
 @dataclass(frozen=True)
 class Fix:
-    """One way to fix a finding: all of its edits or none.
+    """One way to fix a finding: all of its edits are made, or none.
 
-    A `suggestion` has a title only (no edits), or edits that are shown and never applied.
+    A `suggestion` has only a title, or edits that are shown and never applied.
     """
 
     title: str
@@ -168,7 +166,8 @@ class Fix:
 
 
 def shown_only(fix: Fix) -> Fix:
-    """The fix as one that reports and editors show, and that `--fix` does not make: for what fails nowhere yet."""
+    """Return the fix as a suggestion: reports and editors show it, `--fix` does not apply it. For what fails nowhere
+    yet."""
     return replace(fix, applicability="suggestion")
 
 
@@ -176,22 +175,22 @@ def shown_only(fix: Fix) -> Fix:
 class Finding:
     """A hazard at a place.
 
-    Rules give `code`, `path`, `span`, the key of a message template of the rule's page and the values that
-    fill it. `name`, `severity`, `text`, `help` and `url` are filled in from the page by the linter.
+    Rules set `code`, `path`, `span`, the key of a message template on the rule's page and the values that fill it. The
+    linter sets `name`, `severity`, `text`, `help` and `url` from the page.
 
     Attributes:
         trace: the call chain from the launcher to the place, one entry per hop.
         related: further places that matter (the dataset's lambda, a second loader with the same cause).
-        start_methods: the start methods under which the hazard exists; empty where it exists under all.
-        statement: the whole statement around the place; a suppression on its first or last line counts.
-        cell: in a report, the notebook's cell that `span` is in, from 1; before that, `span` is in the text that all of
-            its cells make up.
-        severity: as the rule decides from the project; `None` takes the page's.
+        start_methods: the start methods under which the hazard exists; empty for all of them.
+        statement: the whole statement around the place; a suppression on its first or last line applies.
+        cell: in a report, the notebook cell that `span` refers to, from 1; before that, `span` refers to the text of
+            all cells together.
+        severity: the severity if the rule computes one from the project; `None` for the page's.
         verdict: what a run showed: the hazard is real (confirmed), it is harmless under this start method but real
             under another allowed one (latent), it was measured to be absent (refuted), a clean run proves nothing
             (inconclusive), or the run did not reach the place (not reached). `None` without a run.
         evidence: the reasons for the verdict, one line each.
-        origin: `runtime` where only a run found the hazard.
+        origin: `runtime` if only a run found the hazard.
     """
 
     code: str

@@ -1,5 +1,5 @@
-"""The Python files that git tracks, read from `.git/index` without running git, which would run commands that a
-repository configures.
+"""The Python files that git tracks, read from `.git/index`. Running git could run commands that a repository
+configures.
 
 The format is gitformat-index(5), versions 2 to 4.
 """
@@ -11,9 +11,9 @@ import os
 from dllint.reading import INDEX_BYTES, CannotRead, read
 
 LONGEST_NAME = 4_096
-"""Bytes of a path."""
+"""Length of a path in bytes."""
 MOST_NAMES_BYTES = 64 << 20
-"""Of all names that are kept. Names of version 4 share their beginnings, so that a small index can hold much text."""
+"""Total size of all names. Version 4 stores shared prefixes once, so a small index can hold much text."""
 _FIXED = 40
 """Bytes of an entry before its object name: times, device, inode, mode, owner, size."""
 _EXTENDED = 0x4000
@@ -28,7 +28,7 @@ class CannotTell(Exception):
 
 
 def git_directory(root: str) -> str:
-    """The directory of a repository's data. In a submodule or a linked worktree `.git` is a file that names it."""
+    """Return the git directory of a repository. In a submodule or a linked worktree, `.git` is a file with its path."""
     path = os.path.join(root, ".git")
     if os.path.isdir(path):
         return path
@@ -40,10 +40,10 @@ def git_directory(root: str) -> str:
 
 
 def tracked(root: str, suffixes: tuple[str, ...]) -> list[str]:
-    """The files of a repository with one of the suffixes that git tracks, sorted, as absolute paths.
+    """Return the tracked files of a repository that end with one of the suffixes, sorted, as absolute paths.
 
     Raises:
-        CannotTell: the index is there and cannot be read.
+        CannotTell: the index exists and cannot be read.
     """
     path = os.path.join(git_directory(root), "index")
     try:
@@ -64,7 +64,7 @@ def tracked(root: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 class _Misread(Exception):
-    """The bytes of the index are not entries with object names of the assumed length."""
+    """The bytes of the index do not parse as entries with object names of the assumed length."""
 
 
 def _names(data: bytes, object_name: int, suffixes: tuple[bytes, ...]) -> set[bytes]:
@@ -94,7 +94,7 @@ def _names(data: bytes, object_name: int, suffixes: tuple[bytes, ...]) -> set[by
         name = shared + data[at:stop]
         if not name or len(name) > LONGEST_NAME:
             raise _Misread
-        # Entries of versions 2 and 3 are filled with 1 to 8 null bytes to a multiple of 8.
+        # Entries of versions 2 and 3 are padded with 1 to 8 null bytes to a multiple of 8.
         at = stop + 1 if version == 4 else start + (stop - start + 8) // 8 * 8
         if name.endswith(suffixes) and name not in found and not {b"", b".", b".."} & set(name.split(b"/")):
             found.add(name)
@@ -106,7 +106,8 @@ def _names(data: bytes, object_name: int, suffixes: tuple[bytes, ...]) -> set[by
 
 
 def _check_extensions(data: bytes, at: int, end: int) -> None:
-    """Raises _Misread where entries stand elsewhere too: `link` is a split index, and lower case must be understood."""
+    """Raise `_Misread` for extensions that must be understood (lower case), such as `link`: a split index has entries
+    in another file."""
     while at + 8 <= end:
         kind, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")
         if kind[:1].islower() and kind != b"sdir":
@@ -117,7 +118,7 @@ def _check_extensions(data: bytes, at: int, end: int) -> None:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number in git's variable-length encoding, and where it ends."""
+    """Return a number in git's variable-length encoding, and the index after it."""
     value = -1
     for place in range(at, min(at + 5, len(data))):
         value = (value + 1) << 7 | (data[place] & 0x7F)

@@ -1,8 +1,8 @@
-"""Patterns of `.gitignore` (gitignore(5)), matched in time linear in the path for every pattern.
+"""Patterns of `.gitignore` (gitignore(5)), matched in time linear in the path for each pattern.
 
-A backtracking matcher takes exponential time for `*a*a*a*b`. Here a star takes the shortest text that lets the part
-between it and the next star match, and never gives it back: a later match of that part leaves less for the rest, so
-nothing is missed.
+A backtracking matcher takes exponential time for `*a*a*a*b`. Here each star takes the shortest text that lets the part
+between it and the next star match, and never backtracks: a later match of that part would leave less for the rest, so
+no match is missed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 LONGEST_PATTERN = 1_000
-"""Characters. A longer line is no pattern; paths of Linux have at most 4,096."""
+"""Characters. A longer line is not used as a pattern; Linux paths have at most 4,096."""
 MOST_WILDCARDS = 2_000
-"""Patterns of one list that need a regular expression, which takes about 0.2 ms to build; those above match nothing."""
+"""Patterns of one list that need a regular expression, which takes about 0.2 ms to build. Further ones are not used."""
 
 _CLASSES = {
     "alnum": r"0-9A-Za-z",
@@ -41,16 +41,17 @@ class Patterns:
     """A list of patterns; the last one that matches a path decides.
 
     Args:
-        lines: as they stand in the file.
+        lines: the lines of the file.
 
     Attributes:
-        dropped: lines that are too long, or beyond the number of patterns with wildcards.
+        dropped: number of lines that are too long, or exceed the number of patterns with wildcards.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.dropped = 0
         self._included: list[bool] = []
-        # By name, or path from the list's directory: the last pattern, and the last that also means files.
+        # By name, or by path from the list's directory: the index of the last pattern, and of the last one that also
+        # applies to files.
         self._names: dict[str, tuple[int, int]] = {}
         self._paths: dict[str, tuple[int, int]] = {}
         self._endings: list[tuple[int, bool, str]] = []
@@ -91,10 +92,10 @@ class Patterns:
             self.dropped += 1
 
     def verdict(self, path: str, is_directory: bool) -> bool | None:
-        """Whether the patterns leave a path out; None where none matches it. Directories above it are not looked at.
+        """Whether the patterns ignore a path; `None` if none matches. Parent directories are not considered.
 
         Args:
-            path: from the directory of the list, with "/" between names.
+            path: relative to the directory of the list, with "/" between names.
         """
         name = path[path.rfind("/") + 1 :]
         which = 0 if is_directory else 1
@@ -117,7 +118,7 @@ class Patterns:
         return self._included[found] if found >= 0 else None
 
     def covers(self, path: str) -> bool:
-        """Whether the patterns leave out a file, or a directory above it."""
+        """Whether the patterns ignore a file or one of its parent directories."""
         parts = path.split("/")
         above = ("/".join(parts[:count]) for count in range(1, len(parts)))
         return any(self.verdict(directory, True) for directory in above) or bool(self.verdict(path, False))
@@ -133,28 +134,28 @@ class Patterns:
 
 
 def _without_trailing_spaces(line: str) -> str:
-    """The line without the spaces at its end; one after a backslash stays."""
+    """Return the line without trailing spaces; one after a backslash stays."""
     plain = line.rstrip(" ")
     slashes = len(plain) - len(plain.rstrip("\\"))
     return plain + " " if slashes % 2 and len(plain) < len(line) else plain
 
 
 def _translated(text: str) -> str:
-    """A regular expression that matches what a pattern does, from the directory of its list on."""
+    """Translate a pattern to a regular expression for paths relative to the directory of its list."""
     groups = [0]
     runs: list[list[str]] = [[]]
     for segment in _segments(text):
         if not segment:
-            # No path holds two slashes in a row.
+            # No path contains two slashes in a row.
             raise _Malformed
         if segment.strip("*") == "" and len(segment) > 1:
             runs.append([])
         else:
             runs[-1].append(_segment(segment, groups))
     if len(runs) > 1 and not runs[-1]:
-        # "a/**": everything inside, and not the directory itself.
+        # "a/**" matches everything inside, but not the directory itself.
         runs[-1] = ["[^/]+"]
-    # "**/**" is "**".
+    # "**/**" is the same as "**".
     first, *others = ["/".join(run) for at, run in enumerate(runs) if run or at == 0]
     pieces = [first] if first else []
     for at, run in enumerate(others):
@@ -167,7 +168,7 @@ def _translated(text: str) -> str:
 
 
 def _segments(text: str) -> list[str]:
-    """The parts of a pattern between slashes; a slash in a bracket expression separates nothing."""
+    """Split a pattern at slashes, except those in bracket expressions."""
     found, start, at = [], 0, 0
     while at < len(text):
         if text[at] == "[":
@@ -181,7 +182,7 @@ def _segments(text: str) -> list[str]:
 
 
 def _segment(text: str, groups: list[int]) -> str:
-    """A regular expression for the part of a pattern between two slashes; `groups` counts the named groups."""
+    """Translate the part of a pattern between two slashes to a regular expression; `groups` counts the named groups."""
     parts: list[str] = [""]
     at = 0
     while at < len(text):
@@ -214,7 +215,11 @@ def _segment(text: str, groups: list[int]) -> str:
 
 
 def _class(text: str, at: int) -> tuple[str, int]:
-    """A regular expression for a bracket expression, and where the pattern goes on. `at` is behind the bracket."""
+    """Translate a bracket expression to a regular expression. `at` is the index after the bracket.
+
+    Returns:
+        The expression, and the index after the closing bracket.
+    """
     negated = text[at : at + 1] in ("!", "^")
     at += negated
     start = at
@@ -254,5 +259,5 @@ def _one(text: str, at: int) -> tuple[str, int]:
 
 
 def lines_of(data: bytes) -> Sequence[str]:
-    """The lines of a `.gitignore`, as git takes them apart."""
+    """Return the lines of a `.gitignore`, split as git does."""
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")

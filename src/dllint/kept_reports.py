@@ -1,9 +1,9 @@
-"""Reports kept between checks, so that a project without changes is not analysed again.
+"""Reports stored between checks, so that an unchanged project is not analysed again.
 
-A report is found by all that a check is given: the contents of the files, the settings, this program. It is kept under
-a second name, made of what the analysis reads of the files (their facts), which an edit of a comment leaves as it is.
-What the analysis asks of the disk beside that (configuration files, the size of a data file) is kept with its answers
-and asked again.
+A report is looked up by all inputs of a check: the contents of the files, the settings, this program. It is also stored
+under a second name, computed from what the analysis reads of the files (their facts), which does not change when a
+comment is edited. Whatever else the analysis reads from the disk (configuration files, the size of a data file) is
+stored with its result and compared again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLASSES: dict[str, Any] = {one.__name__: one for one in (Finding, Place, Fix, T
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError, zlib.error)
 
 Edits = Mapping[tuple[finding.Edit, ...], tuple[TextEdit, ...]]
-"""What the edits of a fix change in the texts, for each fix that can be carried out."""
+"""The text edits of each fix that can be applied."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Kept:
     """The part of a report that must be stored: everything that a later check cannot derive from its input.
 
     Attributes:
-        named: the files that findings, their traces and their fixes name.
-        edits: `None` where nobody asked for them.
-        lookups: what was asked of the disk, with the answers.
-        digests: of the contents of the named files. The report shows their texts.
+        named: the files that findings, their traces and their fixes refer to.
+        edits: `None` if they were not requested.
+        lookups: the questions about the disk, with the answers.
+        digests: hashes of the contents of the named files, whose texts the report shows.
     """
 
     findings: tuple[Finding, ...]
@@ -65,12 +65,12 @@ def digest_of(
     texts: Mapping[str, str],
     unreadable: Mapping[str, str],
 ) -> str:
-    """The name of the report of a check.
+    """Return the name of the report of a check.
 
     Args:
-        asked: the files that the check is about.
+        asked: the files to check.
         contents: by path.
-        texts: those that were given as text, whatever encoding they declare.
+        texts: those passed as text, whatever encoding they declare.
         unreadable: why a file could not be read, by path.
     """
     digest = blake2b(_program(), digest_size=20)
@@ -83,13 +83,13 @@ def digest_of(
 
 
 def content_digest(content: bytes) -> str:
-    """What tells the content of a file from others."""
+    """Return a hash of a file's content."""
     return blake2b(content, digest_size=20).hexdigest()
 
 
 @cache
 def _program() -> bytes:
-    """What tells this program from others: its version and files, and the Python that runs it."""
+    """Return an identification of this program: its version and files, and the Python that runs it."""
     import dllint
 
     package = os.path.dirname(os.path.abspath(__file__))
@@ -118,7 +118,7 @@ class KeptReports:
         self._entries = CacheDirectory(directory)
 
     def get(self, digest: str) -> Optional[Kept]:
-        """The report of that name; `None` where none is kept, or the disk has changed since."""
+        """Return the report with that name; `None` if there is none, or the disk has changed since."""
         payload = self._entries.get(digest, _SUFFIX)
         if payload is None:
             return None
@@ -129,7 +129,7 @@ class KeptReports:
             return None
 
     def put(self, digest: str, kept: Kept) -> None:
-        """Keep a report, if that can be done."""
+        """Store a report if possible; errors are ignored."""
         with suppress(*_UNREADABLE):
             payload = json.dumps(_plain_kept(kept), separators=(",", ":")).encode()
             self._entries.put(digest, _SUFFIX, zlib.compress(payload, 1))
@@ -160,7 +160,7 @@ def _kept(data: Any) -> Kept:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: a list begins with what it is."""
+    """Convert a value to JSON types; each list begins with the name of its type."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, Span):

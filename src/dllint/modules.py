@@ -1,6 +1,6 @@
-"""Resolves dotted module names to paths, by the layout of the files alone.
+"""Resolution of dotted module names to paths, by the layout of the files alone.
 
-A directory without an `__init__.py` may stand on `sys.path` (a checkout's top, a `src/` layout, the folder of a
+Any directory without an `__init__.py` may be on `sys.path` (the top of a checkout, a `src/` layout, the folder of a
 script that is started there), so absolute imports are matched against every such directory, the importer's own first.
 """
 
@@ -14,7 +14,7 @@ INSTALLED = frozenset(
     {"torch", "torchvision", "torchaudio", "numpy", "cv2", "lmdb", "h5py", "PIL", "pandas", "scipy", "lightning"}
     | {"pytorch_lightning", "transformers", "accelerate", "monai", "dgl", "torch_geometric", "webdataset"}
 )
-"""Packages that a lone project file of the same name (`models/torch.py`) hardly ever stands for."""
+"""Packages that a single project file of the same name (`models/torch.py`) hardly ever shadows."""
 
 
 class ModuleIndex:
@@ -41,10 +41,11 @@ class ModuleIndex:
                 self._by_suffix.setdefault(name, []).append(("/".join(parts[:at]), plain))
 
     def resolve(self, importer: str, module: str, level: int = 0) -> list[str]:
-        """The files that importing `module` in the file `importer` runs: the packages' `__init__.py`, then the module.
+        """Return the files that run when the file `importer` imports `module`: the packages' `__init__.py`, then the
+        module.
 
-        `level` counts the leading dots; with dots and an empty `module` it is the package itself. Empty when no file
-        of the index is that module (an installed package, an attribute, a package without `__init__.py`).
+        `level` counts the leading dots; with dots and an empty `module` it is the package itself. Empty if no file of
+        the index is that module (an installed package, an attribute, a package without `__init__.py`).
         """
         key = (importer, module, level)
         found = self._resolved.get(key)
@@ -54,7 +55,7 @@ class ModuleIndex:
 
     def _find(self, importer: str, module: str, level: int) -> list[str]:
         plain = importer.replace("\\", "/")
-        # What a notebook writes stands below its own path.
+        # Files that notebook cells write have paths below the notebook's own.
         directory = plain if plain.endswith(".ipynb") else _parent(plain)
         if level:
             for _ in range(level - 1):
@@ -70,8 +71,8 @@ class ModuleIndex:
         return [self._path[name] for name in self._packages(root, module)] + [self._path[found]]
 
     def beginning(self, importer: str, prefix: str, dots: int = 0) -> dict[str, list[str]]:
-        """The modules of a package whose dotted name begins with `prefix` ("models.", "data.aligned_") and goes on with
-        `dots` dots, each with the files that importing it runs; none where the prefix names no package."""
+        """Return the modules of a package whose dotted name is `prefix` ("models.", "data.aligned_") followed by text
+        with `dots` dots, each with the files that importing it runs; empty if the prefix names no package."""
         if "." not in prefix:
             return {}
         return {
@@ -81,7 +82,7 @@ class ModuleIndex:
         }
 
     def _beginning(self, prefix: str) -> Iterator[str]:
-        """All dotted names that begin with a prefix, in their order."""
+        """Yield all dotted names that begin with a prefix, sorted."""
         if self._names is None:
             self._names = sorted(self._by_suffix)
         for number in range(bisect_left(self._names, prefix), len(self._names)):
@@ -90,7 +91,7 @@ class ModuleIndex:
             yield self._names[number]
 
     def module_name(self, path: str) -> str:
-        """The dotted name under which the file is imported from the nearest directory that is no package."""
+        """Return the dotted name of a file, relative to the nearest directory that is not a package."""
         plain = path.replace("\\", "/")
         root = self._root_of(_parent(plain))
         inner = plain[len(root) :].lstrip("/")
@@ -101,7 +102,7 @@ class ModuleIndex:
         return inner.replace("/", ".")
 
     def is_in_package(self, path: str) -> bool:
-        """Whether an `__init__.py` lies beside a file."""
+        """Whether the file's directory contains an `__init__.py`."""
         return _join(_parent(path.replace("\\", "/")), "__init__.py") in self._path
 
     def _at(self, directory: str, module: str) -> str | None:
@@ -112,7 +113,7 @@ class ModuleIndex:
         return base + ".py" if module and base + ".py" in self._path else None
 
     def _packages(self, directory: str, module: str) -> list[str]:
-        """The `__init__.py` files of the packages between `directory` and `module`."""
+        """Return the `__init__.py` files of the packages between `directory` and `module`."""
         found = []
         for part in module.split(".")[:-1]:
             directory = _join(directory, part)
@@ -131,7 +132,7 @@ class ModuleIndex:
         return known
 
     def _roots_of(self, importer: str, directory: str, module: str) -> tuple[str, str] | None:
-        """The nearest root under which `module` exists, and the module's file."""
+        """Return the nearest root under which `module` exists, and the module's file; `None` if there is none."""
         own = self._root_of(directory)
         top, _, rest = module.partition(".")
         shadowing = top in sys.stdlib_module_names
@@ -148,7 +149,7 @@ class ModuleIndex:
             elif root == directory:
                 rank = 1
             elif self._root_of(root) == root or (rest and _encloses(root, directory)):
-                # A script may be started inside a package: its folder is a root then.
+                # A script inside a package may be run directly, which makes its folder a root.
                 rank = 2
             elif rest:
                 rank = 3
@@ -183,7 +184,7 @@ def _encloses(root: str, directory: str) -> bool:
 
 
 def _shared(one: str, other: str) -> int:
-    """The number of leading directories that two paths have in common."""
+    """Return the number of leading directories that two paths have in common."""
     if not one:
         return 0
     count = 0

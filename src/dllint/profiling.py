@@ -1,4 +1,4 @@
-"""CPU time of one check, by step, by rule and by kind of query, for `dllint check --profile-rules`."""
+"""CPU time of one check by step, rule and kind of query, for `dllint check --profile-rules`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 @dataclass
 class Questions:
-    """The queries of one kind: how many, and their CPU time.
+    """The queries of one kind.
 
     Attributes:
         seconds: processor time spent on them, without the queries that they made in turn.
-        times: how often each one was computed, by its argument.
+        times: how often each query was computed, by its argument.
     """
 
     seconds: float = 0.0
@@ -27,12 +27,12 @@ class Questions:
 
 
 class Profile:
-    """Where the time of a check goes.
+    """Where the time of a check is spent.
 
     Attributes:
-        steps: seconds of processor time by the name of the step or the code of the rule. A rule pays for answers that
-            it is the first to ask for, and others share.
-        questions: the interpreter's questions by kind, the function that asks for a kept answer.
+        steps: seconds of processor time by the name of the step or the code of the rule. A rule pays for memoized
+            answers that it is the first to request, even if others share them.
+        questions: the queries of the analysis by kind, which is the name of the memoized function.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Profile:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Count the time of a step or a rule."""
+        """Measure a step or a rule."""
         start = time.process_time()
         try:
             yield
@@ -50,7 +50,7 @@ class Profile:
             self.steps[name] = self.steps.get(name, 0.0) + time.process_time() - start
 
     def question(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Work out an answer, and count the time of that."""
+        """Compute an answer and record its time."""
         asked = self.questions[compute.__qualname__.partition(".<locals>")[0]]
         asked.times[key] += 1
         start = time.process_time()
@@ -67,13 +67,13 @@ _current: ContextVar[Profile | None] = ContextVar("profile", default=None)
 
 
 def current() -> Profile | None:
-    """The profile of the check under way, if one was asked for."""
+    """Return the profile of the running check; `None` if none was requested."""
     return _current.get()
 
 
 @contextmanager
 def profiled(wanted: bool) -> Iterator[Profile | None]:
-    """Profile what is done inside; None where that is not wanted."""
+    """Profile the code inside the `with` block; yields `None` if that is not wanted."""
     profile = Profile() if wanted else None
     outer = _current.set(profile)
     try:

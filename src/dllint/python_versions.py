@@ -1,4 +1,4 @@
-"""Which Pythons a project allows, in the words of Poetry."""
+"""Python versions that a project allows, in Poetry's notation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _PART = re.compile(r"(?P<operator>\^|~(?!=)|)\s*(?P<version>\d+(?:\.\d+)*)(?P<an
 
 
 def poetry_specifier(constraint: str) -> str:
-    """The version specifier (PEP 440) of a constraint such as "^3.9" or "~3.10.2", for `python` in
-    `[tool.poetry.dependencies]` (python-poetry.org, "Dependency specification"). What it does not know stays as it is.
-    """
+    """Translate a constraint such as "^3.9" or "~3.10.2", for `python` in `[tool.poetry.dependencies]`
+    (python-poetry.org, "Dependency specification"), to a version specifier (PEP 440). Unknown notation is returned
+    unchanged."""
     return ",".join(_translated(part.strip()) for part in constraint.split(","))
 
 
@@ -25,5 +25,5 @@ def _translated(part: str) -> str:
     if found["operator"] == "~":
         above = [*numbers[:1], numbers[1] + 1] if len(numbers) > 1 else [numbers[0] + 1]
         return f">={version},<{'.'.join(map(str, above))}"
-    # An exact version: of the language, each of its patch releases.
+    # An exact version of the language includes each of its patch releases.
     return f"=={version}.*"

@@ -1,4 +1,4 @@
-"""Whether a project works with forkserver as its default: the summary of `dllint check --target-python 3.14`."""
+"""Whether a project works with forkserver as the default: the summary of `dllint check --target-python 3.14`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ METHOD = "forkserver"
 
 @dataclass(frozen=True)
 class Survival:
-    """
+    """How a project fares under forkserver.
+
     Attributes:
-        loaders: DataLoaders that can have workers.
-        following: those of them whose workers start by the target's default.
-        failing: codes of the findings of what then fails, each with their number.
+        loaders: number of DataLoaders that can have workers.
+        following: number of those whose workers use the target's default start method.
+        failing: codes of the findings about what then fails, each with their number.
         costing: the same for what then costs memory or time.
     """
 
@@ -34,7 +35,7 @@ class Survival:
 
 
 def judge(project: Project, findings: Iterable[Finding]) -> Survival | None:
-    """The answer for targets that have forkserver as their only default on Linux; None for others."""
+    """Return the summary if forkserver is the only default start method of the targets; otherwise `None`."""
     if list(project.targets.default_start_methods()) != [METHOD]:
         return None
     loaders = [regimes for loader in project.loaders if (regimes := project.regimes(loader))]
@@ -49,7 +50,7 @@ def judge(project: Project, findings: Iterable[Finding]) -> Survival | None:
 
 
 def _failing_codes() -> frozenset[str]:
-    """The rules whose warnings are about what fails, too."""
+    """Return the rules whose warnings are about failures too."""
     return frozenset(rule.code for rule in registry.rules() if rule.page.fails)
 
 

@@ -1,10 +1,10 @@
 """The only reader of files of a checked repository: regular files, and never more than a given number of bytes.
 
-A named pipe would block forever, a device such as `/dev/zero` never ends, and a link may lead to a file that the
-repository has no business with. Whatever a project holds is therefore opened here and nowhere else.
+A named pipe would block forever, a device such as `/dev/zero` never ends, and a link may lead to a file outside the
+repository. Files of a project are therefore opened here and nowhere else.
 
-The analysis asks about the disk through this module alone, too: within `lookups`, every question is noted with its
-answer, so that a later check can ask again whether anything has changed.
+The analysis also queries the disk only through this module: within `lookups`, every question is recorded with its
+answer, so that a later check can tell whether anything has changed.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from typing import Union
 
 MIB = 1 << 20
 SOURCE_BYTES = 16 * MIB
-"""A Python file. The largest in CPython, PyTorch and their dependencies has 1.5 MiB."""
+"""Bytes of a Python file. The largest in CPython, PyTorch and their dependencies has 1.5 MiB."""
 NOTEBOOK_BYTES = 64 * MIB
-"""A notebook, whose outputs may hold images."""
+"""Bytes of a notebook, whose outputs may contain images."""
 SETTINGS_BYTES = MIB // 4
-"""`pyproject.toml` and `.gitignore`."""
+"""Bytes of a `pyproject.toml` or `.gitignore`."""
 CONFIG_BYTES = MIB
-"""JSON, YAML and TOML files that the checked program loads; a larger file is data."""
+"""Bytes of a JSON, YAML or TOML file that the checked program loads; a larger file is data."""
 INDEX_BYTES = 64 * MIB
-"""`.git/index`. That of Linux, with 90,000 files, has 9 MiB."""
+"""Bytes of `.git/index`. That of Linux, with 90,000 files, has 9 MiB."""
 
 Lookup = tuple[Union[str, int, bool, None], ...]
-"""A question about the disk: its kind, a path, and what else it takes."""
+"""A question about the disk: its kind, a path, and the other arguments."""
 Lookups = dict[Lookup, str]
-"""Questions about the disk, each with its answer in short."""
+"""Questions about the disk, each with its answer or a hash of it."""
 _noted: ContextVar[Lookups | None] = ContextVar("noted_lookups", default=None)
 
 
 class CannotRead(Exception):
-    """A file that cannot be read; `reason` is a few words."""
+    """A file cannot be read; `reason` is a few words."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -46,11 +46,11 @@ class CannotRead(Exception):
 
 
 def read(path: str, limit: int, *, follow: bool = True, within: str | None = None, cut: bool = False) -> bytes:
-    """The bytes of a regular file.
+    """Read a regular file.
 
     Args:
-        limit: bytes; a larger file is not read, or only its beginning where `cut` is set.
-        follow: whether a path that is itself a symbolic link is read.
+        limit: bytes; a larger file is refused, or truncated if `cut` is set.
+        follow: whether to read a path that is itself a symbolic link.
         within: a directory that the file must lie in once all links are resolved.
 
     Raises:
@@ -71,7 +71,7 @@ def _read(path: str, limit: int, follow: bool, within: str | None, cut: bool) ->
     try:
         if within is not None and not lies_within(path, within):
             raise CannotRead("a link that leads out of the project")
-        # Opening a pipe without O_NONBLOCK waits for a writer; regular files do not know the flag.
+        # Opening a pipe without O_NONBLOCK waits for a writer; for regular files the flag has no effect.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
         handle = os.open(path, flags if follow else flags | getattr(os, "O_NOFOLLOW", 0))
         with open(handle, "rb", buffering=0):
@@ -107,7 +107,7 @@ def is_file(path: str) -> bool:
 
 
 def size(path: str) -> int | None:
-    """The bytes that a file has; None where there is none, or no file system takes its name."""
+    """Return the size of a file in bytes; `None` if there is none, or its name is invalid."""
     try:
         found = os.path.getsize(path)
     except (OSError, ValueError):
@@ -117,7 +117,8 @@ def size(path: str) -> int | None:
 
 
 def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """The directories from `top` down, as `os.walk` gives them: taking one from the second list leaves it out."""
+    """Yield the directories from `top` down like `os.walk`: removing a name from the second list prunes that
+    directory."""
     unreadable: list[str] = []
     for directory, folders, names in os.walk(top, onerror=lambda error: unreadable.append(str(error.filename))):
         _note(("entries", directory), _entries(directory, folders, names))
@@ -130,7 +131,7 @@ def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
 
 @contextmanager
 def lookups() -> Iterator[Lookups]:
-    """Note each question about the disk with its answer."""
+    """Record each question about the disk with its answer."""
     noted: Lookups = {}
     token = _noted.set(noted)
     try:
@@ -140,12 +141,12 @@ def lookups() -> Iterator[Lookups]:
 
 
 def still_so(noted: Lookups) -> bool:
-    """Whether questions about the disk have the answers that were noted."""
+    """Whether the questions about the disk still have the recorded answers."""
     return all(_answer(question) == answer for question, answer in noted.items())
 
 
 def _answer(question: Lookup) -> str | None:
-    """The answer as it is now; None for no question that is asked here."""
+    """Return the current answer; `None` for an unknown kind of question."""
     with lookups() as now:
         match question:
             case ("read", str(path), int(limit), bool(follow), str() | None as within, bool(cut)):
@@ -172,7 +173,7 @@ def _digest(data: bytes) -> str:
 
 
 def _entries(directory: str, folders: list[str], names: list[str]) -> str:
-    """What tells a directory's entries from others: those that are links among them."""
+    """Return a hash of a directory's entries, including which of them are links."""
     links = [name for name in folders if os.path.islink(os.path.join(directory, name))]
     parts = ("\0".join(sorted(group)) for group in (folders, names, links))
     return _digest("\0\0".join(parts).encode("utf-8", "surrogatepass"))
@@ -185,7 +186,8 @@ def lies_within(path: str, directory: str) -> bool:
 
 
 def _all(handle: int, limit: int, expected: int) -> bytes:
-    """All bytes of an open file: one of `/proc` states a size of 0 whatever it holds, and a file may grow."""
+    """Read an open file to its end: the stated size is not reliable, because files in `/proc` state 0 and a file may
+    grow."""
     pieces: list[bytes] = []
     size, wanted = 0, expected + 1
     while size <= limit and (piece := os.read(handle, wanted)):

@@ -1,17 +1,17 @@
-"""The rules: each page joined with the module that finds what the page describes.
+"""The rules: each page together with the module that finds what the page describes.
 
-The module of a rule is called as its page, with underscores, and stands in the package of its family:
+The module of a rule is named like its page, with underscores, and lies in the package of its family:
 `dllint.rules.start_methods.loader_inherits_start_method`. It has
 
     def check(project: Project, options: Mapping[str, Any]) -> Iterator[Finding]
 
-where `options` holds a value for every option that the page declares, and, for `dllint run`, may have
+where `options` has a value for every option that the page declares, and, for `dllint run`, optionally
 
     def judge(case: Case) -> Judgement
     def concerns(run: LoaderRun) -> bool
 
-which `dllint.evidence` explains. DLL0xx have no module: what they report is seen before there is a project. A module is
-imported when its rule first runs.
+which `dllint.evidence` explains. DLL0xx have no module: what they report is found before there is a project. A module
+is imported when its rule first runs.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Rule:
 
     @cached_property
     def judge(self) -> Judge | None:
-        """The function that says what a run showed of a finding; `None` where runs say nothing of the rule.
+        """The function that judges a finding by a run; `None` if runs show nothing about the rule.
 
         Raises:
             RegistryError: the page has no module.
@@ -86,7 +86,7 @@ class Rule:
 
     @cached_property
     def concerns(self) -> Concerns | None:
-        """Whether a loader run shows signs of the hazard; `None` where a run alone never finds it.
+        """The function that tells whether a loader run shows signs of the hazard; `None` if a run alone never finds it.
 
         Raises:
             RegistryError: the page has no module.
@@ -103,18 +103,18 @@ class Rule:
 
     @cached_property
     def alike(self) -> frozenset[str]:
-        """The code, with those of the rules that a run cannot distinguish from this one."""
+        """The code, and the codes of the rules that a run cannot distinguish from this one."""
         others = (rule.code for rule in rules() if self.code in rule.page.run.alike)
         return frozenset({self.code, *self.page.run.alike, *others})
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The page's options with the user's values (already validated) over the defaults."""
+        """Return the page's options, with the user's (already validated) values over the defaults."""
         return {option.name: given.get(option.name, option.default) for option in self.page.options}
 
 
 @lru_cache(maxsize=1)
 def _modules() -> dict[str, str]:
-    """Full names of the modules in the packages of the families, by their last name. Nothing is imported."""
+    """Return the full names of the modules in the family packages by their last name, without importing any."""
     import dllint.rules
 
     found: dict[str, str] = {}
@@ -128,7 +128,7 @@ def _modules() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
-    """All rules, by code.
+    """Return all rules, sorted by code.
 
     Raises:
         CatalogError: a page is malformed.
@@ -143,19 +143,20 @@ def _by_code() -> dict[str, Rule]:
 
 @lru_cache(maxsize=1)
 def names() -> dict[str, str]:
-    """The code of each rule, by its name."""
+    """Return the codes of the rules by name."""
     return {rule.page.name: rule.code for rule in rules()}
 
 
 def find(code_or_name: str) -> Rule | None:
-    """The rule with this code ("DLL101") or name ("loader-inherits-start-method")."""
+    """Return the rule with this code ("DLL101") or name ("loader-inherits-start-method"); `None` if there is none."""
     return _by_code().get(code_or_name) or next((rule for rule in rules() if rule.page.name == code_or_name), None)
 
 
 def expand(selector: str) -> tuple[str, ...]:
-    """The codes that a selector means: "DLL201" one rule, "DLL2" a family, "DLL" all, "lambda-in-dataset" one by name.
+    """Return the codes that a selector stands for: "DLL201" one rule, "DLL2" a family, "DLL" all, "lambda-in-dataset"
+    one by name.
 
-    Empty when there is no such rule.
+    Empty if there is no such rule.
     """
     if _SELECTOR.match(selector):
         return tuple(code for code in _by_code() if code.startswith(selector))
@@ -164,14 +165,14 @@ def expand(selector: str) -> tuple[str, ...]:
 
 
 def nearest(code: str) -> str | None:
-    """The code, or the name, that is closest to what somebody wrote; `None` when nothing is close."""
+    """Return the code or name closest to user input; `None` if none is close."""
     return config.nearest_code(code, [*_by_code(), *(rule.page.name for rule in rules())])
 
 
 def unpaired() -> list[str]:
-    """Mismatches, one per line: pages without a module, modules without a page.
+    """Return the mismatches, one per line: pages without a module, modules without a page.
 
-    A module with a function `check` is that of a rule; the others hold what rules of the family ask.
+    A module with a function `check` belongs to a rule; the others are shared by the rules of their family.
     """
     have = {name for name in _modules().values() if _has_check(name)}
     want = {rule.module: rule for rule in rules() if rule.module is not None}

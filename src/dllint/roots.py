@@ -19,12 +19,12 @@ _IMPORT = re.compile(
 )
 NOT_THE_PROJECTS = INSTALLED | sys.stdlib_module_names
 MOST_FILES = 2_000
-"""Files whose imports are followed at most."""
+"""Maximum number of files whose imports are followed."""
 
 
 def by_imports(asked: Iterable[str], unsaved: Mapping[str, str | bytes], named: Iterable[str] = ()) -> str:
-    """The topmost directory that the imports of the files resolve from; the one that the files, and the directories
-    that were `named`, share where none resolves from above it. Absolute, as the paths are."""
+    """Return the topmost directory that the files' imports resolve from; if no import resolves from above it, the
+    common directory of the files and of the `named` directories. All paths are absolute."""
     asked = list(asked)
     top = _common((*map(os.path.dirname, asked), *(one for one in named if not is_crowded(one))))
     crowded = is_crowded(top)
@@ -38,7 +38,7 @@ def by_imports(asked: Iterable[str], unsaved: Mapping[str, str | bytes], named: 
 
 
 def imported(asked: Iterable[str], root: str, unsaved: Mapping[str, str | bytes]) -> list[str]:
-    """The files that given ones import, and those that these import, with the files that lie beside the given ones."""
+    """Return the given files, their siblings and everything they import directly or indirectly, sorted."""
     asked = list(asked)
     beside = [one for directory in sorted({os.path.dirname(path) for path in asked}) for one in _sources_in(directory)]
     found = dict.fromkeys((*asked, *beside))
@@ -56,8 +56,8 @@ def imported(asked: Iterable[str], root: str, unsaved: Mapping[str, str | bytes]
 
 @lru_cache(maxsize=64)
 def is_crowded(directory: str) -> bool:
-    """Whether a directory is shared by unrelated things, so that it is no project: it holds several projects, or is the
-    home directory, the temporary one, or the top of the file system."""
+    """Whether a directory is shared by unrelated things and therefore no project: it contains several projects, or is
+    the home directory, the temporary directory, the parent of home, or the top of the file system."""
     plain = os.path.realpath(directory)
     if sum(has_project_mark(one) for one in _directories_in(plain)) > 1:
         return True
@@ -66,7 +66,7 @@ def is_crowded(directory: str) -> bool:
 
 
 def _imports(path: str, unsaved: Mapping[str, str | bytes]) -> Iterator[tuple[int, str]]:
-    """The dots and the dotted name of each import statement, by its text alone."""
+    """Yield the number of dots and the dotted name of each import, found by text search without parsing."""
     try:
         given = unsaved[path] if path in unsaved else files.read(path)
     except files.CannotRead:
@@ -88,7 +88,8 @@ def _imports(path: str, unsaved: Mapping[str, str | bytes]) -> Iterator[tuple[in
 
 
 def _base(directory: str, dots: int, module: str) -> str | None:
-    """The directory that an import resolves from: the nearest one upward that holds the module's first part."""
+    """Return the directory that an import resolves from: the nearest one upward that contains the module's first
+    part."""
     for _ in range(dots - 1):
         directory = os.path.dirname(directory)
     if dots:

@@ -12,7 +12,8 @@ RUN_VERSION = 1
 """Version of the JSON report of a run: `dllint check --with-run` reads no other."""
 
 Ending = Literal["finished", "shortened", "failed", "killed", "hung", "interrupted"]
-"""How the program ended: by itself, as we had seen enough or its time was up, failed, by a signal, never, by Ctrl-C."""
+"""How the program ended: by itself; because everything was seen or its time was up; failed; by a signal; never; by
+Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,12 @@ class Exit:
     """How the program ended.
 
     Attributes:
-        code: its exit code; negative is the signal that ended it, `None` where we ended it.
-        explained: the finding's code that the failure or hang comes from, "" where none fits.
-        message: the last line of its failure.
-        cause: what it comes from, in a sentence.
-        stacks: of a hang, the stack of each process, by process id.
-        out_of_time: it was shortened by the time limit, before all was seen that the other limits leave.
+        code: its exit code; negative for the signal that ended it, `None` if dllint ended it.
+        explained: code of the finding that explains the failure or hang, "" if none does.
+        message: the last line of its error output.
+        cause: the cause of the failure, in a sentence.
+        stacks: for a hang, the stack of each process, by process id.
+        out_of_time: the time limit ended it before the other limits were reached.
     """
 
     ending: Ending
@@ -44,7 +45,7 @@ class Exit:
 
 @dataclass(frozen=True)
 class Sample:
-    """A process at one moment; `None` is what could not be read."""
+    """Measurements of a process at one moment; `None` for what could not be read."""
 
     at_s: float
     uss: int | None = None
@@ -60,7 +61,7 @@ class ProcessReport:
 
     Attributes:
         name: its role: "main", "worker 0 of train.py:12", "process of launch.py:8".
-        site: the call that launched it.
+        site: the call that started it.
     """
 
     pid: int
@@ -75,7 +76,7 @@ class ProcessReport:
 
 @dataclass(frozen=True)
 class Wait:
-    """One batch: how long the loop waited for it, and how long it then worked on it (`None` at an epoch's end)."""
+    """One batch: how long the loop waited for it, and how long it then worked on it (`None` at the end of an epoch)."""
 
     at_s: float
     wait_s: float
@@ -84,13 +85,13 @@ class Wait:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What would run out first, and when: "fails at 245 storages; the dataset has 300".
+    """Which limit would be reached first, and when: "fails at 245 storages; the dataset has 300".
 
     Attributes:
         limit: name of the limit: "SCM_MAX_FD", "RLIMIT_NOFILE", "vm.max_map_count", "/dev/shm", "memory".
-        method: the start method that it holds under; "" for all.
-        need: what the program needs of it, in `unit`.
-        available: what there is of it.
+        method: the start method that it applies to; "" for all.
+        need: how much the program needs, in `unit`.
+        available: how much there is, in `unit`.
     """
 
     limit: str
@@ -104,13 +105,14 @@ class Prediction:
 
 @dataclass(frozen=True)
 class LoaderReport:
-    """One loader, by the call that makes it.
+    """One loader, identified by the call that creates it.
 
     Attributes:
-        arguments: what it was given, as the report shows it.
-        start_method: the one in effect; "" with no workers.
-        storages: what pickling for one worker takes: storages, arrays, bytes; empty where nothing was counted.
-        workers: of each worker its id, process id, start time and memory after the first batch and at each epoch's end.
+        arguments: its arguments, as the report shows them.
+        start_method: the one in effect; "" without workers.
+        storages: what pickling for one worker takes: storages, arrays, bytes; empty if nothing was counted.
+        workers: for each worker its id, process id, start time, and memory after the first batch and at the end of each
+            epoch.
     """
 
     site: Place
@@ -127,7 +129,7 @@ class LoaderReport:
 
 @dataclass(frozen=True)
 class Written:
-    """A file that the program wrote into the run's layer: its path, whether it is new or changed, its size in bytes."""
+    """A file that the program wrote behind the overlay: its path, how it changed, its size in bytes."""
 
     path: str
     how: Literal["new", "changed", "deleted", "moved"]
@@ -136,15 +138,15 @@ class Written:
 
 @dataclass(frozen=True)
 class Isolation:
-    """How the user's files were kept from the program.
+    """How the user's files were protected from the program.
 
     Attributes:
-        kind: "overlay": nothing reached them. "hooks": only checkpoints that Python writes are redirected.
-            "none": the program wrote in place, as it was asked to.
-        reason: why there was no overlay, where one was wanted.
-        read_only: mounts that an overlay cannot cover, which the program could not write to.
-        in_memory: what it wrote was kept in memory, since no disk could take it.
-        network: whether it could reach the network.
+        kind: "overlay": no write reached them. "hooks": only checkpoints that Python writes are redirected. "none": the
+            program wrote in place, as requested.
+        reason: why there was no overlay although one was wanted.
+        read_only: mounts that an overlay cannot cover; the program could not write to them.
+        in_memory: its writes were kept in memory because no disk could take them.
+        network: whether it had access to the network.
     """
 
     kind: Literal["overlay", "hooks", "none"] = "none"
@@ -160,13 +162,13 @@ class RunReport:
 
     Attributes:
         directory: where the program was started.
-        environment: this machine's limits and versions, as `dllint doctor` names them.
-        uninstrumented: processes that could not be watched, each with the reason.
-        redirected: checkpoint writes that went to the run's scratch directory: path meant → path written.
-        written: what the program wrote behind the overlay; kept_in is where a copy of it is, if one was asked for.
-        signal: what asked dllint to end, as a number; `None` where nothing did.
-        notes: what a person should know of the run itself, one line each.
-        sources: texts of the files that findings and their traces name.
+        environment: this machine's limits and versions, named as in `dllint doctor`.
+        uninstrumented: processes that could not be observed, each with the reason.
+        redirected: checkpoint writes that went to the run's scratch directory: intended path → actual path.
+        written: what the program wrote behind the overlay. `kept_in` is the directory of a copy, if one was requested.
+        signal: number of the signal that asked dllint to end; `None` if there was none.
+        notes: remarks about the run itself, one line each.
+        sources: texts of the files that findings and their traces refer to.
     """
 
     command: tuple[str, ...]
@@ -187,8 +189,8 @@ class RunReport:
 
     @property
     def status(self) -> int:
-        """Exit code of `dllint run`: 128 and the signal that asked it to end, 3 where the program failed or hung for a
-        reason that is no finding, 1 where something is confirmed or latent, else 0."""
+        """Exit code of `dllint run`: 128 + signal if one ended it, 3 if the program failed or hung for a reason that is
+        not a finding, 1 if a finding is confirmed or latent, else 0."""
         if self.signal is not None:
             return 128 + self.signal
         if self.exit.failed and not self.exit.explained:

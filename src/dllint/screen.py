@@ -1,7 +1,7 @@
-"""The screen: which files can matter, decided from their bytes, so that other files are never parsed.
+"""The screen: select by their bytes the files that can matter, so that other files are never parsed.
 
-A file matters by itself when it names an API of loading or launching. Of the rest only those are read that connect
-two such files by imports, or that stand next to one and hold what a dataset could be given (a lambda, an opener) or
+A file matters by itself if it names an API of loading or launching. Other files are read only if they connect two such
+files by imports, or are next to one and either contain something that a dataset could receive (a lambda, an opener) or
 run it at their top level.
 """
 
@@ -18,17 +18,17 @@ from dllint.modules import ModuleIndex
 _SETTING = re.compile(rb"^[A-Za-z_]\w*[ \t]*=", re.MULTILINE)
 _FEW = 50
 _SMALL = 2000
-"""Bytes. A module of settings that is so short costs less to read than to doubt."""
+"""Bytes. A settings module this short costs less to parse than to examine."""
 _IMPORT = re.compile(
-    # Each run of blanks has one reading only, or a line of blanks takes time with the square of its length.
+    # Each run of blanks must match in one way only, or a line of blanks takes quadratic time.
     rb"(?:^|[;:])[ \t\f]*(?:from(?:[ \t]*(\.+))?[ \t]*(?:(\w[\w.]*)[ \t]+)?import\b[ \t]*(?:\(([^)]*)\)?|([^\r\n#;]*))"
     rb"|import[ \t]+([^\r\n#;(]+))",
     re.MULTILINE,
 )
 _DYNAMIC = re.compile(rb"(?:import_module|__import__)\([ \t\r\n]*['\"]([\w.]+)['\"]")
 _PREFIX = re.compile(rb"['\"]((?:[A-Za-z_]\w*\.)+\w*)(?:['\"]|((?:\{|%s)[^'\"]*))")
-"""The beginning of a module's name in a string that the rest is put to: "models." + name, f"data.{name}"; and what
-stands from the first hole on."""
+"""The beginning of a module name that is completed at run time ("models." + name, f"data.{name}"), and the text from
+the first placeholder on."""
 _HOLE = re.compile(rb"\{[^{}]*\}?")
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORTING = re.compile(rb"[ \t]*(?:import|from)[ \t]|[ \t]*#")
@@ -36,9 +36,9 @@ _ASSIGNED = re.compile(rb"(\w+)[ \t]*=")
 _AT_TOP = re.compile(rb"^(?:[A-Za-z_][\w.]*\(|(?:async[ \t]+)?(?:for|with)[ \t])", re.MULTILINE)
 _NESTED = re.compile(rb"\n[ \t]+(?:def|class)[ \t]")
 _NEXT = re.compile(rb"\n[^\s#)\]}]|\Z")
-"""Where the body of a function of the module ends."""
+"""Where the body of a module-level function ends."""
 _GIVEN = re.compile(rb"\b(?:(\w+)\.)?(\w+)\([^()]*\bself\.\w")
-"""A call that is given an attribute of the object around it."""
+"""A call that receives an attribute of `self`."""
 _CLASS = re.compile(rb"^class[ \t]", re.MULTILINE)
 _READING = re.compile(rb"def[ \t]+__(?:getitem|getitems|iter|next)__\b")
 _WORD = re.compile(rb"\w+")
@@ -46,14 +46,15 @@ _COMMENT = re.compile(rb"#[^\r\n]*")
 
 
 class Words(NamedTuple):
-    """What makes a file matter.
+    """The words by which files are selected.
 
     Attributes:
-        launching: words of APIs that start processes; a file with one matters by itself.
-        loading: the same of loaders and datasets.
-        in_workers: words of what is a hazard in code that workers run, so only where a loading file leads to it.
-        nearby: words of what a dataset could be given, in a file that stands next to one that matters.
-        iterating: words of what goes through a loader that it is given, in a file that a script imports.
+        launching: names of APIs that start processes; a file with one matters by itself.
+        loading: names of APIs of loaders and datasets; a file with one matters by itself.
+        in_workers: words of hazards in code that runs in workers; they count only in files reachable from a loading
+            file.
+        nearby: words of what a dataset could receive; they count in files next to one that matters.
+        iterating: words of code that iterates over a loader passed to it; they count in files that a script imports.
     """
 
     launching: tuple[bytes, ...] = ()
@@ -63,7 +64,7 @@ class Words(NamedTuple):
     iterating: tuple[bytes, ...] = ()
 
     def with_names(self, launchers: Iterable[str], others: Iterable[str]) -> Words:
-        """These and the last names of what a configuration adds."""
+        """Return these words with the last parts of the names that a configuration adds."""
         return self._replace(
             launching=(*self.launching, *(name.rpartition(".")[2].encode() for name in launchers)),
             loading=(*self.loading, *(name.rpartition(".")[2].encode() for name in others)),
@@ -79,7 +80,7 @@ class Import(NamedTuple):
 
 
 def imports(data: bytes) -> list[Import]:
-    """The imports of a file, at any depth; a text that only looks like an import may be among them."""
+    """Return the imports of a file at any depth; they may include text that only looks like an import."""
     if b"\\" in data:
         data = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
     text = data if b"\r" not in data else data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -96,12 +97,12 @@ def imports(data: bytes) -> list[Import]:
 
 
 def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[str]:
-    """The paths of the files that are worth parsing.
+    """Return the paths of the files that are worth parsing.
 
     Args:
         files: contents by path.
-        index: finds the files that imports mean.
-        words: what makes a file matter.
+        index: resolves imports to files.
+        words: the words by which files are selected.
     """
     launching = {path for path, data in files.items() if _holds(data, words.launching)}
     loading = {path for path, data in files.items() if _holds(data, words.loading)}
@@ -129,14 +130,14 @@ def select(files: Mapping[str, bytes], index: ModuleIndex, words: Words) -> set[
     below.update(*(imported[path] for path in below if path.endswith("__init__.py")))
     near = below.union(*(importing.get(path, ()) for path in mattering)) - chosen
     chosen |= {path for path in near if _holds(files[path], words.nearby)}
-    # What processes run is imported where they start, and may return tensors or use CUDA.
+    # Files of functions that processes run: imported where processes start, they may return tensors or use CUDA.
     chosen |= {other for path in launching for other in imported[path] if b"torch." in files[other]}
     chosen |= {path for path in below if len(files[path]) < _SMALL and _SETTING.search(files[path])}
-    # What makes the records of a dataset.
+    # Short classes that datasets import: the types of their records.
     of_datasets = {other for path in loading if _READING.search(files[path]) for other in imported[path]}
     chosen |= {path for path in of_datasets if len(files[path]) < _SMALL and _CLASS.search(files[path])}
     chosen |= {path for path in near - chosen if _defines_locally(files[path])}
-    # What a dataset hands its attributes to may go through them for each item, or fill them.
+    # Functions that receive an attribute of a dataset may iterate over it for each item, or fill it.
     chosen |= {other for path in loading for other in _given_attributes(path, files[path], index) if other in files}
     makers = {path for path in chosen if path in loading or imported[path] & loading}
     chosen |= _going_through(makers, files, imported, importing, words)
@@ -150,14 +151,14 @@ def _going_through(
     importing: Mapping[str, set[str]],
     words: Words,
 ) -> set[str]:
-    """The files whose functions may go through a loader that they are given, and those on the way to them from the
-    files that make loaders, or import what does."""
+    """Return the files whose functions may iterate over a loader passed to them, and those on the import path to them
+    from files that create loaders or import one that does."""
     behind = _reach(makers, imported)
     return _reach({path for path in behind if _holds(files[path], words.iterating)}, importing) & behind
 
 
 def _given_attributes(path: str, data: bytes, index: ModuleIndex) -> set[str]:
-    """The files of the functions that the methods of a dataset hand an attribute of it to."""
+    """Return the files of the functions that a dataset's methods call with one of its attributes."""
     found: set[str] = set()
     if _READING.search(data) is None:
         return found
@@ -172,7 +173,7 @@ def _given_attributes(path: str, data: bytes, index: ModuleIndex) -> set[str]:
 
 
 def _defines_locally(data: bytes) -> bool:
-    """Whether a function of the module defines a function or class of its own, which it may return."""
+    """Whether a function of the module defines a local function or class, which it may return."""
     for body in (b"\n" + data).split(b"\ndef ")[1:]:
         end = _NEXT.search(body)
         if _NESTED.search(body, 0, end.start() if end else len(body)):
@@ -181,7 +182,7 @@ def _defines_locally(data: bytes) -> bool:
 
 
 def _runs_when_imported(data: bytes) -> bool:
-    """Whether a file calls something at its top level and has no `__main__` guard: it may start processes there."""
+    """Whether a file has calls at its top level and no `__main__` guard, so that importing it may start processes."""
     return b"__main__" not in data and _AT_TOP.search(data) is not None
 
 
@@ -192,9 +193,9 @@ def _only_those_who_mention(
     importing: Mapping[str, set[str]],
     mattering: Words,
 ) -> None:
-    """Cut the edges to a file from files that name none of its functions and classes that matter: much of a project
-    imports a module of odds and ends for something else. What puts names
-    together for `getattr` keeps its edge where their beginning is there."""
+    """Cut the import edges to a file from files that mention none of its functions and classes that matter: much of a
+    project imports a module of utilities for something else. A file that uses `getattr` keeps its edge if it contains
+    the beginning of such a name."""
     names = _mattering_names(files[path], mattering)
     if names is None:
         return
@@ -208,8 +209,8 @@ def _only_those_who_mention(
 
 
 def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
-    """The functions and classes around words of launching and loading, and those around their names; None where a word
-    stands at the top of the module, so that importing it is enough."""
+    """Return the functions and classes that contain words of launching and loading, and transitively those that mention
+    them; `None` if a word occurs at module level, so that importing the module is enough."""
     lines = data.splitlines()
     mentioned: dict[bytes, list[int]] = {}
     around: list[tuple[bytes, ...]] = []
@@ -248,8 +249,8 @@ def _mattering_names(data: bytes, mattering: Words) -> set[bytes] | None:
 
 
 def _lines_with(data: bytes, words: Iterable[bytes]) -> set[int]:
-    """The numbers of the lines that hold one of the words, from 0. The text is searched as a whole: it has thousands of
-    lines, and few of them hold one."""
+    """Return the numbers, from 0, of the lines that contain one of the words. The text is searched as a whole, because
+    few of its thousands of lines contain one."""
     ends = list(accumulate(map(len, data.splitlines(keepends=True))))
     found: set[int] = set()
     for word in words:
@@ -262,7 +263,7 @@ def _lines_with(data: bytes, words: Iterable[bytes]) -> set[int]:
 
 
 def _mentions(data: bytes, names: Sequence[bytes]) -> bool:
-    """Whether a text has one of the names; one after the other only where they are few."""
+    """Whether a text contains one of the names. Names are searched for one by one only if they are few."""
     if len(names) > _FEW:
         return b"import *" in data or not {*names}.isdisjoint(_WORD.findall(data))
     return _holds(data, names)
@@ -278,7 +279,7 @@ def _names(listed: bytes) -> tuple[str, ...]:
 
 
 def _imported(path: str, data: bytes, index: ModuleIndex) -> set[str]:
-    """The files that importing a file may run."""
+    """Return the files that may run when a file is imported."""
     found: set[str] = set()
     for module, level, names in imports(data):
         found.update(index.resolve(path, module, level))
@@ -294,7 +295,7 @@ def _imported(path: str, data: bytes, index: ModuleIndex) -> set[str]:
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
-    """All that is reached along the edges, the starts among them."""
+    """Return all nodes reachable along the edges, including the starts."""
     reached = set(starts)
     waiting = list(reached)
     while waiting:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Span(NamedTuple):
     """A range of text: lines and columns count from 1, columns in Unicode code points, the end is exclusive.
 
-    A leading byte-order mark belongs to no column.
+    A leading byte-order mark is not counted as a column.
     """
 
     line: int

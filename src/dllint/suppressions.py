@@ -1,12 +1,12 @@
 """Comments that silence findings, and findings about comments that silence nothing.
 
-# dllint: ignore[DLL201] reason      findings whose place, or whose statement's first or last line, is here
-# dllint: ignore[DLL201, DLL5]       a prefix stands for all codes that start with it
-# dllint: ignore                     every finding here
-# dllint: ignore-file[DLL5]          the findings of the whole file
-# noqa: DLL201                       like `ignore[DLL201]`; codes of other tools are left alone
+    # dllint: ignore[DLL201] reason      findings whose place, or whose statement's first or last line, is here
+    # dllint: ignore[DLL201, DLL5]       a prefix stands for all codes that start with it
+    # dllint: ignore                     every finding here
+    # dllint: ignore-file[DLL5]          the findings of the whole file
+    # noqa: DLL201                       like `ignore[DLL201]`; codes of other tools are left alone
 
-A `# noqa` without codes silences nothing: it is written for the tools that a project has, which know nothing of workers
+A `# noqa` without codes silences nothing: it is written for a project's other tools, which know nothing about workers
 (`load = lambda path: …  # noqa` for E731).
 """
 
@@ -24,7 +24,8 @@ from dllint.span import Span
 ABOUT_SUPPRESSIONS = ("DLL002", "DLL003")
 NEVER_SUPPRESSED = "DLL001"
 
-# A string is skipped as a whole, so that a comment sign in it is none; an unclosed one ends with its line or the file.
+# Strings are matched as a whole, so that `#` inside one starts no comment; an unclosed one ends with its line or the
+# file.
 _STRING_OR_COMMENT = re.compile(
     r"""(?P<string>\"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:\"{3}|\\?\Z)"""
     r"""|'{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'{3}|\\?\Z)"""
@@ -49,13 +50,13 @@ class Suppression:
     Attributes:
         kind: "ignore", "ignore-file" or "noqa".
         line: the line of the comment, from 1.
-        column: the column of the directive's `#`, from 1.
-        comment: the whole comment, which may hold other directives and words.
+        comment: the whole comment, which may contain other directives and words.
         comment_column: the column of the comment, from 1.
         start, end: the directive within the comment, as indices.
-        codes: the codes as written with their place within the comment; empty for a blanket directive.
-        names: the codes of rules by their names, which may stand in place of codes.
-        used: the codes of `codes` that silenced something; "" where a blanket directive did.
+        codes: the codes as written, with their index within the comment; empty for a blanket directive.
+        blanket: whether the directive lists no codes.
+        names: rule codes by rule name; names are accepted in place of codes.
+        used: the codes of `codes` that silenced something; "" for a blanket directive that did.
     """
 
     kind: str
@@ -70,7 +71,7 @@ class Suppression:
     used: set[str] = field(default_factory=set)
 
     def silences(self, finding: Finding) -> bool:
-        """Whether the comment applies to the finding's place and code. Remembers the code that silenced it."""
+        """Whether the comment applies to the finding's place and code. Records the code that silenced it."""
         if finding.code == NEVER_SUPPRESSED or (self.kind != "ignore-file" and self.line not in _lines(finding)):
             return False
         if self.blanket:
@@ -83,7 +84,7 @@ class Suppression:
         return bool(matching)
 
     def stands_for(self, code: str, rule: str) -> bool:
-        """Whether a code, prefix or name that it lists means the rule with this code."""
+        """Whether a listed code, prefix or name stands for the rule with this code."""
         return rule.startswith(self.names.get(code.lower(), code.upper()))
 
     def place(self, index: int, text: str) -> Span:
@@ -96,12 +97,12 @@ class Suppression:
 
 
 def could_suppress(source: str) -> bool:
-    """Whether a text can hold a suppression at all."""
+    """Whether a text may contain a suppression."""
     return _MARKER.search(source) is not None
 
 
 def read(source: str, names: Mapping[str, str] | None = None) -> list[Suppression]:
-    """The suppressions in the comments of a source text, in order; `names` holds the codes of rules by their names."""
+    """Return the suppressions in the comments of a source text, in order; `names` maps rule names to codes."""
     found: list[Suppression] = []
     line, line_start, counted = 1, 0, 0
     for token in _STRING_OR_COMMENT.finditer(source):
@@ -115,7 +116,7 @@ def read(source: str, names: Mapping[str, str] | None = None) -> list[Suppressio
 
 
 def apply(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:
-    """The findings of one file that no suppression silences; each suppression keeps in mind what it silenced."""
+    """Return the findings of one file that no suppression silences. Each suppression records what it silenced."""
     by_line: dict[int, list[Suppression]] = {}
     everywhere: list[Suppression] = []
     for one in suppressions:
@@ -132,13 +133,14 @@ def apply(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> l
 def review(
     path: str, suppressions: Sequence[Suppression], known: Collection[str], enabled: Callable[[str], bool]
 ) -> Iterator[Finding]:
-    """DLL002 and DLL003 for the suppressions of one file, after `apply`.
+    """Yield DLL002 and DLL003 for the suppressions of one file, after `apply`.
 
     Args:
         path: the file.
-        suppressions: what `read` found in it.
-        known: all codes that there are.
-        enabled: whether a code is checked for in this run, in this file; what was not looked for is not unused.
+        suppressions: the result of `read` for it.
+        known: all existing codes.
+        enabled: whether a code is checked in this run and this file; a suppression of a code that is not checked is not
+            unused.
     """
     for one in suppressions:
         ours = [pair for pair in one.codes if pair[0].upper().startswith("DLL") or pair[0].lower() in one.names]
@@ -163,9 +165,10 @@ def review(
 
 
 def add(source: str, codes: Mapping[int, Sequence[str]]) -> str:
-    """The text with a suppression of the codes at the end of each of the lines (from 1) that can take a comment.
+    """Return the text with a suppression comment for the codes at the end of each line (numbered from 1) that can take
+    one.
 
-    A line that ends in a string or in a backslash cannot. Codes join a directive that is there already.
+    A line that ends inside a string or with a backslash cannot. Codes are added to an existing directive.
     """
     there = {one.line: one for one in read(source) if one.kind == "ignore" and one.codes}
     ends = [match.start() for match in _NEWLINE.finditer(source)] + [len(source)]
@@ -193,7 +196,7 @@ def add(source: str, codes: Mapping[int, Sequence[str]]) -> str:
 
 
 def _lines_ended_in(string: re.Match[str], ends: Sequence[int]) -> range:
-    """The lines, from 1, whose ends lie within a string."""
+    """Return the lines, from 1, that end inside a string."""
     return range(bisect_left(ends, string.start()) + 1, bisect_left(ends, string.end()) + 1)
 
 

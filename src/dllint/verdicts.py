@@ -1,7 +1,7 @@
 """Joins the findings of a check with the verdicts of an earlier run, for `dllint check --with-run run.json`.
 
-A finding is known again by its code and its place. Paths are compared from the directory of the run and from the one of
-the check, so that a run of another checkout serves too.
+Findings are matched by code and place. Paths are compared relative to the directory of the run and to that of the
+check, so that a run in another checkout works too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dllint.span import Span
 
 @dataclass(frozen=True)
 class Said:
-    """What a run said of one finding."""
+    """The verdict of a run on one finding."""
 
     verdict: Verdict
     evidence: tuple[str, ...]
@@ -29,17 +29,17 @@ class Said:
 
 @dataclass(frozen=True)
 class _Run:
-    """The findings of a run by code, absolute path and place; `directory` is where the run was started."""
+    """The verdicts of a run by code, absolute path and place; `directory` is where the run was started."""
 
     directory: str
     said: Mapping[tuple[str, str, Span], Said]
 
 
 def with_run(report: Report, path: str) -> Report:
-    """The report with what the run in the file `path` said of its findings.
+    """Return the report with the verdicts from the run report at `path`.
 
     Raises:
-        ConfigError: the file cannot be read, is not the JSON report of a run, or one of another version.
+        ConfigError: the file cannot be read, is not the JSON report of a run, or has another version.
     """
     run = _read(path)
     elsewhere = {(code, os.path.relpath(at, run.directory), span): one for (code, at, span), one in run.said.items()}

@@ -1,6 +1,6 @@
-"""YAML of a repository as plain data, in bounded time and memory: merge keys can double with every line.
+"""YAML of a repository as plain data, in bounded time and memory: merge keys can double the size with every line.
 
-Importing this imports PyYAML.
+Importing this module imports PyYAML.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import yaml
 from dllint.documents import LONGEST_NUMBER, Malformed
 
 MOST_MERGED = 20_000
-"""Pairs that merge keys (`<<: *anchor`) of a YAML document copy."""
+"""Total number of pairs that the merge keys (`<<: *anchor`) of a YAML document may copy."""
 MOST_MERGED_AT_ONCE = 100
 """Tables in the list of one merge key (`<<: [*a, *b]`)."""
 LARGEST_YAML = 128 * 1024
-"""Characters. The largest configuration in the projects that dllint is tried on has 83,000."""
+"""Characters. The largest configuration in the projects that dllint is tested on has 83,000."""
 DEEPEST = 100
-"""Lists and tables within each other."""
+"""Depth of nested lists and tables."""
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(text: str) -> Any:
-    """The content of a YAML document, with plain types only.
+    """Parse a YAML document to plain types.
 
     Raises:
-        ValueError: it is malformed, or meets a limit.
+        ValueError: it is malformed or exceeds a limit.
         RecursionError: it is nested too deeply.
     """
     if len(text) > LARGEST_YAML:
@@ -36,12 +36,12 @@ def parse_yaml(text: str) -> Any:
             raise Malformed(f"nested more than {DEEPEST} deep")
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        # `!!bool foo` and `!!int ""` raise whatever the conversion raises.
+        # `!!bool foo` and `!!int ""` raise the errors of the conversion itself.
         raise Malformed(" ".join(str(error).split())) from None
 
 
 class _Loader(_Base):  # type: ignore[misc]
-    """`yaml.SafeLoader`, in C where that is there, with limits."""
+    """`yaml.SafeLoader` with limits, in C if available."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -67,7 +67,8 @@ _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 def _is_deeper(text: str, bound: int) -> bool:
-    """Whether lists and tables are nested deeper than a bound; composing them takes a frame for each."""
+    """Whether lists and tables are nested deeper than a bound. Composing a document takes one Python frame per
+    level."""
     current = 0
     for event in yaml.parse(text, Loader=_Base):
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):

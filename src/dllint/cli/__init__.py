@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a command and exits: 0 clean, 1 findings, 2 what could not be done. Errors are one line on stderr."""
+    """Run a command and exit: 0 clean, 1 findings, 2 errors. An error is one line on stderr."""
     interrupts.end_at_once()
     status = 1
     from dllint.commands.exits import status_of
 
-    # A shell's `>&-` closes them.
+    # They are None if the shell closed them (`>&-`).
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    """Run a command. What takes no options needs no typer, which takes longer to import than to print a page."""
+    """Run a command. Commands without options bypass typer, whose import takes longer than printing a page."""
     match arguments:
         case ["--version" | "version"]:
             from dllint import __version__

@@ -18,7 +18,7 @@ Without a command, `dllint` checks the project around the current directory, as 
 
 
 class _PlainHelp:
-    """A command whose `--help` shows what its values are instead of their Python types."""
+    """A command whose `--help` shows metavars instead of Python types."""
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
@@ -26,7 +26,7 @@ class _PlainHelp:
             if getattr(one, "is_flag", False):
                 one.metavar = ""
             elif isinstance(one, TyperArgument):
-                # typer writes the type of an argument beside its name, whatever its metavar.
+                # typer prints the type of an argument beside its name, whatever its metavar.
                 vars(one)["display_type_rich"] = lambda ctx: None
         return params
 

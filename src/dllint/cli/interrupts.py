@@ -1,7 +1,7 @@
-"""What a signal that asks dllint to end does: before a command has begun, while it works, and after.
+"""Handling of the signals that ask dllint to end: before a command has begun, while it works, and after.
 
-While modules are imported nothing is there to be undone, and an exception raised in the midst of an import is often
-taken for a failure of that import. A command unwinds, so that no process of its own and no file stays behind.
+While modules are imported there is nothing to undo, and an exception raised during an import is often mistaken for a
+failure of that import. A running command unwinds, so that none of its processes or files is left behind.
 """
 
 import os
@@ -23,9 +23,9 @@ _came: "list[int]" = []
 
 
 def end_at_once() -> None:
-    """End this process by the first of these signals, with the exit code that a shell gives: 128 + signal.
+    """Make the first of these signals end this process with the shell's exit code: 128 + signal.
 
-    One that is ignored, as with nohup or in a shell's background, stays so.
+    A signal that is ignored, as with nohup or in a shell's background, stays ignored.
     """
     for name, default in _DEFAULTS.items():
         number = getattr(signal, name, None)
@@ -38,17 +38,17 @@ def end_at_once() -> None:
 
 
 def unwind() -> None:
-    """From here on each of these signals raises KeyboardInterrupt or SystemExit."""
+    """Make each of these signals raise KeyboardInterrupt or SystemExit from here on."""
     for name, number in _held(_leave):
         signal.signal(number, signal.default_int_handler if name == "SIGINT" else _raise)
 
 
 def give_back(status: int = 0) -> int:
-    """From here on Python's own handlers do their work.
+    """Restore Python's own handlers.
 
     Returns:
-        The exit code: 128 + signal where one came, since what unwinds may fail as well (a terminal that was closed
-        takes no more output), and else the one that is given.
+        The exit code: 128 + signal if one arrived, because unwinding may fail too (a closed terminal takes no more
+            output); otherwise `status`.
     """
     for handler in (_leave, _raise):
         for name, number in _held(handler):

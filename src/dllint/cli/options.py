@@ -15,7 +15,7 @@ def option(name: str, help: str, panel: str, *more: str, **others: Any) -> Any:
     return typer.Option(name, *more, help=help, rich_help_panel=panel, **others)
 
 
-# Which settings: `commands.settings.choice` takes them.
+# Settings; `commands.settings.split` collects them.
 Config = Annotated[
     Optional[str], option("--config", "Read this TOML file instead of pyproject.toml.", RUN, metavar="FILE")
 ]

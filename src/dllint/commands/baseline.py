@@ -1,6 +1,6 @@
 """Baselines: known findings, which are not reported again. A finding is identified by code, file and source line.
 
-Line numbers are not compared, so that a baseline survives edits elsewhere in the file.
+Line numbers are not compared, so that a baseline stays valid after edits elsewhere in the file.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ ALWAYS_REPORTED = "DLL001"
 
 
 def without_known(report: Report, path: str) -> Report:
-    """The report without the findings that the baseline lists.
+    """Return the report without the findings that the baseline lists.
 
     Raises:
-        ConfigError: the baseline is missing, cannot be read, or is none.
+        ConfigError: the baseline is missing, unreadable, or not a baseline.
     """
     directory = os.path.dirname(os.path.abspath(path))
     known = _read(path)
@@ -46,7 +46,7 @@ def _key(finding: Finding, report: Report, directory: str) -> tuple[str, str, st
 
 
 def write_baseline(report: Report, path: str) -> None:
-    """Write the findings of the report to a file, in the place of what it held.
+    """Write the findings of the report to a file, replacing its content.
 
     Raises:
         ConfigError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""What `dllint check` does: settings, check, fixes, report, exit code."""
+"""Implementation of `dllint check`: settings, check, fixes, report, exit code."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def run(request: Request) -> int:
     """Check once, or again whenever a file changes; returns the exit code.
 
     Raises:
-        ConfigError: the request or a configuration file makes no sense.
+        ConfigError: the request or a configuration file is invalid.
     """
-    # A value that makes no sense is told before the work.
+    # Validates `--output` before the check starts.
     _ = request.outputs
     if request.fix or request.diff or request.add_ignore:
         from dllint.commands.fix import mend
@@ -68,7 +68,7 @@ def _once(request: Request, finish: Callable[[Check, Report], int]) -> int:
 
 
 def _why(root: str) -> str:
-    """Why a directory is taken as the project around the current one."""
+    """Explain why a directory is taken as the project around the current one."""
     marks = [name for name in ("pyproject.toml", ".git") if os.path.exists(os.path.join(root, name))]
     if marks:
         return f"the nearest directory that holds a {marks[0]}"
@@ -101,7 +101,7 @@ def _changed_at(path: str) -> int | None:
 
 
 def _with_stdin(request: Request) -> tuple[Request, dict[str, str | bytes]]:
-    """Puts what standard input holds in the place of a file, which need not exist."""
+    """Return the request with standard input in place of a file, which need not exist, and the text of that input."""
     if STDIN not in request.paths:
         return request, {}
     if len(request.paths) > 1:

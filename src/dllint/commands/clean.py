@@ -1,4 +1,4 @@
-"""What `dllint clean` does."""
+"""Implementation of `dllint clean`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dllint.commands.exits import CLEAN
 
 
 def run(paths: Sequence[str], cache_dir: str | None) -> int:
-    """Remove the cache that a check of these paths uses: the one that all projects share, unless `cache-dir` is set."""
+    """Remove the cache that a check of these paths uses: the shared one, unless `cache-dir` is set."""
     settings = config.load(paths, overrides={"cache-dir": cache_dir} if cache_dir else {})
     removed = cache_directory.remove(linter.cache_directory(settings))
     print(f"Removed {removed}" if removed else "There is no cache.")

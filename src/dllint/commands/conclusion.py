@@ -24,7 +24,7 @@ from dllint.reporters.statistics import statistics
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for on the command line; `around`: no path was named, so `paths` holds the project's root."""
+    """The user's request on the command line. `around`: no path was named, so `paths` is the project's root."""
 
     paths: Sequence[str] = ()
     choice: Choice = Choice()
@@ -61,7 +61,7 @@ class Request:
 
     @property
     def outputs(self) -> list[tuple[Format, str]]:
-        """Further reports: format and file.
+        """The additional reports: format and file.
 
         Raises:
             ConfigError: a value of `output` is not FORMAT=FILE.
@@ -79,7 +79,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Check:
-    """A request and everything derived from it: the settings, the report, the fixes."""
+    """A request with the settings and execution options derived from it."""
 
     request: Request
     settings: Settings
@@ -87,7 +87,7 @@ class Check:
 
 
 def conclude(check: Check, report: Report, mended: int = 0) -> int:
-    """Write the report and return the exit code; `mended` is the number of findings that were fixed before."""
+    """Write the report and return the exit code; `mended` is the number of findings already fixed."""
     if check.request.write_baseline:
         from dllint.commands.baseline import write_baseline
 
@@ -108,7 +108,7 @@ def conclude(check: Check, report: Report, mended: int = 0) -> int:
 
 
 def _exit_code(request: Request, report: Report, mended: int) -> int:
-    """2 where something was not checked, 1 for findings from the severity of `--fail-on` on, else 0."""
+    """Return 2 if something could not be checked, 1 for findings of at least the `--fail-on` severity, else 0."""
     if report.incomplete:
         return FAILED
     failing = SEVERITIES.index(request.fail_on)
@@ -119,7 +119,8 @@ def _exit_code(request: Request, report: Report, mended: int) -> int:
 
 
 def tell_beside(report: Report, request: Request) -> None:
-    """Print on stderr what the report does not hold: what was not checked, warnings, and the limits that were met."""
+    """Print on stderr what the report does not contain: what was not checked, warnings, and the limits that were
+    reached."""
     tell(report.problems, "error")
     if not request.quiet:
         tell(report.warnings, "warning")
@@ -131,7 +132,7 @@ def tell_beside(report: Report, request: Request) -> None:
 
 
 def _write_report(request: Request, report: Report) -> None:
-    """The report to stdout or the output file; to stderr where stdout takes the fixed text."""
+    """Write the report to stdout or the output file; to stderr if stdout receives the fixed text."""
     to_stderr = request.stdin and (request.fix or request.diff)
     stream = sys.stderr if to_stderr else sys.stdout
     style = Style(

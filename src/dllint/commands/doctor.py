@@ -1,4 +1,4 @@
-"""What `dllint doctor` does: examines this machine and an interpreter, and prints what it found."""
+"""Implementation of `dllint doctor`: examines this machine and an interpreter, and prints the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from dllint.runtime.doctor import DoctorError, Examination, examine
 
 
 def run(python: str | None, *, as_json: bool) -> int:
-    """Print an examination of `python`, or of this interpreter; 0, or 2 where the interpreter could not be asked."""
+    """Print an examination of `python`, or of this interpreter; returns 0, or 2 if the interpreter could not be
+    queried."""
     try:
         examination = examine(python)
     except DoctorError as error:
@@ -30,7 +31,7 @@ def run(python: str | None, *, as_json: bool) -> int:
 
 
 def _lines(examination: Examination, width: int) -> Iterator[str]:
-    """One figure a paragraph; what is wrong stands under it with a mark, and how many there are at the end."""
+    """Yield one paragraph per figure, followed by its problem with a mark, and the number of problems at the end."""
     for one in examination.findings:
         yield f"{one.name}: {one.value}"
         yield from _wrapped(one.meaning, "  ", width)

@@ -13,14 +13,14 @@ from dllint.config import ConfigError
 from dllint.reporters.source import plain
 
 _OUTPUT_ERRORS = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT})
-"""What a full or broken disk behind standard output or standard error says."""
+"""Errors of a full or broken disk behind standard output or standard error."""
 CLEAN, FOUND, FAILED = 0, 1, 2
 INTERRUPTED = 130
 
 
 def status_of(work: Callable[[], int]) -> int:
-    """The exit code of `work`: its own, or the one that fits what it raises. With DLLINT_DEBUG set, an exception that
-    nobody foresaw is raised."""
+    """Return the exit code of `work`: its own, or the one for the exception that it raises. With DLLINT_DEBUG set, an
+    unexpected exception is raised again."""
     try:
         status = work()
     except KeyboardInterrupt:
@@ -39,7 +39,7 @@ def status_of(work: Callable[[], int]) -> int:
     except Exception as error:
         status = _unforeseen(error)
     try:
-        # A server closes it when its client goes.
+        # A server closes stdout when its client disconnects.
         if not sys.stdout.closed:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -58,7 +58,7 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _failed(message: str) -> int:
-    # Pydantic, by which typer checks values, says so before its own words.
+    # Pydantic, with which typer validates values, puts "Value error" before the message.
     message = message.replace(": Value error, ", ": ")
     if message.strip():
         with suppress(OSError):
@@ -67,7 +67,7 @@ def _failed(message: str) -> int:
 
 
 def abandon_output(*more: TextIO) -> None:
-    """The reader of our output went away: what is still buffered goes nowhere, so that nothing complains at exit."""
+    """Discard buffered output after its reader has gone away, so that no error is printed at exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, *more):
         os.dup2(null, stream.fileno())

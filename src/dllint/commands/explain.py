@@ -1,4 +1,4 @@
-"""What `dllint rule` and `dllint config` do: print the page of a rule and the description of a setting."""
+"""Implementation of `dllint rule` and `dllint config`: print the page of a rule or the description of a setting."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     ),
     "rules": ("{}", "{ DLL301 = { copies-mib = 64 } }", "Options of single rules; `dllint rule RULE` lists them."),
 }
-"""Each key of [tool.dllint]: its default, an example and what it says."""
+"""Each key of [tool.dllint]: its default, an example and its meaning."""
 
 
 def rule(code: str | None, *, every: bool, as_json: bool) -> int:
@@ -124,7 +124,7 @@ def setting(key: str | None) -> int:
 
 
 def settings_table(settings: Settings) -> str:
-    """The settings in force, one `name = value` a line."""
+    """Return the settings in force, one `name = value` per line."""
     rows: dict[str, Any] = {}
     for one in fields(settings):
         value = getattr(settings, one.name)
@@ -150,7 +150,7 @@ def _print_pages(pages: Iterable[RulePage]) -> None:
 
 
 def _readable(page: RulePage) -> str:
-    """A page as a person reads it: what its TOML block says becomes a sentence, and a list of options."""
+    """Return a page as plain Markdown: its TOML block becomes a sentence and a list of options."""
     fix = {"none": "no automatic fix"}.get(page.fix, f"{page.fix} fix")
     preview = ", in preview" if page.preview else ""
     text = f"# {page.code} {page.name}\n\n{page.severity.capitalize()}, {fix}{preview}. {page.summary}\n\n{page.body}"

@@ -22,7 +22,7 @@ from dllint.reporters.source import counted, shown_path
 
 
 def mend(check: Check, report: Report) -> int:
-    """Carry out the fixes that the request allows, report what remains and give the exit code."""
+    """Apply the fixes that the request allows, report what remains and return the exit code."""
     request, execution = check.request, check.execution
     if request.add_ignore:
         return _write_suppressions(check, report, _reader(report, execution))
@@ -41,7 +41,8 @@ def mend(check: Check, report: Report) -> int:
             refusals |= _refusals(texts, check.settings.root)
         if not refusals:
             break
-        # A fix of several files is carried out in all of them or in none, so it is left out before anything is written.
+        # A fix that spans several files is applied to all of them or to none, so fixes of unwritable files are dropped
+        # before anything is written.
         refused |= refusals
         del reports[1:]
     for failed in run.failed:
@@ -69,12 +70,12 @@ def _checked(check: Check, execution: Execution) -> Report:
 
 
 def _file_of(path: str, report: Report) -> str:
-    """The file that a source is in: itself, or the notebook that its cells make up."""
+    """Return the file that a source belongs to: itself, or the notebook whose cells it consists of."""
     return report.notebooks[path].notebook if path in report.notebooks else path
 
 
 def _refusals(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]:
-    """A line for each file that has to stay as it is, by its path."""
+    """Return one line, by path, for each file that cannot be written."""
     found = {}
     for path, (old, new) in sorted(texts.items()):
         try:
@@ -87,8 +88,8 @@ def _refusals(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]
 def _by_file(
     texts: Mapping[str, tuple[str, str]], report: Report, execution: Execution
 ) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
-    """The old and new contents of files, where texts are those of notebooks' cells; a line for each notebook that has
-    to stay as it was."""
+    """Return the old and new contents of the files, with the texts of notebook cells merged into their notebooks, and
+    one line for each notebook that cannot be changed."""
     found = {path: text for path, text in texts.items() if path not in report.notebooks}
     problems = {}
     for path in sorted({report.notebooks[path].notebook for path in texts if path in report.notebooks}):
@@ -104,7 +105,7 @@ def _by_file(
 
 
 def _write(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]:
-    """Writes each text to its file; gives a line for each file that had to stay as it was."""
+    """Write each text to its file; return one line for each file that could not be written."""
     problems = {}
     for path, (old, new) in sorted(texts.items()):
         try:
@@ -115,7 +116,8 @@ def _write(texts: Mapping[str, tuple[str, str]], root: str) -> dict[str, str]:
 
 
 def _write_stdout(request: Request, execution: Execution, texts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Writes what came from standard input, fixed or as it was, in the encoding that it came in."""
+    """Write the content of standard input, fixed or unchanged, in its own encoding; return a line for what was not
+    fixed."""
     path = request.paths[0]
     given = execution.unsaved[path]
     original = given if isinstance(given, bytes) else given.encode()
@@ -163,7 +165,7 @@ def _summarize(request: Request, applied: Sequence[Applied], report: Report) -> 
 
 
 def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]) -> int:
-    """Put a comment at every finding that has a place for one, and report what a second check still finds."""
+    """Add a comment at every finding whose line can take one, and report what a second check still finds."""
     wanted: dict[str, dict[int, list[str]]] = {}
     for finding in report.findings:
         if finding.code not in (suppressions.NEVER_SUPPRESSED, *suppressions.ABOUT_SUPPRESSIONS):
@@ -186,7 +188,7 @@ def _write_suppressions(check: Check, report: Report, read: Callable[[str], str]
 
 
 def _reader(report: Report, execution: Execution, refused: Collection[str] = ()) -> Callable[[str], str]:
-    """Reads the texts that are fixed; those of refused files count as not to be read."""
+    """Return a function that reads the texts to fix; it raises OSError for refused files."""
 
     def read(path: str) -> str:
         if _file_of(path, report) in refused:

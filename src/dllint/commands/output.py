@@ -15,11 +15,11 @@ from dllint.reporters.source import plain
 
 LINKING_TERMINALS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio", "zed"})
 FIRST_LINKING_VTE = 5000
-"""VTE 0.50, which GNOME's terminals are built on."""
+"""VTE 0.50, the library of GNOME's terminals."""
 
 
 def tell(lines: Iterable[str], label: str = "") -> None:
-    """Print lines on stderr, each after its label ("error", "warning") where there is one."""
+    """Print lines on stderr, each after the label ("error", "warning") if there is one."""
     for line in lines:
         print(plain(f"{label}: {line}" if label else line), file=sys.stderr)
 
@@ -39,8 +39,8 @@ def write(text: str, option: str, path: str) -> None:
 
 
 def wants_color(choice: str, stream: Any) -> bool:
-    """Whether to use colours on a stream: `auto` does on a terminal without NO_COLOR (no-color.org), or with
-    FORCE_COLOR."""
+    """Whether to use colours on a stream. `auto` uses them on a terminal unless NO_COLOR is set (no-color.org), and
+    elsewhere if FORCE_COLOR is set."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -51,13 +51,13 @@ def wants_color(choice: str, stream: Any) -> bool:
 
 
 def terminal_width(stream: Any) -> int:
-    """Columns of the terminal behind a stream; 0 where there is none."""
+    """Return the number of columns of the terminal behind a stream; 0 if it is not a terminal."""
     return shutil.get_terminal_size().columns if stream.isatty() else 0
 
 
 def knows_links(stream: Any) -> bool:
-    """Whether the terminal behind a stream shows OSC 8 links, by the variables that such terminals set; FORCE_HYPERLINK
-    decides where it is set."""
+    """Whether the terminal behind a stream supports OSC 8 links, judged by the environment variables that such
+    terminals set; FORCE_HYPERLINK overrides this."""
     environment = os.environ
     if forced := environment.get("FORCE_HYPERLINK"):
         return forced != "0"
@@ -74,7 +74,7 @@ def knows_links(stream: Any) -> bool:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr where that is a terminal, from one second on; it goes when the work is done."""
+    """Show a progress bar on stderr if that is a terminal, after one second; it is removed at the end."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""What `dllint run` does: runs a program under instrumentation and reports a verdict for every finding."""
+"""Implementation of `dllint run`: runs a program under instrumentation and reports a verdict for every finding."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from dllint.runtime.outcome import outcome
 from dllint.runtime.run import Command, LaunchError, Options, run
 
 MOST_LINES = 200
-"""Lines of one finding that are watched."""
+"""Maximum number of lines of one finding that are watched."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """The options of `dllint run`, as the command line gives them.
+    """The options of `dllint run`, as given on the command line.
 
     Attributes:
-        words: the positional words: the program, and options of its own.
-        raw: the whole command line, to see whether a `--` stood before the words.
+        words: the positional words: the program and its own options.
+        raw: the whole command line, to see whether a `--` precedes the words.
         module: whether the first word is a module.
-        max_batches, max_epochs, time_limit: how the run is shortened; 0 for not at all.
-        trials: start methods to try loaders under; `None` takes the defaults of the targets.
-        report: a file for the page, if one is wanted.
+        max_batches, max_epochs, time_limit: how the run is shortened; 0 for no limit.
+        trials: start methods to try loaders under; `None` for the defaults of the targets.
+        report: path of the HTML page; `None` for no page.
     """
 
     words: Sequence[str] = ()
@@ -67,7 +67,7 @@ class Request:
         return Command("module" if self.module else "script", tuple(self.words))
 
     def tried(self, settings: Settings) -> tuple[str, ...]:
-        """The start methods to try loaders under.
+        """Return the start methods to try loaders under.
 
         Raises:
             ConfigError: `--try` names something else.
@@ -85,11 +85,11 @@ def execute(request: Request) -> int:
     """Run the program, check its project and report.
 
     Returns:
-        0 where nothing is confirmed or latent, 1 where something is, 2 for a failure of our own, 3 where the program
-        failed or hung for a reason that is no finding.
+        0 if nothing is confirmed or latent, 1 if something is, 2 for a failure of dllint itself, 3 if the program
+        failed or hung for a reason that is not a finding.
 
     Raises:
-        ConfigError: the request or a configuration file makes no sense, or a report cannot be written.
+        ConfigError: the request or a configuration file is invalid, or a report cannot be written.
     """
     try:
         request.command.argv()
@@ -124,7 +124,7 @@ def execute(request: Request) -> int:
     try:
         _write(request, told)
     except OSError:
-        # The terminal that was closed takes no report any more.
+        # A terminal that was closed cannot take the report.
         if told.signal is None:
             raise
         abandon_output(sys.stderr)
@@ -132,9 +132,9 @@ def execute(request: Request) -> int:
 
 
 def _check(command: Command, settings: Settings) -> Report:
-    """The static check of the program's project, before it runs.
+    """Check the program's project statically, before it runs.
 
-    Where nothing marks a project, it is the files in the directory of the script.
+    If no marker file identifies a project, the files in the script's directory are checked.
     """
     paths = [settings.root]
     if not has_project_mark(settings.root):
@@ -142,12 +142,12 @@ def _check(command: Command, settings: Settings) -> Report:
     with progress_bar() as progress:
         report = linter.check(paths, settings, Execution(progress=progress)) if paths else Report()
     tell(report.problems, "error")
-    # No run of a program shows what a notebook does.
+    # A run of a program never executes a notebook.
     return replace(report, findings=tuple(one for one in report.findings if one.path not in report.notebooks))
 
 
 def _lines(report: Report) -> Iterator[tuple[str, int]]:
-    """Every line that a finding lies on."""
+    """Yield every line that a finding spans."""
     for finding in report.findings:
         whole = finding.statement or finding.span
         first, last = min(whole.line, finding.span.line), max(whole.end_line, finding.span.end_line)
@@ -155,14 +155,14 @@ def _lines(report: Report) -> Iterator[tuple[str, int]]:
 
 
 def _directories(command: Command) -> tuple[str, ...]:
-    """Directories that the command names: of its script, and among its arguments."""
+    """Return the directories that the command names: that of its script, and those among its arguments."""
     named = [word.partition("=")[2] or word for word in command.words]
     places = [one if os.path.isdir(one) else os.path.dirname(one) for one in named if os.path.exists(one)]
     return tuple(dict.fromkeys(os.path.abspath(one) for one in places if one))
 
 
 def _start(command: Command) -> str:
-    """The file that the program starts with, as far as its command says; else one that would lie in this directory."""
+    """Return the file that the program starts with, if its command names one; otherwise "."."""
     scripts = [word for word in command.words if word.endswith(".py") and os.path.isfile(word)]
     if command.kind == "script":
         scripts = [command.words[0]]
@@ -178,7 +178,7 @@ def _sources_in(directory: str) -> list[str]:
 
 
 def _write(request: Request, told: RunReport) -> None:
-    """The report to stdout or the output file, and the page where one is asked for.
+    """Write the report to stdout or the output file, and the page if one was requested.
 
     Raises:
         ConfigError: a file cannot be written.

@@ -12,10 +12,10 @@ from dllint.config import KEYS, ConfigError, Settings
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings that command line options override.
+    """The command line options that override settings.
 
     Attributes:
-        config: a TOML file to read in the place of pyproject.toml.
+        config: a TOML file to read instead of pyproject.toml.
         isolated: read no configuration file.
         overrides: values by key of `[tool.dllint]`.
     """
@@ -25,10 +25,10 @@ class Choice:
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self, paths: Sequence[str]) -> Settings:
-        """The settings for a command on `paths`.
+        """Return the settings for a command on `paths`.
 
         Raises:
-            ConfigError: an option or a configuration file makes no sense.
+            ConfigError: an option or a configuration file is invalid.
         """
         options = {rule.code: rule.options({}) for rule in registry.rules()}
         return config.load(
@@ -42,11 +42,11 @@ class Choice:
 
 
 def split(options: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:
-    """What options say about settings, and the other options.
+    """Separate the options about settings from the others.
 
     Args:
-        options: values by parameter: `None` was not given, and each value of a list may hold several, separated by
-            commas. A setting is called as its key of `[tool.dllint]`, with underscores.
+        options: values by parameter: `None` was not given, and each element of a list may hold several values,
+            separated by commas. A setting is named like its key of `[tool.dllint]`, with underscores.
 
     Raises:
         ConfigError: a value of `per_file_ignores` is not PATTERN:CODE.
@@ -63,7 +63,7 @@ def split(options: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:
 
 
 def listed(values: list[str]) -> list[str]:
-    """The values of an option that is given several times or with commas."""
+    """Return the values of an option that may be repeated or contain commas."""
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 

@@ -1,4 +1,4 @@
-"""What `dllint trace` does: the place, its project, the trace, the report."""
+"""Implementation of `dllint trace`: the place, its project, the trace, the report."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dllint.tracing import Trace, parse_place, trace_file, trace_line
 def run(
     place: str, choice: Choice, *, no_cache: bool = False, output_format: TraceFormat = "text", color: str = "auto"
 ) -> int:
-    """Trace FILE or FILE:LINE and print it; returns the exit code.
+    """Trace FILE or FILE:LINE and print the result; returns the exit code.
 
     Raises:
-        ConfigError: there is no such file or line, the file cannot be read, or a configuration makes no sense.
+        ConfigError: there is no such file or line, the file cannot be read, or a configuration is invalid.
     """
     given, line = parse_place(place, os.path.exists(place))
     if not os.path.exists(given):

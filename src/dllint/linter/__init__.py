@@ -1,6 +1,6 @@
 """The pipeline: paths → files → facts → project → rules → findings.
 
-Everything above goes through `check` (files on disk) or `check_sources` (texts in memory).
+All callers use `check` (files on disk) or `check_sources` (texts in memory).
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ __all__ = [
 ]
 
 TOP_FILES = ("setup.py", "setup.cfg", "requirements.txt", "environment.yml", "LICENSE", "README.md", "README.rst")
-"""Files that usually stand at the top of a project."""
+"""Files that usually lie at the top of a project."""
 
 
 def check(paths: Sequence[str], settings: Settings, execution: Execution = Execution()) -> Report:
     """Check files and directories.
 
-    The rest of their project is read too, since hazards cross files. A finding is reported when its place, a hop of
-    its trace or a related place lies in a file that was asked for.
+    The rest of their project is read too, because hazards cross files. A finding is reported if its place, a hop of its
+    trace or a related place lies in a file that was asked for.
     """
     selection = select(paths, settings, execution)
     if selection.files and not config.has_project_mark(settings.root):
@@ -68,7 +68,7 @@ def check(paths: Sequence[str], settings: Settings, execution: Execution = Execu
 
 
 def check_sources(sources: Mapping[str, str | bytes], settings: Settings = Settings(root="")) -> Report:
-    """Check texts by path, which need not exist on disk."""
+    """Check texts by path; the paths need not exist on disk."""
     run = Run(settings, set(sources))
     read(run, sources, sources)
     return _check(run, Execution(jobs=1, cache=False))
@@ -76,17 +76,17 @@ def check_sources(sources: Mapping[str, str | bytes], settings: Settings = Setti
 
 @dataclass(frozen=True)
 class Linked:
-    """The project around a file. `unreadable` holds files that gave no facts, each with the line and the reason."""
+    """The project around a file. `unreadable` has the line and the reason for each file that could not be parsed."""
 
     project: Project
     unreadable: Mapping[str, tuple[int, str]]
 
 
 def link(path: str, settings: Settings, execution: Execution = Execution()) -> Linked:
-    """The project around a file, whatever the file holds.
+    """Return the project around a file, regardless of the file's content.
 
-    All files from the project's top directory on are parsed, since launchers stand upstream. Where nothing marks that
-    directory, it is the nearest one with a file that usually stands there.
+    All files below the project's top directory are parsed, because launchers are upstream. If no marker file identifies
+    that directory, it is the nearest one with a file that usually lies there.
     """
     path = os.path.abspath(path)
     if not config.has_project_mark(settings.root):
@@ -103,7 +103,7 @@ def link(path: str, settings: Settings, execution: Execution = Execution()) -> L
 
 
 def select(paths: Sequence[str], settings: Settings, execution: Execution = Execution()) -> files.Discovery:
-    """The files that a check of `paths` is about."""
+    """Return the files that a check of `paths` covers."""
     unsaved = [path for path in map(os.path.abspath, paths) if path in execution.unsaved]
     found = files.discover(
         [path for path in paths if os.path.abspath(path) not in execution.unsaved],
@@ -126,7 +126,7 @@ def _likely_top(directory: str) -> str:
 
 
 def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> files.Discovery:
-    """The other files of the project, so that a file is judged alike alone and with its project."""
+    """Return the other files of the project, so that a file gets the same findings alone and with its project."""
     if not asked:
         return files.Discovery()
     if roots.is_crowded(settings.root):
@@ -135,7 +135,7 @@ def _around(asked: Sequence[str], settings: Settings, execution: Execution) -> f
 
 
 def _check(run: Run, execution: Execution, noted: Lookups | None = None) -> Report:
-    """What a check finds. `noted` takes what is asked of the disk on the way."""
+    """Check the files; `noted` collects the questions about the disk on the way."""
     with room_for_questions(execution.last), profiled(execution.profile) as profile:
         with step("reading"):
             facts = facts_of(run, execution)
@@ -156,12 +156,12 @@ def _found(run: Run, facts: Mapping[str, FileFacts], execution: Execution) -> Re
 
 
 def linked(run: Run, facts: Mapping[str, FileFacts]) -> Project:
-    """The files linked."""
+    """Link the files into a project."""
     from dllint.project.model import Project
 
     return Project.load(facts, run.settings, run.contents, run.notebooks)
 
 
 def limits_met(project: Project) -> Mapping[str, int]:
-    """How often each limit of the analysis was met so far, by its name."""
+    """Return how often each limit of the analysis was reached so far, by its name."""
     return project.world.limits

@@ -12,13 +12,14 @@ from dllint.linter.report import Execution, Report
 from dllint.reading import Lookups
 
 EDITED_FILES = 20
-"""Files that are parsed to learn whether their edits matter; with more of them they do."""
+"""Maximum number of files to parse to find out whether an edit changed their facts; with more, the project is
+analysed."""
 
 
 def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | None], Report]) -> Report:
-    """The report of the last check where nothing has changed since, else what a new one finds.
+    """Return the stored report of an earlier check if nothing has changed since, else that of a new one.
 
-    `analysed` gives the new one, and puts what it asks of the disk into the lookups that it is given.
+    `analysed` runs the new check and adds its questions about the disk to the given lookups.
     """
     anew = execution.unsaved or execution.edited or execution.visit or execution.profile
     if not execution.cache or anew or run.notebooks:
@@ -32,7 +33,7 @@ def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | 
     problems = list(run.problems)
     noted: Lookups = {}
     if kept is None:
-        # The contents have changed, but perhaps nothing that the analysis or the report reads of them.
+        # The contents have changed, but perhaps nothing that the analysis or the report reads.
         seen = _digest_of_facts(run, execution, EDITED_FILES)
         kept = kept_reports.get(seen) if seen is not None else None
         if kept is not None and kept.digests != {path: content_digest(run.contents[path]) for path in kept.named}:
@@ -40,7 +41,7 @@ def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | 
     report = analysed(noted) if kept is None else _as_kept(run, kept)
     if kept is None or kept.edits is None:
         report = _with_edits(report, execution)
-    # A rule that crashed says nothing of what it would have found the next time.
+    # After a crash of a rule its findings are missing, so the report is not stored.
     if run.problems == problems:
         worth = _worth_keeping(run, report, noted if kept is None else kept.lookups, execution)
         for name in (digest, _digest_of_facts(run, execution)):
@@ -50,10 +51,10 @@ def kept_or_found(run: Run, execution: Execution, analysed: Callable[[Lookups | 
 
 
 def _digest_of_facts(run: Run, execution: Execution, most: int | None = None) -> str | None:
-    """The name of a report by what the analysis and the report read of the files: facts, which are equal where an edit
-    moves nothing, comments with suppressions, and of files that do not matter only that they are there.
+    """Return the name of a report by what the analysis and the report read of the files: facts, which are equal if an
+    edit moves nothing; comments with suppressions; and for files that do not matter, only their existence.
 
-    `most` is how many files may have to be parsed for it. None where there are more, or where facts are not kept.
+    `most` is how many files may be parsed to compute it. `None` if it takes more, or if facts are not cached.
     """
     from dllint.facts.cache import Cache
     from dllint.facts.parse import parse_all
