@@ -1,4 +1,4 @@
-"""Reads the head of a rule page, its title and its TOML block, and checks every key."""
+"""Read the head of a rule page, its title and its TOML block, and validate every key."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)
 
 
 def parse(text: str, path: str) -> RulePage:
-    """Reads the head of a page; `path` is what errors name, and its last part must be `<code>-<name>.md`.
+    """Parse the head of a page. `path` is used in errors; its last part must be `<code>-<name>.md`.
 
     Raises:
-        CatalogError: the title or the TOML block is not as described in this module.
+        CatalogError: the title or the TOML block does not follow the format in `dllint.catalog`.
     """
     named = _FILE_NAME.search(path)
     if not named:
@@ -90,7 +90,7 @@ def parse(text: str, path: str) -> RulePage:
 
 
 class _HeadReader:
-    """Takes the keys of a page's TOML block one by one, and names the line of what is wrong."""
+    """Takes the keys of a page's TOML block one by one; its errors name the line."""
 
     def __init__(self, head: dict[str, Any], lines: list[str], path: str) -> None:
         self.head, self.lines, self.path = head, lines, path

@@ -42,10 +42,10 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Example:
-    """A small project that a rule flags (`bad`) or must leave alone.
+    """A small project that a rule must report (`bad`) or leave alone.
 
     Attributes:
-        title: the words after `Bad:` or `Good:`, unique in the page.
+        title: the words after `Bad:` or `Good:`, unique within the page.
         files: relative POSIX path → text, without the marks.
         marks: every finding of a check of these files, by any rule, in order.
         line: line of the heading in the page, from 1.
@@ -70,12 +70,12 @@ class Option:
 
 @dataclass(frozen=True)
 class ErrorText:
-    """An error text of programs that fail by the rule's hazard.
+    """An error text of programs that fail because of the rule's hazard.
 
     Attributes:
-        text: a regular expression, found anywhere in the exception and its traceback.
-        cause: what happened, in a clause.
-        also: codes of other rules whose hazard can cause the same error, likeliest first.
+        text: a regular expression, searched in the exception and its traceback.
+        cause: what happened, as a clause.
+        also: codes of other rules whose hazard can cause the same error, most likely first.
     """
 
     text: str
@@ -88,12 +88,13 @@ class RunSection:
     """The `[run]` table of a page: how `dllint run` reports the rule.
 
     Attributes:
-        text: the message where only the run saw the hazard; "" takes the page's summary.
-        subject: what the hazard needs: a loader with workers, any loader, or none ("program"; "line" where the judge
-            answers by the processes that executed the line).
-        place: where a hazard that only the run saw is shown: where the loader is built, or where it is iterated.
-        alike: codes of rules that a run cannot distinguish from this one: a finding of one stands for the others.
-        errors: texts of failures that come from this hazard.
+        text: the message if only the run saw the hazard; "" for the page's summary.
+        subject: what the hazard requires: a loader with workers, any loader, or none ("program"; "line" if the judge
+            decides by the processes that executed the line).
+        place: where a hazard that only the run saw is reported: where the loader is constructed, or where it is
+            iterated.
+        alike: codes of rules that a run cannot distinguish from this one: a finding of one covers the others.
+        errors: texts of failures that this hazard causes.
     """
 
     text: str = ""
@@ -105,19 +106,19 @@ class RunSection:
 
 @dataclass(frozen=True)
 class RulePage:
-    """The page of one rule: what its TOML block says, and its Markdown body.
+    """The page of one rule: the values of its TOML block, and its Markdown body.
 
     Attributes:
-        severity: what a finding has when the rule does not say otherwise.
+        severity: the severity of findings for which the rule does not set another.
         fix: the strongest kind of fix that the rule offers.
         fails: a warning of the rule means that the program fails, not only that it wastes memory or time.
-        since: the version of this program that first had the rule.
+        since: the first version of dllint that has the rule.
         summary: one sentence.
         apis: pieces of source text that the rule is about.
         messages: key → template of the finding's text.
         help: key → template of the remedy.
-        run: what a run needs to know of the rule.
-        path: where the page was found.
+        run: how `dllint run` reports the rule.
+        path: the file of the page.
         text: the whole page.
     """
 
@@ -139,7 +140,7 @@ class RulePage:
     body_line: int
 
     def render(self, key: str, values: Mapping[str, str | int]) -> str:
-        """The message `key` filled with `values`; more values than placeholders are fine.
+        """Return the message `key` filled with `values`; superfluous values are ignored.
 
         Raises:
             ValueError: the page has no such message, or a placeholder has no value.
@@ -149,10 +150,11 @@ class RulePage:
         return self._fill(self.messages[key], values)
 
     def remedy(self, key: str, values: Mapping[str, str | int]) -> str:
-        """The help text for a message: the one that the value `remedy` names, else the message's own, else "main".
+        """Return the help text of a message: the one that the value `remedy` names, else the message's own, else
+        "main".
 
         Raises:
-            ValueError: `remedy` names no help text of the page, or a placeholder has no value.
+            ValueError: `remedy` is not a help text of the page, or a placeholder has no value.
         """
         chosen = str(values.get("remedy", key if key in self.help else "main"))
         if chosen not in self.help:
@@ -212,10 +214,10 @@ class RulePage:
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
-        """The examples in the page's order.
+        """The examples, in the order of the page.
 
         Raises:
-            CatalogError: an example is malformed, a bad one has no mark of this rule or a good one has.
+            CatalogError: an example is malformed, a bad one has no mark of this rule, or a good one has such a mark.
         """
         examples: list[Example] = []
         for number, heading, body in self._parts("Examples"):
@@ -242,7 +244,7 @@ class RulePage:
         """Title of a bad example → path → text of the files that the fix changes.
 
         Raises:
-            CatalogError: a heading names no bad example, or a file that the example does not have.
+            CatalogError: a heading is not the title of a bad example, or a file is not part of the example.
         """
         found: dict[str, dict[str, str]] = {}
         for number, heading, body in self._parts("Fixed") if "Fixed" in self._sections else ():
@@ -258,7 +260,8 @@ class RulePage:
         return found
 
     def _parts(self, section: str) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
-        """The `###` parts of a section: line, heading and numbered lines. Text before the first one is prose."""
+        """Yield the `###` parts of a section: line, heading and numbered lines. Text before the first one is skipped as
+        prose."""
         start, lines = self._sections[section]
         part: tuple[int, str, list[tuple[int, str]]] | None = None
         fence = False
@@ -278,7 +281,7 @@ class RulePage:
         yield part
 
     def _files(self, body: list[tuple[int, str]], start: int) -> list[tuple[str, list[str]]]:
-        """The named fences of a part."""
+        """Return the fences of a part, each with its path."""
         found: list[tuple[str, list[str]]] = []
         named: str | None = None
         fence = False

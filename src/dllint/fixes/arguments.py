@@ -1,4 +1,4 @@
-"""Keyword arguments of a call: set, replaced and removed, in the style in which the call is written."""
+"""Set, replace and remove keyword arguments of a call, in the style of the existing call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dllint.fixes.text import BLANKS, LINE_END, Change, Unresolvable
 from dllint.fixes.tree import QUOTING, Tree
 
 USUAL_LINE, LONGEST_LINE = 120, 160
-"""A new argument gets a line of its own where its line would be longer than the first of these and than all others of
-the file, or than the second."""
+"""A new argument gets its own line if its line would otherwise exceed both the first limit and all other lines of the
+file, or exceed the second limit."""
 
 
 class _Arg(NamedTuple):
-    """An argument of the call. `comma` is the offset after its comma, -1 where there is none."""
+    """An argument of the call. `comma` is the offset after its comma, -1 if there is none."""
 
     node: cst.Arg
     start: int
@@ -27,7 +27,7 @@ class _Arg(NamedTuple):
 
 
 class _Call(NamedTuple):
-    """A call. `opening` is the offset after "(", `closing` that of ")"."""
+    """A call. `opening` is the offset after "(", `closing` the offset of ")"."""
 
     tree: Tree
     args: list[_Arg]
@@ -36,13 +36,13 @@ class _Call(NamedTuple):
 
 
 def change_arguments(tree: Tree, edits: Sequence[Union[SetArgument, RemoveArgument]]) -> Iterator[Change]:
-    """The changes that all edits of one call make together.
+    """Yield the changes that all edits of one call make together.
 
-    A new argument takes the place of a removed one where there is one; else it stands after the last
-    argument, but before a final `**kwargs`.
+    A new argument replaces a removed one if there is one; otherwise it follows the last argument, but precedes a final
+    `**kwargs`.
 
     Raises:
-        Unresolvable: the call is not there, or a value does not parse.
+        Unresolvable: there is no such call, or a value does not parse.
     """
     node = tree.call(edits[0].call)
     call = _read_call(tree, node)
@@ -138,7 +138,7 @@ def _add(call: _Call, added: Sequence[str]) -> Iterator[Change]:
 
 
 def _lead_of_long_line(call: _Call, last: _Arg, added: Sequence[str]) -> str | None:
-    """The line end and the blanks before arguments that would make their line longer than the file has them; None where
+    """Return the line end and indentation to put before new arguments that would make their line too long; `None` if
     they fit, or the line cannot be broken there."""
     tree, place = call.tree, max(last.end, last.comma)
     line = tree.text[tree.lines.start(place) : tree.lines.end(place)]
@@ -156,13 +156,13 @@ def _lead_of_long_line(call: _Call, last: _Arg, added: Sequence[str]) -> str | N
         return tree.line_end(call.opening) + tree.indentation(leading.start)
     before = tree.text[tree.lines.start(first.start) : first.start]
     if "\t" in before or not before.isascii():
-        # How wide a tab or a character is shown is not known: one step more than the statement.
+        # The displayed width of a tab or a wide character is unknown, so indent one step more than the statement.
         return tree.line_end(call.opening) + tree.indentation(first.start) + tree.indent
     return tree.line_end(call.opening) + " " * len(before)
 
 
 def _fill(call: _Call, added: Sequence[str]) -> Change:
-    """Arguments for a call that has none."""
+    """Return the change that adds arguments to a call without any."""
     tree = call.tree
     inside = tree.text[call.opening : call.closing]
     if not LINE_END.search(inside):
@@ -174,7 +174,7 @@ def _fill(call: _Call, added: Sequence[str]) -> Change:
 
 
 def _add_between(call: _Call, place: int, added: Sequence[str]) -> Change:
-    """New arguments before the one at `place`."""
+    """Return the change that adds arguments before the one at `place`."""
     tree = call.tree
     following = call.args[place]
     before = call.args[place - 1].comma if place else call.opening
@@ -196,14 +196,14 @@ def _one_a_line(call: _Call) -> bool:
 
 
 def _own_line_end(tree: Tree, offset: int) -> int:
-    """The offset of the line end after `offset` if only blanks and a comment stand between; else -1."""
+    """Return the offset of the line end after `offset` if only blanks and a comment precede it; else -1."""
     line_end = tree.lines.end(offset)
     rest = tree.text[offset:line_end].lstrip(BLANKS)
     return line_end if not rest or rest.startswith("#") else -1
 
 
 def _remove(call: _Call, removed: Sequence[int]) -> Iterator[Change]:
-    """Each run of neighbouring arguments goes as one."""
+    """Remove each run of adjacent arguments with one change."""
     runs: list[tuple[int, int]] = []
     for index in removed:
         if runs and runs[-1][1] == index - 1:

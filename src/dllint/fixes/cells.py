@@ -1,4 +1,4 @@
-"""Converts text edits of a notebook into edits of its cells."""
+"""Convert text edits of a notebook into edits of its cells."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from dllint.notebooks import CannotPlace, CellText
 
 
 def in_cells(edits: Sequence[TextEdit], sources: Sources, notebooks: Mapping[str, CellText]) -> list[TextEdit]:
-    """The edits with those of notebooks by cell: one for each cell, from the first line that changes to the last.
+    """Return the edits, with those of notebooks converted to one edit per cell, from the first changed line to the
+    last.
 
     Raises:
-        Unresolvable: a fix would move code from one cell to another, or change a line that is no Python.
+        Unresolvable: a fix would move code between cells, or change a line that is not Python.
     """
     found = [edit for edit in edits if edit.path not in notebooks]
     if len(found) == len(edits):
@@ -35,7 +36,7 @@ def in_cells(edits: Sequence[TextEdit], sources: Sources, notebooks: Mapping[str
 
 
 def whole_lines(path: str, old: str, new: str) -> TextEdit:
-    """The one edit that makes one text of another, from the first line that differs to the last."""
+    """Return the single edit that turns one text into another, from the first differing line to the last."""
     before, after = Lines(old), Lines(new)
     shorter = min(len(old), len(new))
     head = next((at for at in range(shorter) if old[at] != new[at]), shorter)

@@ -1,4 +1,4 @@
-"""Renders the unified diff between a source text and its fixed version."""
+"""Unified diffs between a source text and its fixed version."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _LONGEST_COMPARED = 2000
 
 
 def file_diff(path: str, old: str, new: str) -> str:
-    """A unified diff that `patch -p0` and `git apply -p0` take; empty when nothing changed.
+    """Return a unified diff for `patch -p0` and `git apply -p0`; "" if nothing changed.
 
-    Lines end in "\\n" only here, as these tools see it: a carriage return is a part of its line.
+    Lines end only in "\\n" here, as for these tools: a carriage return is part of its line.
     """
     lines = unified_diff(_patch_lines(old), _patch_lines(new), path, path)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def fix_diff(fix: Fix, sources: Sources) -> list[tuple[str, list[str]]]:
-    """For each file that a fix changes its path and a short diff.
+    """Return the path and a short diff of each file that a fix changes.
 
     Raises:
-        Unresolvable: as `resolve`.
+        Unresolvable: as for `resolve`.
     """
     from dllint.fixes.resolve import resolve
 
@@ -33,10 +33,10 @@ def fix_diff(fix: Fix, sources: Sources) -> list[tuple[str, list[str]]]:
 
 
 def edits_diff(edits: Iterable[TextEdit], sources: Sources) -> list[tuple[str, list[str]]]:
-    """The same of edits that are known.
+    """Return the path and a short diff of each file that the edits change.
 
     Raises:
-        Unresolvable: a source is not there, or two edits overlap.
+        Unresolvable: a source is missing, or two edits overlap.
     """
     by_path: dict[str, list[TextEdit]] = {}
     for edit in edits:
@@ -45,12 +45,12 @@ def edits_diff(edits: Iterable[TextEdit], sources: Sources) -> list[tuple[str, l
 
 
 def _diff_around(text: str, edits: list[TextEdit]) -> list[str]:
-    """The short diff of a text and what it is after the edits. Only lines around the edits are compared: a report has
-    the diff of each of its fixes, and a file may be long."""
+    """Return the short diff of a text and its edited version. Only lines around the edits are compared: a report has a
+    diff for each fix, and files may be long."""
     lines = lines_of(text)
     changes = [lines.change(edit) for edit in edits]
     start = lines.start(min(change.start for change in changes))
-    # An insertion may begin as the lines after it do.
+    # An insertion may begin with the same lines that follow it, so the window includes as many lines as are added.
     added = sum(len(LINE_END.findall(change.content)) for change in changes) + 1
     last = min(lines.line(max(change.end for change in changes)) + added, len(lines.starts))
     end = lines.end(lines.starts[last - 1])
@@ -59,7 +59,7 @@ def _diff_around(text: str, edits: list[TextEdit]) -> list[str]:
 
 
 def short_diff(old: str, new: str) -> list[str]:
-    """The lines that change, each after "- " or "+ ", with "..." between places that are apart; no line ends."""
+    """Return the changed lines, each after "- " or "+ ", with "..." between separate places; without line ends."""
     before, after = _split(old), _split(new)
     shorter = min(len(before), len(after))
     head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
@@ -68,7 +68,7 @@ def short_diff(old: str, new: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    # A pattern takes ten times as long on a long line.
+    # A regular expression is ten times slower on long lines.
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 

@@ -1,4 +1,4 @@
-"""Replaces expressions and string literals."""
+"""Replace expressions and string literals."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ _DELIMITED = (
 
 
 def replace_expression(tree: Tree, edit: ReplaceExpression) -> Change:
-    """
+    """Return the change that replaces an expression.
+
     Raises:
-        Unresolvable: no expression stands there, or the new one does not parse or may not stand there.
+        Unresolvable: there is no such expression, or the new one does not parse or is not allowed there.
     """
     node = tree.expression(edit.span)
     start, end = tree.offsets(edit.span)
@@ -67,7 +68,7 @@ def replace_expression(tree: Tree, edit: ReplaceExpression) -> Change:
 
 
 def _is_delimited(tree: Tree, node: cst.BaseExpression, new: cst.BaseExpression) -> bool:
-    """Whether an expression without parentheses means the same in the place of `node`."""
+    """Whether an expression without parentheses has the same meaning in place of `node`."""
     parent = tree.parent(node)
     if isinstance(new, cst.BaseNumber):
         return not isinstance(parent, cst.Attribute)
@@ -83,10 +84,11 @@ def _is_word(char: str) -> bool:
 
 
 def replace_string(tree: Tree, edit: ReplaceString) -> Iterator[Change]:
-    """The changes of all strings that evaluate to the old value; of several pieces only the first stays.
+    """Yield the changes of all strings that evaluate to the old value. Implicitly concatenated pieces are merged into
+    the first.
 
     Raises:
-        Unresolvable: no such string stands there, or the new value cannot be written in its quotes.
+        Unresolvable: there is no such string, or the new value cannot be written in its quotes.
     """
     found = False
     for node in tree.expressions_in(edit.span):
@@ -109,18 +111,18 @@ def replace_string(tree: Tree, edit: ReplaceString) -> Iterator[Change]:
 
 
 def _value(code: str) -> object:
-    """What a literal evaluates to, `None` for a formatted string."""
+    """Return the value of a literal, `None` for a formatted string."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            # Several pieces may stand on lines of their own.
+            # Concatenated pieces may be on separate lines.
             return ast.literal_eval(f"({code})")
         except (SyntaxError, ValueError):
             return None
 
 
 def _content(opening: str, quote: str, value: str) -> str:
-    """What stands for a value between a prefix with quotes and the closing quotes."""
+    """Return a value as source text between an opening prefix with quotes and the closing quotes."""
     escaped = value.replace("\\", "\\\\").replace(quote[0], f"\\{quote[0]}")
     for content in (value, escaped.replace("\n", "\\n").replace("\r", "\\r")):
         if not LINE_END.search(content) and _value(opening + content + quote) == value:

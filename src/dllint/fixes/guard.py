@@ -1,4 +1,4 @@
-"""Moves module-level statements under the `__main__` guard."""
+"""Move module-level statements under the `__main__` guard."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ GUARD = 'if __name__ == "__main__":'
 
 
 def guard_statements(tree: Tree, edit: GuardStatements) -> Change:
-    """The guard above the first statement, and one step of indentation for each line down to the end of the last one,
-    but for blank lines and those that begin inside a string.
+    """Return the change that puts the guard above the first statement and indents each line down to the end of the last
+    one by one step, except blank lines and lines that begin inside a string.
 
     Raises:
-        Unresolvable: an anchor stands in no statement, or in one that shares its line with another.
+        Unresolvable: an anchor is in no statement, or in one that shares its line with another.
     """
     first = find_statement(tree, *tree.offsets(edit.first), True)[0]
     last = find_statement(tree, *tree.offsets(edit.last), True)[0]
@@ -40,7 +40,7 @@ def guard_statements(tree: Tree, edit: GuardStatements) -> Change:
         following = tree.rest_of_line(stop)[1] if stop < len(tree.text) else stop
         line = tree.text[offset:stop]
         fixed = offset != start and tree.starts_in_string(offset)
-        # A form feed sets the count of blanks to zero.
+        # A form feed resets the count of blanks to zero.
         feeds = len(line) - len(line.lstrip("\f"))
         pieces.append(line if fixed or not line.strip() else line[:feeds] + tree.indent + line[feeds:])
         if stop >= line_end:

@@ -1,4 +1,4 @@
-"""Moves local functions to the top level of their module."""
+"""Move local functions to the top level of their module."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 def hoist_functions(tree: Tree, edits: Sequence[HoistFunction]) -> Iterator[Change]:
-    """The changes that move functions before the statements at module level that hold them, in source order.
+    """Yield the changes that move functions before the module-level statements that contain them, in source order.
 
     Raises:
-        Unresolvable: a function is not there, or would not mean the same at the top of the module.
+        Unresolvable: there is no such function, or its meaning would change at the top of the module.
     """
     names: dict[str, HoistFunction] = {}
     for edit in sorted(set(edits), key=lambda edit: edit.span):
@@ -62,9 +62,10 @@ def _hoist(tree: Tree, edit: HoistFunction) -> Iterator[Change]:
 
 
 def _require_independence(tree: Tree, node: cst.Lambda | cst.FunctionDef, place: Neighbour) -> None:
-    """
+    """Check that a function does not depend on its surroundings.
+
     Raises:
-        Unresolvable: the function has a part in what stands around it.
+        Unresolvable: it does.
     """
     around = list(_around(tree, node))
     nearest = next((one for one in around if isinstance(one, (cst.FunctionDef, cst.ClassDef))), None)
@@ -105,7 +106,7 @@ def _params(params: cst.Parameters) -> Iterator[cst.Param]:
 
 
 def _definition(tree: Tree, node: cst.Lambda, name: str) -> str:
-    """The lambda as a function, without a final line end."""
+    """Return the lambda as a function definition, without a final line end."""
     if tree.is_in_string(node):
         raise Unresolvable("the lambda is inside a string")
     for part in walk(node.body):
@@ -125,7 +126,7 @@ def _definition(tree: Tree, node: cst.Lambda, name: str) -> str:
 
 
 def _holds_together(code: str) -> bool:
-    """Whether an expression over several lines needs no parentheses around it."""
+    """Whether a multi-line expression parses without parentheses around it."""
     try:
         return len(parse_code(f"_ = {code}").module.body) == 1
     except Unresolvable:
@@ -148,7 +149,8 @@ def _insertion(tree: Tree, place: Neighbour, text: str, name: str) -> Change:
 
 
 def _lines(tree: Tree, node: cst.FunctionDef) -> tuple[int, int, int]:
-    """Where the lines of a definition start, with those of the comments above it, where they end, and the next line."""
+    """Return the start and the end of a definition's lines, including the comments above it, and the start of the next
+    line."""
     start = tree.statement_start(node)
     indent = tree.indentation(start)
     first = tree.lines.start(start)
@@ -174,7 +176,8 @@ def _dedented(tree: Tree, node: cst.FunctionDef, text: str) -> str:
 
 
 def _removal(tree: Tree, node: cst.FunctionDef, first: int, last: int, following: int) -> Change:
-    """Takes the lines of a definition away, and of the blank lines around them as many as it was set off with."""
+    """Return the change that removes the lines of a definition, and as many of the surrounding blank lines as separated
+    it."""
     block = tree.parent(node)
     if not isinstance(block, cst.IndentedBlock):
         raise Unresolvable(f"{node.name.value!r} stands in no block")
@@ -193,7 +196,7 @@ def _removal(tree: Tree, node: cst.FunctionDef, first: int, last: int, following
             end = tree.rest_of_line(tree.lines.end(end))[1]
     if not all(isinstance(one, cst.FunctionDef) for one in block.body):
         return Change(start, end, "")
-    # Fixes that empty the block together must not go together, so each takes the whole block.
+    # Fixes that together would empty the block must not be applied together, so each covers the whole block.
     whole = tree.lines.start(tree.statement_start(block.body[0])), tree.range(block.body[-1])[1]
     before, after = min(start, whole[0]), max(end, whole[1])
     return Change(before, after, tree.text[before:start] + tree.text[end:after])

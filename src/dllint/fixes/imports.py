@@ -1,4 +1,4 @@
-"""Adds the imports that a fix needs."""
+"""Add the imports that a fix needs."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from dllint.fixes.tree import Line, Tree, parse_code
 
 
 def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
-    """The import as a new line among the module's imports, or nothing where it is in force.
+    """Return the changes that add an import to the module's imports; empty if the import already exists.
 
-    It takes its place in the order of isort where the imports are in that order. Else it follows the last import of its
-    section (standard library, packages, own modules), or the last import of all, that stands at module level, before
-    any definition and before `limit`: the first place that the same fix changes, which may be module-level code that
-    already needs the import.
+    If the existing imports are sorted as by isort, the new one is inserted in that order. Otherwise it follows the last
+    import of its section (standard library, packages, own modules), or the last import of all, among those at module
+    level, before any definition and before `limit`: the first place that the same fix changes, which may be
+    module-level code that needs the import.
 
     Raises:
-        Unresolvable: the module or the name is none.
+        Unresolvable: the module or the name is not an identifier.
     """
     names = [*edit.module.split("."), *([edit.name] if edit.name is not None else [])]
     if not all(name.isidentifier() for name in names):
@@ -78,10 +78,10 @@ def add_import(tree: Tree, edit: AddImport, limit: int) -> list[Change]:
 
 
 def by_known_names(tree: Tree, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits without those imports that the file has under another name, and with that name in their code:
-    `th.initial_seed()` where the file has `import torch as th`.
+    """Return the edits without imports that the file already has under another name, and with that name in their code:
+    `th.initial_seed()` if the file has `import torch as th`.
 
-    The other name counts where it is bound in one place of the file only, above all edits.
+    The other name is used only if it is bound in a single place of the file, above all edits.
     """
     found = list(edits)
     for added in [edit for edit in edits if isinstance(edit, AddImport)]:
@@ -100,7 +100,8 @@ def by_known_names(tree: Tree, edits: Sequence[Edit]) -> list[Edit]:
 
 
 def _known_name(tree: Tree, added: AddImport, edits: Sequence[Edit]) -> str | None:
-    """The other name under which the imports above the edits give what one of them would import."""
+    """Return the other name under which imports above the edits bind what `added` would import; `None` if there is
+    none."""
     if any(_gives(node, added) for node in _imports(tree)):
         return None
     spans = [
@@ -126,7 +127,8 @@ def _known_name(tree: Tree, added: AddImport, edits: Sequence[Edit]) -> str | No
 
 
 def _beside_others(tree: Tree, edit: AddImport, limit: int) -> Change | None:
-    """The name among those that the module's imports take from the same module, if they do so in one statement."""
+    """Return the change that adds the name to an existing `from … import` of the same module; `None` if there is none
+    that can take it."""
     for line in tree.module.body:
         node = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
         if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
@@ -152,13 +154,14 @@ def _beside_others(tree: Tree, edit: AddImport, limit: int) -> Change | None:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """As isort orders names: constants, classes, functions."""
+    """Return isort's sort key of a name: constants, classes, functions."""
     return (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2, name)
 
 
 def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, int] | None:
-    """Where an import belongs among those at the top of the file, as isort orders them: before or after the line of an
-    index, and with how many blank lines between the two. None where there are none, or they are in another order."""
+    """Return the place of an import among those at the top of the file, in isort's order: the index of a line, whether
+    to insert before or after it, and the number of blank lines between the two. `None` if there are no imports, or they
+    are in another order."""
     lines = tree.module.body
     first, end = _top_imports(lines)
     block = [
@@ -177,7 +180,7 @@ def _sorted_place(tree: Tree, edit: AddImport, limit: int) -> tuple[int, str, in
 
 
 def _top_imports(lines: Sequence[Line]) -> tuple[int, int]:
-    """The first run of imports, behind a docstring and names like `__all__`: its beginning and its end."""
+    """Return the bounds of the first run of imports, after a docstring and assignments of names like `__all__`."""
     first = 0
     while first < len(lines) and not is_import(lines[first]) and _may_lead(lines[first]):
         first += 1
@@ -202,8 +205,8 @@ def _is_special(target: cst.BaseExpression) -> bool:
 
 
 class _Key(NamedTuple):
-    """What isort orders imports by: section, whether it is `from … import`, the module's name, and the first name that
-    is imported from it, or the module's alias."""
+    """isort's sort key of an import: its section, whether it is `from … import`, the module's name, and the first name
+    imported from it, or the module's alias."""
 
     section: int
     named: bool
@@ -237,7 +240,8 @@ _STANDARD, _INSTALLED, _OWN, _RELATIVE = range(4)
 
 
 def _section(module: str, path: str) -> int:
-    """As isort groups imports: the standard library, packages, the project's own by what lies above the file."""
+    """Return the isort section of a module: the standard library, installed packages, or the project's own, found in a
+    directory above the file."""
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return _STANDARD
@@ -253,7 +257,7 @@ def _section(module: str, path: str) -> int:
 
 
 def _blanks(lines: Sequence[Line], index: int) -> int:
-    """How many blank lines stand between the import and the statement at `index` that follows it."""
+    """Return the number of blank lines between the import and the statement at `index` that follows it."""
     if index == len(lines):
         return 0
     following = lines[index]
@@ -272,7 +276,8 @@ def _imports(tree: Tree) -> tuple[cst.Import | cst.ImportFrom, ...]:
 
 
 def _module_level_imports(block: object) -> Iterator[cst.Import | cst.ImportFrom]:
-    """The imports that run with the module: those in the body of a `try` or `with` count, those under `if` do not."""
+    """Yield the imports that run with the module, including those in the body of a `try` or `with`, but not those under
+    `if`."""
     for statement in block if isinstance(block, (list, tuple)) else ():
         if isinstance(statement, cst.SimpleStatementLine):
             yield from (node for node in statement.body if isinstance(node, (cst.Import, cst.ImportFrom)))

@@ -1,4 +1,4 @@
-"""Finds the names that code reads and binds, without scope analysis: may report too many, never too few."""
+"""The names that code reads and binds, without scope analysis: may report too many, never too few."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _CONSTANT = (
     cst.BinaryOperation,
     cst.Tuple,
 )
-"""What gives the same value whenever it is evaluated, if its names keep theirs."""
+"""Expressions that always evaluate to the same value while their names keep theirs."""
 
 
 def walk(node: cst.CSTNode, into_scopes: bool = True) -> Iterator[cst.CSTNode]:
-    """A node and all that it consists of, in source order.
+    """Yield a node and its descendants, in source order.
 
-    Without `into_scopes` nothing is given of what functions, classes, lambdas and comprehensions consist of.
+    Without `into_scopes`, the descendants of functions, classes, lambdas and comprehensions are skipped.
     """
     waiting = [node]
     while waiting:
@@ -40,7 +40,7 @@ def walk(node: cst.CSTNode, into_scopes: bool = True) -> Iterator[cst.CSTNode]:
 
 
 def used_names(node: cst.CSTNode) -> Iterator[str]:
-    """The names in an expression or a target, without those after a dot and those of keyword arguments."""
+    """Yield the names in an expression or a target, except those after a dot and those of keyword arguments."""
     waiting = [node]
     while waiting:
         found = waiting.pop()
@@ -53,7 +53,7 @@ def used_names(node: cst.CSTNode) -> Iterator[str]:
 
 
 def bound_names(nodes: Iterable[cst.CSTNode], into_scopes: bool = True) -> set[str]:
-    """The names that statements bind or of which they change an item or attribute; "*" for a star import."""
+    """Return the names that statements bind, or whose items or attributes they assign; "*" for a star import."""
     found: set[str] = set()
     for statement in nodes:
         for node in walk(statement, into_scopes):
@@ -65,7 +65,7 @@ def bound_names(nodes: Iterable[cst.CSTNode], into_scopes: bool = True) -> set[s
 
 
 def times_bound(node: cst.CSTNode, name: str) -> int:
-    """How many places in a tree bind a name, in whatever scope."""
+    """Return how many places in a tree bind a name, in any scope."""
     return sum(name in used_names(target) for part in walk(node) for target in _targets(part))
 
 
@@ -109,18 +109,20 @@ class Surroundings:
         )
 
     def require_names(self, node: cst.CSTNode) -> None:
-        """
+        """Check that an expression's names have the same meaning before the statement.
+
         Raises:
-            Unresolvable: the expression uses a name that has another meaning there, or may have.
+            Unresolvable: the expression uses a name that has or may have another meaning there.
         """
         for name in used_names(node):
             if name in self._unsteady or not (name in self._above or name in _BUILTINS or "*" in self._above):
                 raise Unresolvable(f"it needs {name!r}, which belongs to the code around it")
 
     def require_constant(self, node: cst.BaseExpression) -> None:
-        """
+        """Check that an expression has the same, immutable value before the statement.
+
         Raises:
-            Unresolvable: the expression may give another value there, or a new object each time.
+            Unresolvable: the expression may have another value there, or creates a new object each time.
         """
         self.require_names(node)
         for part in walk(node):

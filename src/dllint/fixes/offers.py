@@ -1,4 +1,4 @@
-"""Which fixes of a report can be applied: reports offer exactly what `--fix` does."""
+"""The fixes of a report that can be applied: reports offer exactly what `--fix` does."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dllint.linter import Report
 
 
 def edits_of(report: Report) -> dict[tuple[Edit, ...], tuple[TextEdit, ...]]:
-    """What the edits of the fixes change in the texts, for each fix that can be carried out."""
+    """Return the text edits of each fix that can be applied."""
     wanted = {fix.edits: fix for finding in report.findings for fix in finding.fixes if fix.edits}
     if not wanted:
         return {}
-    # Trees of the sources take half a second to import, and most reports are read from the cache.
+    # The syntax tree modules take half a second to import, and most reports are read from the cache.
     from dllint.fixes.cells import in_cells
     from dllint.fixes.resolve import resolve
     from dllint.fixes.text import Unresolvable
@@ -31,8 +31,8 @@ def edits_of(report: Report) -> dict[tuple[Edit, ...], tuple[TextEdit, ...]]:
 
 
 def offered(report: Report, settings: Settings) -> Report:
-    """The report with the fixes as the settings count them, without those that the sources do not allow and those that
-    would change a file that was not asked for."""
+    """Return the report with the applicability of fixes as configured, without fixes that the sources do not allow or
+    that would change a file that was not asked for."""
     if not report.edits:
         report = replace(report, edits=edits_of(report))
     findings = tuple(

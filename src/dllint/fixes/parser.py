@@ -1,4 +1,4 @@
-"""Parses source text with libcst, within limits on its nesting."""
+"""Parse source text with libcst, within limits on its nesting."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from dllint.facts.extract.tokens import Tokens
 from dllint.fixes.text import Unresolvable
 
 _LONGEST_CHAIN = 1000
-"""Operands, calls or subscripts in a row. The time that libcst 1.9 takes grows with the square of their
-number: up to 10 s for this many (measured)."""
+"""Maximum number of consecutive operands, calls or subscripts. The time of libcst 1.9 is quadratic in it: up to 10 s
+for this many (measured)."""
 _MOST_TOKENS = 150_000
-"""Of a text that is fixed. The tree and the places of its nodes take up to 6 KiB each."""
+"""Maximum number of tokens of a text to fix. The tree and the positions of its nodes take up to 6 KiB per token."""
 _NOT_PARSED = (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError, TypeError)
-"""libcst 1.9 raises TypeError where a lambda in parentheses follows a keyword without a blank."""
+"""libcst 1.9 raises TypeError if a lambda in parentheses directly follows a keyword, without a blank."""
 _STACK_BYTES = 128 << 20
 _STACK_SIZE_LOCK = threading.Lock()
 
 
 def parse_module(source: str) -> cst.Module:
-    """Parse in a thread that has room: libcst recurses in native code, where a full stack ends the process.
+    """Parse in a thread with a large stack: libcst recurses in native code, where a stack overflow kills the process.
 
     Raises:
         Unresolvable: the source does not parse, or not in reasonable time.
@@ -65,7 +65,8 @@ def parse_module(source: str) -> cst.Module:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Trees are many small objects that all stay: looking for garbage among them takes a third of the time."""
+    """Pause the garbage collector. Trees are many small objects that all stay alive; scanning them takes a third of the
+    time."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -77,9 +78,10 @@ def collection_paused() -> Iterator[None]:
 
 @lru_cache(maxsize=256)
 def parse_expression(code: str) -> cst.BaseExpression:
-    """
+    """Parse an expression.
+
     Raises:
-        Unresolvable: the code is no expression.
+        Unresolvable: the code is not an expression.
     """
     try:
         return cst.parse_expression(code)

@@ -1,4 +1,5 @@
-"""Fixes of many findings, in passes: fixes that do not overlap are applied together, the others in the next pass."""
+"""Apply the fixes of many findings, in passes: fixes that do not overlap are applied together, the others in the next
+pass."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from dllint.fixes.unused import without_unused
 from dllint.notebooks import SUFFIX
 
 PASSES = 10
-"""How often a check is repeated at most."""
+"""Maximum number of passes."""
 
 _BINDS = re.compile(r"^(?:(?:async )?def|class) +(\w+)|^(\w+)(?: *:[^=\n]+| *)=(?!=)", re.MULTILINE)
 
@@ -31,7 +32,7 @@ class Applied(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A fix that could not be applied, and why. `path` is the file that prevented it."""
+    """A fix that could not be applied, with the reason. `path` is the file that prevented it."""
 
     finding: Finding
     fix: Fix
@@ -44,10 +45,10 @@ class FixResult:
     """The result of one pass of fixes.
 
     Attributes:
-        texts: the new text of each file that changed.
-        applied: the fixes that were carried out.
-        waiting: fixes that touch the same places as others; the next pass may carry them out.
-        failed: fixes that cannot be carried out.
+        texts: the new text of each changed file.
+        applied: the fixes that were applied.
+        waiting: fixes that overlap with applied ones; the next pass may apply them.
+        failed: fixes that cannot be applied.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -61,10 +62,10 @@ class FixRun:
     """The result of all passes of fixes.
 
     Attributes:
-        texts: text before and after of each file that changed in the end.
-        applied: the fixes that were carried out, in order.
-        failed: fixes that could not be carried out in the last pass.
-        findings: what the last check found.
+        texts: the text before and after of each file that changed in the end.
+        applied: the fixes that were applied, in order.
+        failed: fixes that could not be applied in the last pass.
+        findings: the findings of the last check.
         stable: whether the last pass had nothing left to do.
     """
 
@@ -82,18 +83,18 @@ class _Chosen(NamedTuple):
 
 
 def applicable(finding: Finding, unsafe: bool) -> Fix | None:
-    """The first fix of a finding that may be carried out; a suggestion never is."""
+    """Return the first fix of a finding that may be applied, `None` if there is none; suggestions are never applied."""
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
     return next((fix for fix in finding.fixes if fix.edits and fix.applicability in allowed), None)
 
 
 def fix_files(findings: Iterable[Finding], read: Callable[[str], str], unsafe: bool = False) -> FixResult:
-    """One pass: the applicable fix of each finding, where it touches none that came before it.
+    """Run one pass: apply the applicable fix of each finding, unless it overlaps with an earlier one.
 
     Args:
         findings: without the suppressed ones.
-        read: gives a file's text with its own line ends; may raise OSError or UnicodeError.
-        unsafe: whether unsafe fixes are wanted.
+        read: returns a file's text with its own line ends; may raise OSError or UnicodeError.
+        unsafe: whether to apply unsafe fixes.
     """
     texts = _Texts(read)
     taken = _Taken(texts)
@@ -137,10 +138,10 @@ def fix_until_stable(
     """Check and fix in turn until a pass changes nothing. No file is written.
 
     Args:
-        check: gives the findings (without the suppressed ones) that hold when the files named in the
-            mapping have the texts given there, and all others are read from disk.
+        check: returns the findings (without the suppressed ones) when the files in the mapping have the given texts,
+            and all others are read from disk.
         read: as for `fix_files`.
-        passes: how often fixes are applied at most.
+        passes: maximum number of passes.
     """
     originals: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -160,7 +161,7 @@ def fix_until_stable(
             break
         after = tuple(check({**texts, **result.texts}))
         if new := _new_findings(findings, after):
-            # One fix after the other: those that make the finding stay out.
+            # Apply the fixes one by one to find those that cause the new finding.
             kept: list[Applied] = []
             for one in result.applied:
                 tried = fix_files([*(each.finding for each in kept), one.finding], current, unsafe)
@@ -182,7 +183,7 @@ def fix_until_stable(
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    """What a finding is known by from one pass to the next, in which lines move."""
+    """Return what identifies a finding across passes, in which lines move."""
     return (
         finding.code,
         finding.path,
@@ -193,7 +194,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 def _new_findings(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
-    """The findings by which a rule has more to say about a file than before."""
+    """Return the findings that exceed the previous number for the same rule and file."""
     known = Counter((one.code, one.path) for one in before)
     found = []
     for one in after:
@@ -223,7 +224,7 @@ class _Texts:
 
 
 class _Taken:
-    """The places and names that the fixes of this pass have taken so far."""
+    """The places and names already used by the fixes of this pass."""
 
     def __init__(self, texts: _Texts) -> None:
         self._texts = texts
@@ -231,7 +232,7 @@ class _Taken:
         self._names: dict[tuple[str, str], object] = {}
 
     def take(self, fix: Fix, edits: Sequence[TextEdit]) -> bool:
-        """Take what a fix needs, all or nothing."""
+        """Reserve everything that a fix needs; returns False and reserves nothing if something is taken."""
         names = {(edit.path, name): meaning for edit in fix.edits for name, meaning in _new_names(edit)}
         if any(self._names.get(key, meaning) != meaning for key, meaning in names.items()):
             return False
@@ -247,7 +248,7 @@ class _Taken:
         return True
 
     def _near(self, path: str, change: Change) -> list[Change]:
-        """Those taken changes that touch the given one. What is taken is sorted and does not overlap."""
+        """Return the reserved changes that touch the given one. They are sorted and do not overlap."""
         changes = self._changes.get(path, [])
         first = last = bisect_left(changes, change)
         while first and changes[first - 1].end >= change.start:
@@ -258,7 +259,7 @@ class _Taken:
 
 
 def _new_names(edit: Edit) -> Iterator[tuple[str, object]]:
-    """What an edit binds, and to what: two fixes must not give one name two meanings."""
+    """Yield the names that an edit binds, with their meaning: two fixes must not give one name two meanings."""
     if isinstance(edit, InsertStatement):
         yield from ((first or second, edit.code) for first, second in _BINDS.findall(edit.code))
     elif isinstance(edit, HoistFunction):
@@ -266,7 +267,7 @@ def _new_names(edit: Edit) -> Iterator[tuple[str, object]]:
 
 
 def _collide(text: str, one: Change, other: Change) -> bool:
-    """Whether two changes touch each other; inserted lines and equal changes go together."""
+    """Whether two changes conflict; inserted whole lines and equal changes do not."""
     lines = whole_lines(text, one) + whole_lines(text, other)
     if one == other or lines == 2:
         return False
@@ -286,8 +287,8 @@ def _new_texts(texts: _Texts, chosen: Iterable[_Chosen]) -> dict[str, str]:
 
 
 def _tidied(path: str, old: str, new: str) -> str:
-    """The new text without imports and variables that have lost their use. An `__init__.py` imports for others, a
-    notebook for what is run in it later."""
+    """Return the new text without imports and variables that became unused. `__init__.py` files and notebooks are
+    returned unchanged: others may use their names."""
     if path.endswith(("__init__.py", SUFFIX)):
         return new
     tidy = without_unused(old, new)
@@ -299,7 +300,7 @@ def _touches(item: _Chosen, path: str) -> bool:
 
 
 def _alone(texts: _Texts, item: _Chosen, path: str) -> bool:
-    """Whether the file parses when only this fix is carried out."""
+    """Whether the file parses when only this fix is applied."""
     return _parses(_new_texts(texts, [item]).get(path, texts(path)))
 
 

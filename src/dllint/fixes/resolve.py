@@ -1,4 +1,4 @@
-"""Turns a declarative fix into text edits that change nothing else."""
+"""Turn a declarative fix into text edits that change nothing else."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ from dllint.fixes.tree import Tree, parse
 
 
 def resolve(fix: Fix, sources: Sources) -> list[TextEdit]:
-    """The text edits of a fix, by file and place, none overlapping; empty where all is as the fix wants it.
+    """Return the text edits of a fix, sorted by file and place, without overlaps; empty if the text already is as the
+    fix wants it.
 
     Raises:
-        Unresolvable: a file cannot be read or parsed, an anchor is not there, or the edits contradict each other.
+        Unresolvable: a file cannot be read or parsed, an anchor is missing, or the edits contradict each other.
     """
     paths = dict.fromkeys(edit.path for edit in fix.edits)
     found = []

@@ -1,4 +1,4 @@
-"""The source texts that fixes apply to, before and after the edits."""
+"""The source texts of fixes, before and after the edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ Sources = Union[Mapping[str, str], Callable[[str], str]]
 
 
 def read(sources: Sources, path: str) -> str:
-    """
+    """Return the text of a source.
+
     Raises:
         Unresolvable: there is no such source, or it cannot be read.
     """
@@ -30,7 +31,7 @@ def read(sources: Sources, path: str) -> str:
 
 
 def texts_after(edits: Iterable[TextEdit], sources: Sources) -> dict[str, tuple[str, str]]:
-    """The text before and after of each file that the edits change.
+    """Return the text before and after of each file that the edits change.
 
     Raises:
         Unresolvable: a file cannot be read, or two edits overlap.

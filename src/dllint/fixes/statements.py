@@ -1,4 +1,4 @@
-"""Inserts statements into a file, with the blank lines that belong around them."""
+"""Insert statements into a file, with appropriate blank lines around them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Simple = Union[cst.SimpleStatementLine, cst.SimpleStatementSuite]
 
 
 class Neighbour(NamedTuple):
-    """A line of simple statements, or a compound statement, among those of its block."""
+    """A line of simple statements, or a compound statement, within its block."""
 
     block: Sequence[Line]
     position: int
@@ -29,9 +29,10 @@ class Neighbour(NamedTuple):
 
 
 def insert_statement(tree: Tree, edit: InsertStatement) -> list[Change]:
-    """
+    """Return the changes that insert a statement.
+
     Raises:
-        Unresolvable: no statement holds the anchor, or the new code does not parse.
+        Unresolvable: no statement contains the anchor, or the new code does not parse.
     """
     code = _new_statements(edit.code)
     start, end = tree.offsets(edit.anchor)
@@ -54,7 +55,7 @@ def insert_statement(tree: Tree, edit: InsertStatement) -> list[Change]:
 
 
 def prologue_length(module: cst.Module) -> int:
-    """How many statement lines at the top must stay first: the docstring and the imports from `__future__`."""
+    """Return how many statement lines must stay at the top: the docstring and the imports from `__future__`."""
     found = 1 if module.get_docstring(clean=False) is not None else 0
     while found < len(module.body) and _is_future(module.body[found]):
         found += 1
@@ -62,14 +63,15 @@ def prologue_length(module: cst.Module) -> int:
 
 
 def is_import(node: cst.CSTNode) -> bool:
-    """Whether a line at module level holds an import."""
+    """Whether a module-level line contains an import."""
     return isinstance(node, cst.SimpleStatementLine) and any(
         isinstance(one, (cst.Import, cst.ImportFrom)) for one in node.body
     )
 
 
 def _last_import(module: cst.Module, position: int) -> int:
-    """The last of the imports at the top that an import belongs to: code between them would be in their way (E402)."""
+    """Return the index of the last of the top imports, starting from the one at `position`: code between them would
+    violate E402."""
     last = position
     for index in range(position, len(module.body)):
         node = module.body[index]
@@ -103,9 +105,10 @@ def insert_before(
     blank_below: int = 0,
     verbatim: bool = False,
 ) -> Change:
-    """New lines above a statement and the comments that lead it, with at least so many blank lines below them.
+    """Return the change that inserts lines above a statement and its leading comments, with at least `blank_below`
+    blank lines below them.
 
-    With `verbatim` the text is written in the indentation and the line ends of its place already.
+    With `verbatim`, the text already has the indentation and line ends of its place.
     """
     start = tree.statement_start(place.node)
     offset = tree.lines.start(start)
@@ -126,7 +129,8 @@ def insert_before(
 def insert_after(
     tree: Tree, place: Neighbour, text: str, code: Sequence[cst.CSTNode], blank_above: int = 0, blank_below: int = 0
 ) -> Change:
-    """New lines below a statement, with at least so many blank lines above and below them."""
+    """Return the change that inserts lines below a statement, with at least the given numbers of blank lines above and
+    below them."""
     start, end = tree.statement_start(place.node), tree.range(place.node)[1]
     indent = _indentation(tree, tree.lines.start(start))
     newline = tree.line_end(end)
@@ -147,14 +151,14 @@ def insert_after(
 
 
 def blank_lines(above: cst.CSTNode | None, below: cst.CSTNode, toplevel: bool) -> int:
-    """How many blank lines PEP 8 wants between two neighbouring statements."""
+    """Return the number of blank lines that PEP 8 recommends between two adjacent statements."""
     if above is not None and (isinstance(above, _DEFINITIONS) or isinstance(below, _DEFINITIONS)):
         return 2 if toplevel else 1
     return 2 if toplevel and isinstance(below, _DEFINITIONS) else 0
 
 
 def render(tree: Tree, text: str, indent: str, newline: str) -> str:
-    """The lines of new code in the file's indentation and line ends, without a final line end."""
+    """Return the lines of new code with the file's indentation and line ends, without a final line end."""
     code = parse_code(text)
     fixed = code.lines_in_strings()
     lines = []
@@ -176,7 +180,7 @@ def _new_statements(text: str) -> cst.Module:
 
 
 def find_statement(tree: Tree, start: int, end: int, toplevel: bool) -> tuple[Neighbour, _Simple | None]:
-    """The statement that holds a range; where it is a simple one, also the line or suite in which it stands.
+    """Return the statement that contains a range; for a simple statement, also its line or suite.
 
     Raises:
         Unresolvable: there is none.
@@ -212,7 +216,7 @@ def _holder(tree: Tree, block: Sequence[Line], start: int, end: int, toplevel: b
 def _insert_in_line(
     tree: Tree, place: Neighbour, simple: _Simple, gap: int, text: str, code: cst.Module
 ) -> list[Change]:
-    """New code among statements that share a line, or stand on the line of a colon."""
+    """Return the changes that insert code among statements that share a line, or follow a colon on its line."""
     only = code.body[0]
     text = text.strip()
     one_line = len(code.body) == 1 and not LINE_END.search(text) and "#" not in text
@@ -254,7 +258,8 @@ def _line_above(tree: Tree, offset: int) -> tuple[int, str] | None:
 
 
 def above_comments(tree: Tree, offset: int, indent: str) -> int:
-    """The offset above the comment lines that lead a statement; those at the top of the file belong to the file."""
+    """Return the offset above the comment lines that precede a statement; comments at the top of the file belong to the
+    file."""
     found = offset
     while (above := _line_above(tree, found)) and above[1].lstrip("\f").startswith(indent + "#"):
         if tree.starts_in_string(above[0]) or above[1].startswith(MARK):
@@ -264,7 +269,7 @@ def above_comments(tree: Tree, offset: int, indent: str) -> int:
 
 
 def below_comments(tree: Tree, line_end: int, offset: int, indent: str) -> tuple[int, int]:
-    """The line end and the next line after the comments that are indented as the block above is."""
+    """Return the line end and the next line after trailing comments that are indented deeper than `indent`."""
     found = line_end, offset
     while found[0] < offset < len(tree.text):
         line_end = tree.lines.end(offset)
@@ -282,7 +287,7 @@ def below_comments(tree: Tree, line_end: int, offset: int, indent: str) -> tuple
 
 
 def blank_lines_above(tree: Tree, offset: int) -> tuple[int, bool]:
-    """How many blank lines stand above, and whether anything stands above those."""
+    """Return the number of blank lines directly above, and whether anything precedes them."""
     found = 0
     while above := _line_above(tree, offset):
         if above[1].strip(BLANKS):
@@ -293,7 +298,7 @@ def blank_lines_above(tree: Tree, offset: int) -> tuple[int, bool]:
 
 
 def blank_lines_below(tree: Tree, offset: int) -> int:
-    """How many blank lines start at the start of a line."""
+    """Return the number of blank lines from the start of a line on."""
     found = 0
     while offset < len(tree.text):
         line_end = tree.lines.end(offset)

@@ -1,4 +1,4 @@
-"""Edits of a text, by offset. Lines end as in Python: in "\\n", "\\r\\n" or "\\r", and nowhere else."""
+"""Edits of a text, by offset. Lines end only in "\\n", "\\r\\n" or "\\r", as in Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Unresolvable(Exception):
 
     Attributes:
         reason: why, in a few words.
-        path: the file that stands in its way, where it is known.
+        path: the file that prevents it; "" if unknown.
     """
 
     def __init__(self, reason: str, path: str = "") -> None:
@@ -30,7 +30,8 @@ class Unresolvable(Exception):
 
 
 class Change(NamedTuple):
-    """`text[start:end]` becomes `content`; offsets count code points of the whole text, a byte-order mark included."""
+    """Replace `text[start:end]` with `content`; offsets count code points of the whole text, including a byte-order
+    mark."""
 
     start: int
     end: int
@@ -38,7 +39,7 @@ class Change(NamedTuple):
 
 
 class Lines:
-    """Where the lines of a text start."""
+    """The offsets at which the lines of a text start."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,10 +47,10 @@ class Lines:
         self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a place.
+        """Return the offset of a place.
 
         Raises:
-            Unresolvable: the text has no such place.
+            Unresolvable: there is no such place in the text.
         """
         if 1 <= line <= len(self.starts) and column >= 1:
             found = self.starts[line - 1] + column - 1 + (self.first if line == 1 else 0)
@@ -64,23 +65,23 @@ class Lines:
         return after - (2 if self.text.endswith("\r\n", 0, after) else 1)
 
     def line(self, offset: int) -> int:
-        """The line, from 1, that holds an offset."""
+        """Return the number, from 1, of the line that contains an offset."""
         return bisect_right(self.starts, offset)
 
     def start(self, offset: int) -> int:
-        """The offset at which the line that holds `offset` starts, after a byte-order mark."""
+        """Return the offset at which the line containing `offset` starts, after a byte-order mark."""
         line = self.line(offset)
         return self.starts[line - 1] + (self.first if line == 1 else 0)
 
     def end(self, offset: int) -> int:
-        """The offset at which the line that holds `offset` ends, before its line end."""
+        """Return the offset at which the line containing `offset` ends, before its line end."""
         return self._end(self.line(offset))
 
     def change(self, edit: TextEdit) -> Change:
-        """The offsets of an edit.
+        """Convert an edit to offsets.
 
         Raises:
-            Unresolvable: the text has no such place, or the span ends before it starts.
+            Unresolvable: there is no such place in the text, or the span ends before it starts.
         """
         span = edit.span
         start, end = self.offset(span.line, span.column), self.offset(span.end_line, span.end_column)
@@ -101,22 +102,22 @@ class Lines:
 
 @lru_cache(maxsize=8)
 def lines_of(text: str) -> Lines:
-    """Where the lines of a text start; those of the last few texts are kept."""
+    """Return the `Lines` of a text; the most recent ones are cached."""
     return Lines(text)
 
 
 def apply(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text after all edits. Spans are those of the given text; insertions at one place keep their order.
+    """Return the text after all edits. Spans refer to the given text; insertions at one place keep their order.
 
     Raises:
-        Unresolvable: two edits overlap, or a span is outside of the text.
+        Unresolvable: two edits overlap, or a span is outside the text.
     """
     lines = Lines(text)
     return apply_changes(text, [lines.change(edit) for edit in edits])
 
 
 def apply_changes(text: str, changes: Iterable[Change]) -> str:
-    """As `apply`, by offsets."""
+    """Apply changes given as offsets; otherwise like `apply`."""
     pieces: list[str] = []
     done = 0
     for start, end, content in apart(changes):
@@ -126,7 +127,7 @@ def apply_changes(text: str, changes: Iterable[Change]) -> str:
 
 
 def apart(changes: Iterable[Change]) -> list[Change]:
-    """The changes by place.
+    """Sort the changes by place.
 
     Raises:
         Unresolvable: two of them overlap.
@@ -141,7 +142,7 @@ def apart(changes: Iterable[Change]) -> list[Change]:
 
 
 def whole_lines(text: str, change: Change) -> bool:
-    """Whether the change inserts whole lines between two lines, so that others can stand there too."""
+    """Whether the change inserts whole lines between two lines, so that further insertions are possible there."""
     start, end, content = change
     if start != end or not content:
         return False
@@ -153,7 +154,8 @@ def whole_lines(text: str, change: Change) -> bool:
 
 
 def one_line_end(text: str, change: Change) -> Change:
-    """The change with the line end of its neighbour, where a carriage return and a line feed would become one."""
+    """Return the change with its neighbour's line end if a carriage return and a line feed would otherwise merge into
+    one."""
     start, end, content = change
     if content.startswith("\n") and text.endswith("\r", 0, start):
         return change._replace(content=LINE_END.sub("\r", content))
@@ -163,7 +165,7 @@ def one_line_end(text: str, change: Change) -> Change:
 
 
 def stack(text: str, changes: Iterable[Change]) -> list[Change]:
-    """The changes by place. Lines inserted at one place share the blank lines between them."""
+    """Sort the changes by place; lines inserted at the same place share the blank lines between them."""
     found: list[Change] = []
     for change in sorted(changes, key=lambda change: change[:2]):
         if found and found[-1].start == change.start and whole_lines(text, found[-1]) and whole_lines(text, change):

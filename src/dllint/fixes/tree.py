@@ -23,7 +23,7 @@ STRINGS = tuple(
     getattr(cst, name) for name in ("SimpleString", "FormattedString", "TemplatedString") if hasattr(cst, name)
 )
 QUOTING = frozenset("'\"\\\r\n#")
-"""What may not stand in a replacement field of a formatted string before Python 3.12."""
+"""Characters not allowed in a replacement field of a formatted string before Python 3.12."""
 LAST_LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 
 _TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\(?=[\r\n])|#[^\r\n]*)*")
@@ -37,19 +37,19 @@ class _Part(NamedTuple):
     expressions: dict[tuple[int, int], list[cst.BaseExpression]]
     definitions: list[cst.FunctionDef]
     strings: list[tuple[int, int]]
-    """Those that stand in no other string, in their order."""
+    """Those not nested in another string, in source order."""
     comments: list[tuple[int, int]]
 
 
 class Tree:
-    """A source text with its syntax tree, whose nodes can be found by position.
+    """A source text with its syntax tree, whose nodes can be looked up by position.
 
-    All offsets count code points of `text`. Places are worked out only for those statements at module level
-    that are asked about: libcst takes longer for them than for parsing.
+    All offsets count code points of `text`. Positions are computed only for module-level statements that are queried:
+    libcst takes longer for them than for parsing.
 
     Attributes:
-        text: the source, with its byte-order mark if it has one.
-        lines: where its lines start.
+        text: the source, including a byte-order mark.
+        lines: the offsets of its lines.
         module: the tree.
     """
 
@@ -68,12 +68,12 @@ class Tree:
         return self.module.default_indent.lstrip("\f") or "    "
 
     def range(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end of a node, without the parentheses around it.
+        """Return the start and end of a node, without the parentheses around it.
 
-        The node is a statement at module level, or was found in one that this tree gave out.
+        The node must be a module-level statement, or come from one that a method of this tree has returned.
 
         Raises:
-            Unresolvable: libcst gives the node no place, as for an empty tuple.
+            Unresolvable: libcst assigns the node no position, as for an empty tuple.
         """
         if node not in self._ranges and node in self._part_of:
             self._part(self._part_of[node])
@@ -82,7 +82,7 @@ class Tree:
         return self._ranges[node]
 
     def outer(self, node: cst.BaseExpression) -> tuple[int, int]:
-        """Start and end of an expression, with the parentheses around it."""
+        """Return the start and end of an expression, with the parentheses around it."""
         if node.lpar:
             return self.range(node.lpar[0])[0], self.range(node.rpar[-1])[1]
         return self.range(node)
@@ -98,14 +98,14 @@ class Tree:
         return self._parents.get(node)
 
     def statement_start(self, node: cst.CSTNode) -> int:
-        """Where a statement starts, with its decorators."""
+        """Return the offset at which a statement starts, including its decorators."""
         start = self.range(node)[0]
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.decorators:
             return min(start, self.range(node.decorators[0])[0])
         return start
 
     def holder(self, block: Sequence[Line], start: int, end: int) -> int:
-        """The index of the statement of a block that holds a range of the text, -1 where none does."""
+        """Return the index of the statement in a block that contains a range of the text, -1 if there is none."""
         if block is self.module.body:
             candidates: Iterable[int] = (bisect_right(self._bounds, start) - 2,)
         else:
@@ -118,14 +118,15 @@ class Tree:
         return -1
 
     def offsets(self, span: Span) -> tuple[int, int]:
-        """
+        """Convert a span to offsets.
+
         Raises:
-            Unresolvable: the text has no such place.
+            Unresolvable: there is no such place in the text.
         """
         return self.lines.offset(span.line, span.column), self.lines.offset(span.end_line, span.end_column)
 
     def call(self, span: Span) -> cst.Call:
-        """The call that stands at `span`.
+        """Return the call at `span`.
 
         Raises:
             Unresolvable: there is none.
@@ -137,7 +138,7 @@ class Tree:
         raise Unresolvable(f"no call at line {span.line} column {span.column}")
 
     def expression(self, span: Span) -> cst.BaseExpression:
-        """The expression that stands at `span`, with or without the parentheses around it.
+        """Return the expression at `span`, with or without the parentheses around it.
 
         Raises:
             Unresolvable: there is none.
@@ -148,7 +149,7 @@ class Tree:
         raise Unresolvable(f"no expression at line {span.line} column {span.column}")
 
     def function(self, span: Span) -> cst.Lambda | cst.FunctionDef:
-        """The lambda that stands at `span`, or the function of which `def` up to the name does.
+        """Return the lambda at `span`, or the function whose `def` through name is at `span`.
 
         Raises:
             Unresolvable: there is none.
@@ -164,10 +165,10 @@ class Tree:
         raise Unresolvable(f"no function at line {span.line} column {span.column}")
 
     def expressions_in(self, span: Span) -> Iterator[cst.BaseExpression]:
-        """The expressions that stand inside of `span`.
+        """Yield the expressions inside `span`.
 
         Raises:
-            Unresolvable: the text has no such place.
+            Unresolvable: there is no such place in the text.
         """
         start, end = self.offsets(span)
         for index in range(max(bisect_right(self._bounds, start) - 1, 0), bisect_left(self._bounds, end)):
@@ -176,7 +177,7 @@ class Tree:
                     yield from nodes
 
     def comment(self, span: Span) -> tuple[int, int]:
-        """Start and end of the comment that holds `span`.
+        """Return the start and end of the comment that contains `span`.
 
         Raises:
             Unresolvable: there is none.
@@ -188,15 +189,15 @@ class Tree:
         raise Unresolvable(f"no comment at line {span.line} column {span.column}")
 
     def skip(self, offset: int) -> int:
-        """The offset after blanks, line ends and comments. Only meant for places outside of strings."""
+        """Return the offset after blanks, line ends and comments. Not valid inside strings."""
         match = _TRIVIA.match(self.text, offset)
         return match.end() if match else offset
 
     def rest_of_line(self, offset: int) -> tuple[int, int]:
-        """End of the line after a statement's end, before and after the line end.
+        """Return the end of the line after a statement's end: the offsets before and after the line end.
 
         Raises:
-            Unresolvable: the line goes on with something else.
+            Unresolvable: the line continues with something else.
         """
         match = _REST_OF_LINE.match(self.text, offset)
         if match is None:
@@ -204,28 +205,28 @@ class Tree:
         return match.start(1), match.end(1)
 
     def line_end(self, offset: int) -> str:
-        """The line end after `offset`, or where none follows, the file's first one."""
+        """Return the line end after `offset`; if there is none, the file's default line end."""
         end = self.lines.end(offset)
         match = LINE_END.match(self.text, max(end, offset))
         return match.group() if match else self.module.default_newline
 
     def indentation(self, offset: int) -> str:
-        """The blanks with which the line that holds `offset` starts; a form feed resets them."""
+        """Return the blanks at the start of the line containing `offset`; a form feed resets them."""
         start = self.lines.start(offset)
         line = self.text[start:offset]
         return line[: len(line) - len(line.lstrip(BLANKS))].rpartition("\f")[2]
 
     def leads_line(self, offset: int) -> bool:
-        """Whether only blanks stand before `offset` on its line."""
+        """Whether only blanks precede `offset` on its line."""
         return not self.text[self.lines.start(offset) : offset].strip(BLANKS)
 
     def is_in_string(self, node: cst.CSTNode) -> bool:
-        """Whether a node stands in a formatted string."""
+        """Whether a node is inside a formatted string."""
         start, end = self.range(node)
         return self._is_inside(start, end)
 
     def starts_in_string(self, offset: int) -> bool:
-        """Whether the line that holds `offset` starts in a string."""
+        """Whether the line containing `offset` starts inside a string."""
         start = self.lines.start(offset)
         return self._is_inside(start, start)
 
@@ -236,7 +237,7 @@ class Tree:
         return before >= 0 and end < strings[before][1]
 
     def lines_in_strings(self) -> set[int]:
-        """The lines that start in a string."""
+        """Return the numbers of the lines that start inside a string."""
         strings = (string for index in range(len(self.module.body)) for string in self._part(index + 1).strings)
         spans = (self.lines.span(*string) for string in strings)
         return {line for span in spans for line in range(span.line + 1, span.end_line + 1)}
@@ -250,7 +251,8 @@ class Tree:
         return self._parts[index]
 
     def _locate(self, index: int) -> _Part:
-        """Work out the places of a part's nodes: by libcst, in the part alone, then moved to where it stands."""
+        """Compute the positions of a part's nodes with libcst, in the part alone, and shift them to its place in the
+        text."""
         module = self.module
         body = module.body[index - 1 : index] if 0 < index <= len(module.body) else ()
         header = module.header if index == 0 else module.footer if index > len(module.body) else ()
@@ -286,7 +288,7 @@ class Tree:
 
     @cached_property
     def _written(self) -> list[str]:
-        """The parts as libcst writes them: the top, each statement, the end."""
+        """The parts as libcst renders them: the header, each statement, the footer."""
         module = self.module
         try:
             ends = ("".join(map(module.code_for_node, lines)) for lines in (module.header, module.footer))
@@ -297,26 +299,26 @@ class Tree:
 
     @cached_property
     def _bounds(self) -> list[int]:
-        """Where each part starts."""
+        """The offset at which each part starts."""
         return list(map(self._source_offset, self._shifts))
 
     @cached_property
     def _shifts(self) -> list[int]:
-        """Where each part starts in what libcst writes."""
+        """The offset at which each part starts in libcst's rendering."""
         return list(accumulate(map(len, self._written[:-1]), initial=0))
 
     def _source_offset(self, written: int) -> int:
-        """The offset in the source of an offset in what libcst writes."""
+        """Convert an offset in libcst's rendering to one in the source."""
         if self._aligned is None:
             return written + self.lines.first
         return self._aligned[written] if written < len(self._aligned) else len(self.text)
 
     @cached_property
     def _aligned(self) -> list[int] | None:
-        """For each code point that libcst writes the offset in the source; `None` when all are the same.
+        """The source offset of each code point in libcst's rendering; `None` if the two texts are equal.
 
-        libcst drops form feeds before statements and backslashes on lines of their own, and counts
-        its positions in the text without them.
+        libcst drops form feeds before statements and backslashes on lines of their own, and counts its positions in the
+        text without them.
         """
         written = "".join(self._written)
         start = self.lines.first
@@ -339,7 +341,7 @@ class Tree:
 
 @lru_cache(maxsize=256)
 def parse_code(code: str) -> Tree:
-    """The tree of new statements, kept apart from those of files.
+    """Parse new statements; cached separately from the trees of files.
 
     Raises:
         Unresolvable: the code does not parse.
@@ -351,7 +353,7 @@ def parse_code(code: str) -> Tree:
 
 
 def parse(text: str) -> Tree:
-    """The tree of a text; the last few are kept.
+    """Return the tree of a text; the most recent ones are cached.
 
     Raises:
         Unresolvable: the text does not parse.
@@ -364,7 +366,7 @@ def parse(text: str) -> Tree:
 
 @lru_cache(maxsize=8)
 def _parsed(text: str) -> Tree | Unresolvable:
-    """The tree, or why there is none: each fix of a text that does not parse would ask again."""
+    """Return the tree, or the error: errors are cached too, because each fix of a broken text would parse it again."""
     try:
         return Tree(text)
     except Unresolvable as error:
@@ -372,7 +374,7 @@ def _parsed(text: str) -> Tree | Unresolvable:
 
 
 def suites(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
-    """The blocks of a compound statement, those of its `else`, `except`, `finally` and `case` among them."""
+    """Yield the blocks of a compound statement, including those of `else`, `except`, `finally` and `case`."""
     for child in node.children:
         if isinstance(child, cst.BaseSuite):
             yield child
@@ -383,7 +385,7 @@ def suites(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
 
 
 def _outermost(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The ranges that no other one holds, in their order. None of them overlaps another in part."""
+    """Yield the ranges that no other range contains, in order. Ranges must not overlap partially."""
     reached = -1
     for start, end in sorted(ranges, key=lambda one: (one[0], -one[1])):
         if start >= reached:

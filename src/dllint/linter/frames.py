@@ -1,4 +1,4 @@
-"""Room on Python's stack for questions that ask questions."""
+"""Room on Python's stack for deeply nested queries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ T = TypeVar("T")
 FRAMES = 4000
 DEEP_FRAMES = 60_000
 DEEP_STACK_BYTES = 512 * 2**20
-"""For work that met the limit of `FRAMES`. Address space only: pages that are not touched cost nothing."""
+"""Stack size for work that exceeds `FRAMES`. This is address space only: untouched pages cost nothing."""
 
 
 @contextmanager
 def room_for_questions(last: bool) -> Iterator[None]:
-    """Frames for questions that ask questions: the model bounds their depth, at more than Python's default. And no
-    collector: facts and answers are all kept to the end, so that looking through them again and again frees nothing.
-    In the end it takes a tenth of the time to free them, which the end of a process does at once."""
+    """Raise the recursion limit and pause the garbage collector.
+
+    Queries make further queries; the model bounds their depth above Python's default limit. All facts and answers live
+    until the end, so the collector would scan them repeatedly and free nothing. With `last`, they are also exempt from
+    the final collection, which would take a tenth of the time; the end of the process frees them at once.
+    """
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, FRAMES))
     collecting = gc.isenabled()
@@ -38,11 +41,11 @@ def room_for_questions(last: bool) -> Iterator[None]:
 
 
 def with_more_frames(work: Callable[[], T]) -> T:
-    """What `work` gives. Where it runs out of frames, code nests deeper than usual: it is done once more in a thread
-    whose stack holds many times as many.
+    """Return the result of `work`. If it exceeds the recursion limit, because code nests unusually deep, repeat it in a
+    thread with a much larger stack.
 
     Raises:
-        RecursionError: that is not enough either.
+        RecursionError: the larger stack is too small as well.
     """
     try:
         return work()
@@ -73,6 +76,6 @@ def with_more_frames(work: Callable[[], T]) -> T:
 
 
 def with_room(work: Callable[[], T]) -> T:
-    """What `work` gives, done as a check does it, by a process that goes on."""
+    """Return the result of `work`, run as in a check but by a process that continues afterwards."""
     with room_for_questions(last=False):
         return with_more_frames(work)

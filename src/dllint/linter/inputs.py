@@ -1,4 +1,4 @@
-"""Turns paths into the input of the analysis: bytes, source texts, facts."""
+"""Turn paths into the input of the analysis: bytes, source texts, facts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Run:
 
 
 def cache_directory(settings: Settings) -> str:
-    """Where the facts of the project's files are kept between runs."""
+    """Return the directory of the cache."""
     return settings.cache_dir or default_directory()
 
 
@@ -47,7 +47,7 @@ def read(
     unsaved: Mapping[str, str | bytes],
     edited: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Put the contents of files into the run, or why they cannot be read."""
+    """Store the contents of files in the run, or the reasons why they cannot be read."""
     for path in sorted(paths):
         try:
             given = unsaved[path] if path in unsaved else files.read(path)
@@ -65,7 +65,7 @@ def read(
 
 
 def _read_notebook(run: Run, path: str, data: bytes, edited: Mapping[str, str]) -> None:
-    """Put the texts of a notebook into the run: that of its cells, and those of the files that its cells write."""
+    """Store the texts of a notebook in the run: that of its cells, and those of the files that its cells write."""
     try:
         notebook = notebooks.read(path, data)
     except NotANotebook as error:
@@ -98,7 +98,7 @@ def decode(run: Run, paths: Iterable[str]) -> None:
 
 
 def _screened(run: Run) -> set[str]:
-    """The files that can matter."""
+    """Return the files that can matter."""
     from dllint.libraries.index import WORDS
 
     given = run.settings
@@ -108,7 +108,7 @@ def _screened(run: Run) -> set[str]:
 
 
 def texts_to_parse(run: Run, everything: bool = False) -> Mapping[str, str]:
-    """The texts of the files that can matter, or of all, and of those that may be no Python."""
+    """Return the texts of the files that can matter, or of all files, and of those that may not be valid Python."""
     from dllint.facts.parse import is_plainly_valid
 
     if run.to_parse is None:
@@ -121,7 +121,7 @@ def texts_to_parse(run: Run, everything: bool = False) -> Mapping[str, str]:
 
 
 def facts_of(run: Run, execution: Execution, everything: bool = False) -> Mapping[str, FileFacts]:
-    """The facts of the files that can matter, or of all files."""
+    """Return the facts of the files that can matter, or of all files."""
     from dllint.facts.cache import Cache
     from dllint.facts.parse import parse_all
 
@@ -132,6 +132,6 @@ def facts_of(run: Run, execution: Execution, everything: bool = False) -> Mappin
 
 
 def file_of(run: Run, path: str) -> str:
-    """The file on disk that a text is in."""
+    """Return the file on disk that a text belongs to."""
     cells = run.notebooks.get(path)
     return path if cells is None else cells.notebook

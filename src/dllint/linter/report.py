@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a check is run; nothing here changes what is found.
+    """How a check is executed; nothing here changes the findings of the same files.
 
     Attributes:
-        jobs: processes that parse; `None` takes as many as there are processors.
-        cache: keep facts from one run to the next.
+        jobs: number of processes that parse; `None` for one per processor.
+        cache: reuse stored facts and reports.
         respect_gitignore: leave out what git ignores.
-        force_exclude: excluded paths stay out even when they are named.
-        progress: called with the number of files read so far and of all.
-        visit: called with the linked project when its rules have run.
-        unsaved: contents by absolute path, in the place of what the disk has.
-        edited: Python texts by path, in the place of what their files hold; for a notebook, the text of its cells.
-        last: the process ends after this check, so that none of its memory needs to be freed.
-        edits_of: turns the fixes of a report into text edits, to keep them with the report.
-        profile: count where the time goes; nothing is answered from an earlier report.
+        force_exclude: apply excludes to paths that are named too.
+        progress: called with the number of files read so far and their total.
+        visit: called with the linked project after its rules have run.
+        unsaved: contents by absolute path, used instead of those on disk.
+        edited: Python texts by path, used instead of the contents of their files; for a notebook, the text of its
+            cells.
+        last: the process ends after this check, so its memory need not be freed.
+        edits_of: turns the fixes of a report into text edits, to store them with the report.
+        profile: measure where the time goes; no stored report is used.
     """
 
     jobs: int | None = None
@@ -49,23 +50,25 @@ class Execution:
 
 @dataclass(frozen=True)
 class Report:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        findings: by path and place.
+        findings: sorted by path and place.
         files_checked: number of requested files that were checked.
         files_skipped: number of requested files that could not be read, decoded or parsed.
         problems: errors that are not findings, one line each: something was not checked.
         warnings: remarks that are not failures, one line each.
-        notes: how the project's root was found, where no file marks it, one line each.
-        asked: the files that the check is about.
-        sources: texts of the files that findings, their traces and their fixes name.
-        notebooks: texts that are made of cells, by path. Places are lines of that text, and its `place` gives the cell.
-        survival: whether the project works under forkserver, where that is the only default of the targets.
-        limits: how often each limit of the analysis was met, by its name; values beyond a limit count as unknown.
-        known: findings that a baseline lists, which `findings` are without; None where no baseline was asked.
-        edits: what the edits of a fix change in the texts, for those that can be carried out; empty unless asked for.
-        profile: where the time went; None unless asked for.
+        notes: how the project's root was found if no marker file identifies it, one line each.
+        asked: the files to check.
+        sources: texts of the files that findings, their traces and their fixes refer to.
+        notebooks: texts assembled from notebook cells, by path. Places are lines of that text; its `place` maps them to
+            a cell.
+        survival: whether the project works under forkserver, if that is the only default of the targets.
+        limits: how often each limit of the analysis was reached, by its name; values beyond a limit are treated as
+            unknown.
+        known: findings listed in a baseline and removed from `findings`; `None` without a baseline.
+        edits: the text edits of each fix that can be applied; empty unless requested.
+        profile: where the time went; `None` unless requested.
     """
 
     findings: tuple[Finding, ...] = ()

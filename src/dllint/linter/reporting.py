@@ -1,4 +1,4 @@
-"""Turns the findings of rules into the report: suppressions, ignored paths, lowered severities, near copies."""
+"""Turn the findings of rules into the report: suppressions, ignored paths, lowered severities, near copies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNREADABLE = "DLL001"
 
 
 def not_silenced(run: Run, found: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings that no comment and no pattern silences, with those about the comments themselves."""
+    """Yield the findings that no comment and no pattern silences, and the findings about the comments themselves."""
     known = {rule.code: rule for rule in registry.rules()}
     by_path: dict[str, list[Finding]] = {path: [] for path in run.asked}
     for finding in found:
@@ -39,14 +39,14 @@ def not_silenced(run: Run, found: Iterable[Finding]) -> Iterator[Finding]:
                 here += suppressions.apply([one for one in about if enabled(one.code)], comments)
         for one in here:
             if _concerns(one, run.asked):
-                # A chain of calls that begins in a test is the test's.
+                # A call chain that starts in a test is attributed to the test.
                 origin = one.trace[0].path if one.trace else path
                 yield _lowered(one) if weighs_less(path) or weighs_less(origin) else one
 
 
 def _lowered(finding: Finding) -> Finding:
-    """The finding with the next lower severity, and with fixes that are shown only: nobody asked for other tests and
-    examples. Those about the check itself keep theirs."""
+    """Return the finding with the next lower severity and with fixes as suggestions, because tests and examples are not
+    the code to fix. Findings about the check itself are returned unchanged."""
     if finding.code.startswith("DLL0") or finding.severity is None:
         return finding
     severity = SEVERITIES[max(SEVERITIES.index(finding.severity) - 1, 0)]
@@ -59,7 +59,8 @@ def _concerns(finding: Finding, asked: Set[str]) -> bool:
 
 
 def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
-    """For a path the codes and prefixes left out there. Patterns start from the configuration's directory."""
+    """Return a function from a path to the codes and prefixes ignored there. Patterns are relative to the
+    configuration's directory."""
     if not settings.per_file_ignores:
         return lambda path: ()
     from dllint.gitignore import Patterns
@@ -75,8 +76,8 @@ def per_file_ignores(settings: Settings) -> Callable[[str], tuple[str, ...]]:
 
 
 def _in_lower_severity(settings: Settings) -> Callable[[str], bool]:
-    """Whether findings in a file weigh less, by its path below the top of the project: a project whose own folder is
-    called `examples` keeps its severities."""
+    """Return a predicate for files whose findings get a lower severity. Patterns match paths below the top of the
+    project, so a project whose own folder is called `examples` keeps its severities."""
     if not settings.lower_severity:
         return lambda path: False
     from dllint.gitignore import Patterns
@@ -99,7 +100,7 @@ def report_of(run: Run, findings: Iterable[Finding]) -> Report:
         for rule in registry.rules()
         if rule.code == UNREADABLE
         for path, why in run.unreadable.items()
-        # Nothing imports a notebook: another broken one takes nothing from this check.
+        # Nothing imports a notebook, so a broken one that was not asked for does not affect this check.
         if path in run.asked or not file_of(run, path).endswith(notebooks.SUFFIX)
     ]
     by_place = sorted(findings, key=lambda one: (one.path, one.span, one.code, one.text))

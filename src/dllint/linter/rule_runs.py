@@ -1,4 +1,4 @@
-"""Runs the rules over a linked project; a rule that crashes is reported, and the others still run."""
+"""Run the rules over a linked project. A rule that crashes is reported, and the others still run."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 
 def step(name: str) -> AbstractContextManager[None]:
-    """Counts the time of a step or a rule, where that is wanted."""
+    """Measure a step or a rule if a profile was requested."""
     profile = current()
     return nullcontext() if profile is None else profile.step(name)
 
 
 def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
-    """What the enabled rules find. A rule that crashes is a problem of its own; the others still run."""
+    """Yield the findings of the enabled rules. A rule that crashes becomes a problem of the report; the others still
+    run."""
     for rule in registry.rules():
         if not run.settings.selects(rule.code, rule.page.preview):
             continue
@@ -48,14 +49,14 @@ def found_by_rules(run: Run, project: Project) -> Iterator[Finding]:
 
 
 def _find(found: list[Finding], rule: Rule, project: Project, options: Mapping[str, Any]) -> None:
-    """Collect what a rule finds, from the first finding on."""
+    """Collect the findings of a rule, discarding those of an aborted attempt."""
     assert rule.check is not None
     found.clear()
     found.extend(told(finding, rule) for finding in rule.check(project, options))
 
 
 def _internal_error(code: str, error: Exception) -> str:
-    """One line: the rule, the file that it was reading, and how to go on."""
+    """Return one line with the rule, the file that it was reading, and how to continue."""
     from dllint.linking.source import SourceFile
 
     path = None
@@ -74,8 +75,8 @@ def _internal_error(code: str, error: Exception) -> str:
 
 
 def told(finding: Finding, rule: Rule) -> Finding:
-    """The finding with what its rule's page says: name, severity, text, remedy and address. No error rests on a method
-    that is found by its name alone."""
+    """Return the finding with the name, severity, text, help and URL from its rule's page. If its trace depends on a
+    method resolved by name alone, an error becomes a warning."""
     page = rule.page
     severity = finding.severity or page.severity
     if severity == "error" and any(place.guessed for place in finding.trace):
