@@ -1,4 +1,4 @@
-"""Removes what a fix leaves without a use: imports, and variables of functions."""
+"""Remove imports and local variables that a fix leaves unused."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dllint.fixes.tree import Tree, parse
 
 _WORD = re.compile(r"\w+")
 _LOOKED_UP = frozenset({"locals", "vars", "eval", "exec"})
-"""Builtins that read variables without their names."""
+"""Builtins that read variables without naming them in the code."""
 _ASKED = frozenset({"get_worker_info", "initial_seed", "get_rank"})
-"""Functions that only tell something."""
+"""Functions without side effects."""
 
 
 def without_unused(old: str, new: str) -> str:
-    """The new text without the imports at its top, and without the plain variables of functions, that the old one used
-    and it does not use any more.
+    """Return the new text without top-level imports and simple local variables that the old text used and the new one
+    does not.
 
     Raises:
         Unresolvable: one of the texts does not parse.
@@ -44,7 +44,7 @@ def without_unused(old: str, new: str) -> str:
 
 
 def _used_in_functions(tree: Tree) -> set[tuple[str, str]]:
-    """Functions by name, with each name that stands more than once in one of them."""
+    """Return pairs of a function's name and a name that occurs more than once in it."""
     return {
         (node.name.value, name)
         for node in walk(tree.module)
@@ -59,7 +59,7 @@ def _names(function: cst.FunctionDef) -> Counter[str]:
 
 
 def _unused_variables(tree: Tree, used: set[tuple[str, str]]) -> Iterator[Change]:
-    """The lines that set a variable of a function to a plain value, where the function had a use for it."""
+    """Yield changes that remove assignments of simple values to local variables which the fix left unused."""
     functions = {name for name, _ in used}
     for statement in tree.module.body:
         for node in walk(statement):
@@ -67,7 +67,7 @@ def _unused_variables(tree: Tree, used: set[tuple[str, str]]) -> Iterator[Change
                 names = _names(node)
                 lost = {name for name, count in names.items() if count == 1 and (node.name.value, name) in used}
                 if lost and _LOOKED_UP.isdisjoint(names):
-                    # Places are those of a whole statement of the module.
+                    # Positions are computed per module-level statement.
                     tree.range(statement)
                     yield from _settings(tree, node, lost)
 
@@ -84,12 +84,12 @@ def _settings(tree: Tree, function: cst.FunctionDef, lost: set[str]) -> Iterator
             start, end = tree.range(line)
             if isinstance(target, cst.Name) and target.value in lost and tree.leads_line(start):
                 yield Change(tree.lines.start(start), tree.rest_of_line(end)[1], "")
-                # One line at a time: a block keeps a statement.
+                # Remove one line at a time, so that no block becomes empty.
                 return
 
 
 def _is_plain(value: cst.BaseExpression) -> bool:
-    """Whether evaluating an expression does nothing else."""
+    """Whether evaluating an expression has no side effects."""
     for node in walk(value):
         if isinstance(node, cst.Call):
             named = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
@@ -122,7 +122,8 @@ def _without(tree: Tree, line: cst.SimpleStatementLine, lost: set[str]) -> Itera
 
 
 def _uses(tree: Tree) -> set[str]:
-    """The names that the code reads or binds outside of its imports, and those that `__all__` and others quote."""
+    """Return the names that the code reads or binds outside imports, and the words in its strings, such as those of
+    `__all__`."""
     found: set[str] = set()
     waiting: list[cst.CSTNode] = [tree.module]
     while waiting:

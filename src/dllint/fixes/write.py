@@ -1,4 +1,4 @@
-"""Writes new texts to files: each completely or not at all."""
+"""Write new texts to files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dllint.reading import lies_within
 
 _PREFIX, _SUFFIX = ".dllint-", ".tmp"
 _REMAINS_S = 600.0
-"""Seconds after which a temporary file belongs to no run that still goes on."""
+"""Seconds after which a temporary file cannot belong to a run that is still active."""
 
 
 class WriteError(Exception):
@@ -23,25 +23,24 @@ class WriteError(Exception):
 
 
 def write_fixed(path: str, old: str, new: str, root: str | None = None) -> None:
-    """Write a fixed text to its file; the arguments and the errors are those of `fixed_content`, and it may be that the
-    file cannot be written.
+    """Write a fixed text to its file, with the arguments of `fixed_content`.
 
     Raises:
-        WriteError: the file stays as it was.
+        WriteError: as for `fixed_content`, or the file cannot be written; it is unchanged.
     """
     write_atomically(path, fixed_content(path, old, new, root))
 
 
 def fixed_content(path: str, old: str, new: str, root: str | None = None) -> bytes:
-    """What a file will hold once it is fixed: the new text in the encoding and with the byte-order mark of the file.
+    """Return the content of a file once it is fixed: the new text with the encoding and byte-order mark of the file.
 
     Args:
         old, new: texts with the file's own line ends, with or without its byte-order mark.
-        root: the project's directory; a link that leads out of it is not written through.
+        root: the project's directory; links that lead out of it are not followed.
 
     Raises:
-        WriteError: the file must stay as it is: it cannot be read, is read-only, changed meanwhile, has further names
-            or its encoding lacks a character.
+        WriteError: the file must not be changed: it cannot be read, is read-only, changed after the check, has several
+            hard links, or its encoding lacks a character.
     """
     if root is not None and lies_within(os.path.dirname(path), root) and not lies_within(path, root):
         raise WriteError(f"{path}: not fixed, because it is a link that leads out of the project")
@@ -68,7 +67,7 @@ def fixed_content(path: str, old: str, new: str, root: str | None = None) -> byt
 
 
 def encode(text: str, original: bytes) -> bytes:
-    """A text in the encoding that the original bytes declare, with their byte-order mark.
+    """Encode a text as the original bytes declare, with their byte-order mark.
 
     Raises:
         files.Undecodable: the declared encoding is unknown, or contradicts the byte-order mark.
@@ -82,10 +81,10 @@ def encode(text: str, original: bytes) -> bytes:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Replace a file's content by a rename in its own directory; its mode stays, and a symbolic link stays a link.
+    """Replace a file's content by a rename within its directory. Its mode is kept, and a symbolic link stays a link.
 
     Raises:
-        WriteError: the file cannot be written; it is then as it was, and nothing is left beside it.
+        WriteError: the file cannot be written; it is unchanged, and no temporary file remains.
     """
     temporary = None
     try:
@@ -100,7 +99,7 @@ def write_atomically(path: str, data: bytes) -> None:
             os.fsync(file.fileno())
         if os.path.exists(target):
             _copy_owner(target, temporary)
-            # Its mode and its extended attributes, access control lists among them.
+            # The mode and the extended attributes, including access control lists.
             shutil.copystat(target, temporary)
             os.utime(temporary)
         else:
@@ -116,7 +115,7 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def _remove_remains(directory: str) -> None:
-    """Remove what an earlier run left where it was killed while it wrote: files of this user and this name only."""
+    """Remove temporary files that a killed run left behind: only those of this user and with dllint's name pattern."""
     oldest = time.time() - _REMAINS_S
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
@@ -128,14 +127,15 @@ def _remove_remains(directory: str) -> None:
 
 
 def _umask() -> int:
-    """What new files of this process lack in permissions; it can only be read by setting it."""
+    """Return the process's umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def _copy_owner(source: str, target: str) -> None:
-    """Only a superuser may give a file away; without that right the new file belongs to whoever fixes."""
+    """Copy owner and group if permitted. Only a superuser may change the owner; otherwise the new file belongs to the
+    user."""
     if hasattr(os, "chown"):
         status = os.stat(source)
         with contextlib.suppress(PermissionError):

@@ -1,13 +1,13 @@
-"""Jupyter notebooks: their code cells as one Python text, and new texts back into their cells.
+"""Jupyter notebooks: their code cells as one Python text, and new texts written back into their cells.
 
-document.py  the JSON document: where the source of each cell stands, and new sources in its place
-magics.py    what IPython understands and Python does not
-texts.py     the cells as Python texts; places of a text by cell
+    document.py  the JSON document: locates the source of each cell, and replaces it
+    magics.py    IPython syntax that is not Python
+    texts.py     the cells as Python texts; maps places of a text to cells
 
-Terms: a *masked* line is one that is no Python (`%matplotlib inline`, `!ls`, `loader?`); the text has `pass` there, so
-that no line moves, and no fix changes it. A cell that begins with `%%writefile data.py` is a text of its own, at a path
-below that of the notebook, where the imports of other files that the notebook writes find it. Cells count from 1, those
-with prose too, as in "Cell 3 of 10" of Jupyter and VS Code.
+Terms: a *masked* line is not Python (`%matplotlib inline`, `!ls`, `loader?`); the text has `pass` instead, so that line
+numbers do not change, and no fix changes it. A cell that begins with `%%writefile data.py` becomes a text of its own,
+at a path below that of the notebook, where imports in other files that the notebook writes find it. Cells count from 1,
+including prose cells, as in "Cell 3 of 10" of Jupyter and VS Code.
 """
 
 from __future__ import annotations

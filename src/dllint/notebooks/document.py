@@ -1,7 +1,7 @@
 """A notebook's JSON document: locates the source of each code cell, and replaces it.
 
-Only the value of a `source` is ever rewritten: ids, outputs, metadata and blanks keep every byte, which no JSON library
-promises. Format: nbformat.readthedocs.io, "The Jupyter Notebook Format", version 4.
+Only the value of a `source` is ever rewritten: ids, outputs, metadata and whitespace are preserved byte for byte, which
+no JSON library guarantees. Format: nbformat.readthedocs.io, "The Jupyter Notebook Format", version 4.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Cell:
     """A code cell.
 
     Attributes:
-        number: its place among all cells, from 1.
+        number: its position among all cells, from 1.
         source: its text, as Jupyter shows it.
-        start, end: where the JSON value of `source` stands in the document, as offsets.
-        language: what its own metadata say, "" for that of the notebook.
+        start, end: offsets of the JSON value of `source` in the document.
+        language: the language in its own metadata, "" for that of the notebook.
     """
 
     number: int
@@ -48,14 +48,14 @@ class Cell:
 
 
 class Document(NamedTuple):
-    """The content of a document: its code cells, and the language of its kernel ("" where it says nothing)."""
+    """The content of a document: its code cells, and the language of its kernel ("" if unknown)."""
 
     cells: tuple[Cell, ...]
     language: str
 
 
 class _Token(NamedTuple):
-    """A string of the document: its offsets, quotes included, and its value."""
+    """A string of the document: its offsets, including quotes, and its value."""
 
     start: int
     end: int
@@ -63,10 +63,10 @@ class _Token(NamedTuple):
 
 
 def read(data: bytes) -> tuple[str, Document]:
-    """The text of a notebook file, and what it holds.
+    """Parse a notebook file into its text and its document.
 
     Raises:
-        NotANotebook: it is no JSON document, or no notebook of format 4.
+        NotANotebook: it is not a JSON document, or not a notebook of format 4.
     """
     try:
         text = data.decode("utf-8")
@@ -84,7 +84,7 @@ def read(data: bytes) -> tuple[str, Document]:
 
 
 class _Walk:
-    """Reads a document from its beginning to its end; `at` is how far it is."""
+    """A parser that reads a document from start to end; `at` is the current offset."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -114,7 +114,7 @@ class _Walk:
         return Document(tuple(cells), language.lower())
 
     def _cell(self, number: int) -> Cell | None:
-        """The cell that begins here; None where it holds no code."""
+        """Parse the cell at the current offset; `None` if it contains no code."""
         if self._next() != "{":
             self._value()
             return None
@@ -135,7 +135,7 @@ class _Walk:
         return Cell(number, source, start, end, language.lower())
 
     def _next(self) -> str:
-        """The next character that is no blank; "" at the end."""
+        """Skip whitespace and return the next character; "" at the end."""
         blank = _BLANK.match(self.text, self.at)
         assert blank is not None
         self.at = blank.end()
@@ -147,7 +147,7 @@ class _Walk:
         return value
 
     def _members(self) -> Iterator[str]:
-        """The keys of the object that begins here; whoever takes one reads its value."""
+        """Yield the keys of the object at the current offset; the caller must read the value of each."""
         self.at += 1
         if self._next() == "}":
             self.at += 1
@@ -164,7 +164,7 @@ class _Walk:
                 return
 
     def _items(self) -> Iterator[None]:
-        """Stops at each item of the array that begins here; whoever takes one reads it."""
+        """Stop at each item of the array at the current offset; the caller must read it."""
         self.at += 1
         if self._next() == "]":
             self.at += 1
@@ -183,7 +183,7 @@ class _Walk:
 
 
 def document_line(text: str, cell: Cell, line: int) -> int:
-    """The line of the document, from 1, that holds a line of a cell."""
+    """Return the line of the document, from 1, that contains a line of a cell."""
     at, wanted = cell.start, line - 1
     for token in _tokens(text, cell):
         at = token.start
@@ -195,14 +195,14 @@ def document_line(text: str, cell: Cell, line: int) -> int:
 
 
 def with_sources(text: str, sources: Mapping[Cell, str]) -> str:
-    """The document with new sources in some cells."""
+    """Return the document with new sources in some cells."""
     for cell in sorted(sources, key=lambda one: -one.start):
         text = text[: cell.start] + _encoded(text, cell, sources[cell]) + text[cell.end :]
     return text
 
 
 def _encoded(text: str, cell: Cell, source: str) -> str:
-    """The JSON value of a new source, in the manner of the old one; lines that stay keep their bytes."""
+    """Return the JSON value of a new source, formatted like the old one; unchanged lines keep their bytes."""
     ascii_only = text.isascii() and "\\u" in text
     if text[cell.start] == '"':
         return json.dumps(source, ensure_ascii=ascii_only)
@@ -222,7 +222,7 @@ def _encoded(text: str, cell: Cell, source: str) -> str:
 
 
 def _tokens(text: str, cell: Cell) -> list[_Token]:
-    """The strings that a cell's source is made of."""
+    """Return the strings of a cell's source."""
     found: list[_Token] = []
     at = text.find('"', cell.start, cell.end)
     while at >= 0:
@@ -233,7 +233,7 @@ def _tokens(text: str, cell: Cell) -> list[_Token]:
 
 
 def _inside(value: object, *keys: str) -> str:
-    """A text in nested objects, "" where it is not there."""
+    """Return a string in nested objects, "" if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, str) else ""

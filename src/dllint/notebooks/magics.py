@@ -1,6 +1,6 @@
 """Lines that only IPython understands: magics, shell commands, help, commands without `%`.
 
-ipython.readthedocs.io, "IPython reference" and "Built-in magic commands". Only whole logical lines are
+Source: ipython.readthedocs.io, "IPython reference" and "Built-in magic commands". Only whole logical lines are
 replaced: `% y` in brackets or in a string is Python.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 _PYTHON_CELLS = frozenset(
     {"capture", "debug", "ipytest", "memit", "memray_flamegraph", "mprun", "prun", "scalene", "time", "timeit"}
 )
-"""Cell magics whose body runs in the notebook's own namespace. `%%python` starts a process of its own."""
+"""Cell magics whose body runs in the notebook's own namespace. `%%python`, in contrast, starts a separate process."""
 _CELL_MAGIC = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))*%%(\w+)[ \t]*([^\r\n]*)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _TOKEN = re.compile(
@@ -38,13 +38,13 @@ _CONTINUED = re.compile(r"\\[ \t]*\Z")
 
 
 class CellMagic(NamedTuple):
-    """A magic on the first line of a cell, which decides how the whole cell is read.
+    """A magic on the first line of a cell, which determines how the whole cell is read.
 
     Attributes:
-        line: the line of the magic, from 1; 0 where there is none.
-        python: whether the rest is Python of the notebook.
-        writes: the file that the rest is written to, if it is.
-        appends: whether it is added to what the file holds.
+        line: the line of the magic, from 1; 0 if there is none.
+        python: whether the rest is Python code of the notebook.
+        writes: the file that the rest is written to; `None` if it is not written.
+        appends: whether it is appended to the file.
     """
 
     line: int = 0
@@ -54,7 +54,7 @@ class CellMagic(NamedTuple):
 
 
 def cell_magic(source: str) -> CellMagic:
-    """The magic of a whole cell, which is its first line that is not blank."""
+    """Return the magic of a whole cell, which is on its first line that is not blank."""
     found = _CELL_MAGIC.match(source)
     if found is None:
         return CellMagic()
@@ -68,7 +68,7 @@ def cell_magic(source: str) -> CellMagic:
 
 
 def masked(source: str, magic: CellMagic) -> str:
-    """The source as Python: line for line, with `pass` where a line is none."""
+    """Return the source as Python, line by line, with `pass` for lines that are not Python."""
     lines = _split(source)
     if not magic.python:
         return "".join(_end(line) for line in lines)
@@ -102,11 +102,11 @@ def _python_lines(lines: list[str]) -> list[str]:
 
 
 def _replacement(line: str) -> str | None:
-    """What stands in the place of a line at which a statement begins; None where it is Python."""
+    """Return the replacement for a line at which a statement begins; `None` if it is Python."""
     plain = line.lstrip(" \t")
     indent = line[: len(line) - len(plain)]
     if timed := _TIMED.match(line):
-        # As wide as the magic, so that columns stay.
+        # Padded to the width of the magic, so that columns do not change.
         code = f"{indent}pass;{' ' * (timed.end() - len(indent) - 5)}{line[timed.end() :]}"
         if _is_python(code.strip()):
             return code
@@ -120,7 +120,7 @@ def _replacement(line: str) -> str | None:
 
 
 def _logical_end(text: str, start: int) -> int:
-    """Where the statement line that begins at `start` ends, after its line end."""
+    """Return the offset after the logical line that begins at `start`, including its line end."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         if token.lastgroup == "open":
@@ -143,7 +143,7 @@ def _is_python(code: str) -> bool:
 
 
 def _split(source: str) -> list[str]:
-    """The lines with their ends."""
+    """Split into lines, keeping line ends."""
     lines, done = [], 0
     for end in _LINE_END.finditer(source):
         lines.append(source[done : end.end()])

@@ -1,4 +1,4 @@
-"""The cells of a notebook as Python texts: maps positions to cells, and writes a new text back into the cells."""
+"""The cells of a notebook as Python texts: map positions to cells, and write a new text back into the cells."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dllint.notebooks.magics import cell_magic, masked
 from dllint.span import Span
 
 MARK = "# %% dllint: cell "
-"""Begins the line above each cell. No fix puts code above such a line that belongs below it."""
+"""Start of the marker line above each cell. A fix must not move code across such a line."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PYTHON = frozenset({"", "python", "ipython", "python3"})
 
 
 class CannotPlace(Exception):
-    """A new text that cannot be divided into the cells of the old one. `reason` is a few words."""
+    """A new text cannot be divided among the cells of the old one. `reason` is a few words."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ class CannotPlace(Exception):
 
 
 class InCell(NamedTuple):
-    """A place as a reader of the notebook knows it: the file, the cell and the range inside it."""
+    """A place in a notebook: the file, the cell and the range inside it."""
 
     path: str
     cell: int
@@ -39,7 +39,7 @@ class InCell(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A cell within a text: its first line there, and how many lines of the cell stand above that line."""
+    """A cell within a text: its first line there, and the number of lines of the cell that precede that line."""
 
     first: int
     cell: Cell
@@ -51,12 +51,12 @@ class CellText:
     """A text joined from the cells of a notebook.
 
     Attributes:
-        path: the notebook's own, or that of a file which a cell writes.
+        path: the notebook's own path, or that of a file which a cell writes.
         notebook: the path of the notebook.
         text: Python source.
         parts: the cells, in order.
-        masked: lines, from 1, that differ from what the cell holds.
-        document: the JSON document; empty where an editor holds the cells.
+        masked: lines, from 1, that differ from those of the cell.
+        document: the JSON document; empty if the cells come from an editor.
     """
 
     path: str
@@ -67,7 +67,7 @@ class CellText:
     document: str = field(default="", repr=False)
 
     def place(self, span: Span) -> InCell | None:
-        """Where a range of the text stands; None above the first cell."""
+        """Convert a range of the text to a place in a cell; `None` above the first cell."""
         part = self._part(span.line)
         if part is None:
             return None
@@ -79,18 +79,18 @@ class CellText:
         return InCell(self.notebook, part.cell.number, Span(line, span.column, max(end_line, line), end_column))
 
     def source(self, cell: int) -> str:
-        """The text of a cell, with masked lines as the notebook has them."""
+        """Return the text of a cell, with masked lines as in the notebook."""
         return self._cell(cell).source
 
     def document_line(self, cell: int, line: int) -> int:
-        """The line of the JSON document, from 1, that holds a line of a cell."""
+        """Return the line of the JSON document, from 1, that contains a line of a cell."""
         return document.document_line(self.document, self._cell(cell), line)
 
     def changed_cells(self, new: str) -> dict[Cell, str]:
-        """The new source of each cell that a new text changes.
+        """Return the new source of each cell that a new text changes.
 
         Raises:
-            CannotPlace: the new text moves code from one cell to another, or changes a masked line.
+            CannotPlace: the new text moves code between cells, or changes a masked line.
         """
         before, after = _bodies(self.text), _bodies(new)
         if [mark for mark, _ in before] != [mark for mark, _ in after]:
@@ -112,8 +112,9 @@ class Notebook:
     """A parsed notebook: its document, and the texts of its cells.
 
     Attributes:
-        language: of its kernel, in lower case; "" where it says nothing.
-        texts: Python texts by path: its own, then those of the files that its cells write. None for another language.
+        language: language of its kernel, in lower case; "" if unknown.
+        texts: Python texts by path: its own, then those of the files that its cells write. Empty if the language is not
+            Python.
     """
 
     path: str
@@ -123,17 +124,17 @@ class Notebook:
 
 
 def read(path: str, data: bytes) -> Notebook:
-    """Take a notebook apart.
+    """Parse a notebook.
 
     Raises:
-        NotANotebook: it is no JSON document, or no notebook of format 4.
+        NotANotebook: it is not a JSON document, or not a notebook of format 4.
     """
     text, (cells, language) = document.read(data)
     return Notebook(path, text, language, of_cells(path, cells, text) if language in _PYTHON else {})
 
 
 def of_cells(path: str, cells: Iterable[Cell], text: str = "") -> dict[str, CellText]:
-    """The Python texts of cells, by path; `text` is the JSON document, where there is one."""
+    """Return the Python texts of cells, by path; `text` is the JSON document, if there is one."""
     own = _Builder(path)
     written: dict[str, _Builder] = {}
     for cell in cells:
@@ -147,7 +148,7 @@ def of_cells(path: str, cells: Iterable[Cell], text: str = "") -> dict[str, Cell
             parts = magic.writes.replace("\\", "/").split("/")
             target = os.path.join(path, *(part for part in parts if part not in ("", "~", ".", "..")))
             if target in written and not magic.appends:
-                # What a later cell overwrites may have run before.
+                # A file that a later cell overwrites may have been used before.
                 earlier = written.pop(target)
                 earlier.path = os.path.join(path, f"cell {earlier.parts[0].cell.number}", os.path.basename(target))
                 written[earlier.path] = earlier
@@ -156,13 +157,13 @@ def of_cells(path: str, cells: Iterable[Cell], text: str = "") -> dict[str, Cell
 
 
 def with_texts(notebook: Notebook, texts: Mapping[str, tuple[str, str]]) -> str:
-    """The JSON document with new texts in its cells. What is no line of a changed cell stays as it is.
+    """Return the JSON document with new texts in its cells. Only changed lines of cells differ.
 
     Args:
-        texts: the old and the new text by path, of `notebook.texts`.
+        texts: the old and the new text, by path as in `notebook.texts`.
 
     Raises:
-        CannotPlace: as `CellText.changed_cells`, or the notebook no longer holds an old text.
+        CannotPlace: as for `CellText.changed_cells`, or the notebook no longer contains an old text.
     """
     changed: dict[Cell, str] = {}
     for path, (old, new) in texts.items():
@@ -182,9 +183,9 @@ class _Builder:
         self._lines = 0
 
     def add(self, cell: Cell, source: str, above: int = 0) -> None:
-        """Put a cell below the others, without its first lines."""
+        """Append a cell below the others, without its first `above` lines."""
         lines, original = _with_ends(source)[above:], _with_ends(cell.source)[above:]
-        # A last line that was masked to nothing and has no line end.
+        # Masking may have removed a last line without a line end.
         lines += [""] * (len(original) - len(lines))
         first = self._lines + 2
         pairs = enumerate(zip(lines, original, strict=True), first)
@@ -200,11 +201,11 @@ class _Builder:
 
 
 def _restored(part: Part, before: Sequence[str], after: Sequence[str]) -> str:
-    """The new source of a cell whose lines `before` became `after`. Lines that stay are as the cell has them."""
+    """Return the new source of a cell whose lines `before` became `after`. Unchanged lines are those of the cell."""
     original = _with_ends(part.cell.source)
     lead, original = original[: part.above], original[part.above :]
     plain, wanted = [_bare(line) for line in before], [_bare(line) for line in after]
-    # Blank lines around a new function do not belong at the edge of a cell.
+    # Drop blank lines around a new function at the edges of a cell.
     first, last = 0, len(wanted)
     while first < last and not wanted[first] and (not plain or plain[0]):
         first += 1
@@ -226,7 +227,7 @@ def _restored(part: Part, before: Sequence[str], after: Sequence[str]) -> str:
 
 
 def _bodies(text: str) -> list[tuple[str, list[str]]]:
-    """The lines below each line that names a cell."""
+    """Return the lines below each marker line of a cell."""
     found: list[tuple[str, list[str]]] = []
     for line in _with_ends(text):
         if line.startswith(MARK):

@@ -1,1 +1,2 @@
-"""The code inside the user's processes: standard library only; torch and NumPy once the program has imported them."""
+"""The code that runs inside the user's processes: standard library only; torch and NumPy once the program has imported
+them."""

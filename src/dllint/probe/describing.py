@@ -1,4 +1,5 @@
-"""Describes a loader's arguments, dataset and context for records, without fixing a start method that is still open."""
+"""Describe a loader's arguments, dataset and context for records, without fixing a start method that is still
+undecided."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from typing import Any
 
 
 def length(loader: Any) -> int | None:
-    """Batches of an epoch. Of an IterableDataset it is not asked: the loader would warn of what it said."""
+    """Return the batches per epoch. An IterableDataset is not asked, because the loader would then warn about its
+    answer."""
     if is_iterable(loader.dataset):
         return None
     try:
@@ -22,7 +24,7 @@ def is_iterable(dataset: Any) -> bool:
 
 
 def context_method(context: Any) -> str | None:
-    """The start method of a multiprocessing context, without making a choice that is still open."""
+    """Return the start method of a multiprocessing context, without fixing one that is still undecided."""
     if context is None:
         return None
     if isinstance(context, str):
@@ -42,7 +44,7 @@ def qualified(cls: type) -> str:
 
 
 def described(value: Any) -> Any:
-    """A value as JSON: scalars and short lists of them unchanged, functions and classes by name, the rest by
+    """Return a value as JSON: scalars and short lists of them unchanged, functions and classes by name, the rest by
     class."""
     if value is None or isinstance(value, (bool, int, float)):
         return value

@@ -1,4 +1,4 @@
-"""Ends a run before the program would end by itself, and records how each process ends."""
+"""End a run before the program would end by itself, and record how each process ends."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _KEPT = 4000
 
 
 class EnoughSeen(SystemExit):
-    """Raised in the user's program to end it, once the run has seen enough.
+    """Raised in the user's program to end it once the run has seen enough.
 
-    It is no `Exception`, so that broad handlers let it pass; and it is a `SystemExit`, so that `finally` blocks and
-    context managers run, a process that multiprocessing started ends well, and nothing is printed.
+    It is not an `Exception`, so that broad handlers do not catch it; and it is a `SystemExit`, so that `finally` blocks
+    and context managers run, a process started by multiprocessing ends normally, and nothing is printed.
     """
 
 
 def enough(by: str, loader: str = "", number: int = 0) -> NoReturn:
-    """Ends the program.
+    """End the program.
 
     Raises:
         EnoughSeen: always.
@@ -35,7 +35,7 @@ def enough(by: str, loader: str = "", number: int = 0) -> NoReturn:
 
 
 def tell_failure(error: BaseException, by: str = "itself") -> None:
-    """Records an exception that ends this process."""
+    """Record an exception that ends this process."""
     if isinstance(error, EnoughSeen):
         recorder.record("end", exit=0, by="max-epochs")
         return
@@ -74,7 +74,7 @@ def _name(cls: type) -> str:
 
 
 def at_exit(process: int) -> None:
-    """When the interpreter ends: an exception that nobody caught is known by then, whatever sys.excepthook is."""
+    """Record the end at interpreter exit: an uncaught exception is known by then, whatever sys.excepthook is."""
     if os.getpid() == process:
         recorder.guarded(_told_at_exit)
 
@@ -95,7 +95,7 @@ def _told_at_exit() -> None:
 
 
 def watch_exit() -> None:
-    """Has the end of this process recorded: by the interpreter, by os._exit or by os.exec."""
+    """Record the end of this process: by the interpreter, by os._exit or by os.exec."""
     atexit.register(at_exit, os.getpid())
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, _leaving(name, getattr(os, name)))

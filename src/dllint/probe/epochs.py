@@ -1,7 +1,7 @@
-"""Counts how much of each loader a run has seen, and decides when that is enough.
+"""Count how much of each loader a run has seen, and decide when that is enough.
 
-What counts as the same loader is the object, or one built by the same calls after the first was used, so that a loader
-that is built again every epoch comes to an end as well. An iteration that the program leaves early counts only for the
+Loaders count as the same if they are the same object, or were built by the same calls after the first was used, so that
+a loader that is rebuilt every epoch comes to an end as well. An iteration that the program leaves early counts only the
 batches that it took. A loader that is iterated inside an epoch of another one waits for that one.
 """
 
@@ -18,9 +18,9 @@ _counts: dict[Any, list[Count]] = {}
 
 
 class Count:
-    """How much of a loader has been seen, in batches: an epoch that ended counts as many as one may have.
+    """How much of a loader has been seen, in batches; a finished epoch counts as the maximum number per epoch.
 
-    `beside` are the iterations that were open when its first one began, each with the batches that it had given.
+    `beside` are the iterations that were open when its first one began, each with its number of batches at that time.
     """
 
     __slots__ = ("begun", "beside", "replaced", "seen")
@@ -33,7 +33,7 @@ class Count:
 
 
 def succeeding(identity: Any) -> Count:
-    """The count of a new loader: that of one built by the same calls which was used already, if there is one."""
+    """Return the count of a new loader, continuing that of a used loader built by the same calls, if there is one."""
     known = _counts.setdefault(identity, [])
     for count in known:
         if count.begun and not count.replaced:
@@ -48,9 +48,10 @@ def succeeding(identity: Any) -> Count:
 
 
 def seen_of(count: Count) -> int:
-    """Batches of a loader that were seen, those of iterations that the program holds on to included.
+    """Return the batches of a loader that were seen, including those of iterations that the program still holds.
 
-    Who knows how many batches there are does not ask for one more, as Lightning: no end of the data is seen then.
+    Programs that know the number of batches, such as Lightning, do not request one more, so the end of the data is
+    never seen.
     """
     whole = plan.max_batches or 1
     found = count.seen
@@ -61,12 +62,13 @@ def seen_of(count: Count) -> int:
 
 
 def is_whole(iteration: events.Iteration) -> bool:
-    """Whether an iteration has given all that there is, or all that it may."""
+    """Whether an iteration has delivered all existing or all allowed batches."""
     return iteration.batches in (iteration.total, plan.max_batches)
 
 
 def cut_at(count: Count) -> int:
-    """After how many batches an epoch ends: at once, when the loader has had its epochs and waits for another one."""
+    """Return after how many batches an epoch ends: after one if the loader has had its epochs and waits for another
+    loader; -1 for no limit."""
     if not plan.max_batches:
         return -1
     return 1 if plan.max_epochs and seen_of(count) >= plan.max_epochs * plan.max_batches else plan.max_batches
@@ -80,7 +82,8 @@ def is_enough(count: Count) -> bool:
         return False
     if count.begun >= plan.max_epochs * max(epoch, 16):
         return True
-    # What was open when this loader began, and gave nothing since, was left so: nobody waits for its batches.
+    # An iteration that was open when this loader began and has delivered nothing since was abandoned, so it is not
+    # waited for.
     beside = ((seen(), batches) for seen, batches in count.beside)
     left = [one for one, batches in beside if one is not None and one.batches == batches]
     others = (one for one in list(opened) if one.open and one.counter is not count and one not in left)

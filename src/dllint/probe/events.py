@@ -7,9 +7,9 @@ and subscribe when they are imported:
     def count_storages(loader, iteration):
         recorder.record("storages", loader=iteration.loader, …)
 
-What a listener raises costs its own measurement only, and is recorded as trouble. Listeners run in the thread that
-caused the event, and what they take is taken from the user's program: they must be quick, and must not touch the
-objects that they are given.
+An exception in a listener only loses its own measurement, and is recorded as trouble. Listeners run in the thread that
+caused the event, and their time is taken from the user's program: they must be quick, and must not modify the objects
+that they receive.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from dllint.probe import recorder
 
 
 class Event:
-    """Calls all subscribers, in the order in which they subscribed."""
+    """Calls all subscribers, in order of subscription."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.listeners: list[Callable[..., object]] = []
 
     def listen(self, listener: Callable[..., object]) -> Callable[..., object]:
-        """Subscribes; to be used as a decorator."""
+        """Subscribe a function; used as a decorator."""
         self.listeners.append(listener)
         return listener
 
@@ -41,16 +41,16 @@ class Event:
 
 
 class Iteration:
-    """One `iter(loader)`, in the process that iterates, from before its workers start until its end.
+    """One `iter(loader)`, in the iterating process, from before its workers start until its end.
 
     Attributes:
         loader: the name of the loader in the records.
         number: counts the iterations of the loader from 0.
-        method: the start method of the workers, which before they start is the one that they will have; `None` for 0.
-        workers: how many.
-        fresh: whether workers start for this iteration; persistent ones do so for the first only.
-        batches: handed out so far.
-        pids: of the workers, once they run.
+        method: the start method of the workers (before they start, the one that they will use); `None` without workers.
+        workers: number of workers.
+        fresh: whether workers start for this iteration; persistent ones only do for the first.
+        batches: number of batches delivered so far.
+        pids: process ids of the workers, once they run.
         site: where the program iterates, as in the records.
     """
 
@@ -108,14 +108,14 @@ class WorkerState:
     """A loader's worker, in its own process.
 
     Attributes:
-        loader: the name of the loader in the records; empty where it cannot be known.
-        number: of the iteration that started the worker.
-        epoch: of the iteration that it works for now, which differs with persistent workers only.
-        worker, workers: its index, and how many there are.
-        method: how it was started.
-        parent: the pid of the process that iterates.
+        loader: the name of the loader in the records; "" if unknown.
+        number: number of the iteration that started the worker.
+        epoch: number of the iteration that it currently works for, which differs only with persistent workers.
+        worker, workers: its index, and the number of workers.
+        method: its start method.
+        parent: the pid of the iterating process.
         batches, items: fetched so far, in all epochs.
-        dataset: the user's dataset, to look at only.
+        dataset: the user's dataset; must not be modified.
     """
 
     __slots__ = ("batches", "dataset", "epoch", "items", "loader", "method", "number", "parent", "worker", "workers")
@@ -133,7 +133,7 @@ class WorkerState:
         self.items = 0
 
 
-# In the process that builds and iterates loaders.
+# Events in the process that builds and iterates loaders.
 loader_built = Event("loader built")
 """(loader: DataLoader, name: str)"""
 iterating = Event("iterating")
@@ -143,22 +143,22 @@ iterated = Event("iterated")
 batch = Event("batch")
 """(iteration: Iteration, batch: object), for every batch that comes from workers: keep no reference to it"""
 epoch_ended = Event("epoch ended")
-"""(iteration: Iteration), by the end of the data, by the limit of batches, or left by the program"""
+"""(iteration: Iteration), at the end of the data, at the limit of batches, or when the program abandons it"""
 
-# In a worker.
+# Events in a worker.
 worker_started = Event("worker started")
 """(state: WorkerState), before the dataset's first item and before worker_init_fn"""
 fetching = Event("fetching")
 """(state: WorkerState, index: object), before a batch is fetched"""
 collating = Event("collating")
-"""(state: WorkerState, items: object), what the dataset gave for a batch, before collate_fn"""
+"""(state: WorkerState, items: object), the dataset's items for a batch, before collate_fn"""
 fetched = Event("fetched")
 """(state: WorkerState, index: object, batch: object), after a batch was fetched and collated"""
 worker_epoch_ended = Event("worker epoch ended")
-"""(state: WorkerState), when a worker is told to go on to the next epoch, or to end"""
+"""(state: WorkerState), when a worker is told to start the next epoch, or to end"""
 
-# In any process.
+# Events in any process.
 forked = Event("forked")
 """(parent: int), in the child of any fork"""
 process_ending = Event("process ending")
-"""(), as far as it can be known"""
+"""(), on a best-effort basis"""

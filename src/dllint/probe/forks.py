@@ -1,4 +1,4 @@
-"""Watches `os.fork`: the child starts a separate file of records, and forks by the program itself are recorded."""
+"""Watch `os.fork`: the child starts its own file of records, and forks by the program itself are recorded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def watch() -> None:
-    """Replaces `os.fork`, and listens to all forks that go through it or not."""
+    """Replace `os.fork`, and listen to all forks, whether or not they go through it."""
     original = getattr(os, "fork", None)
     if original is None:
         return

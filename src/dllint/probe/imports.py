@@ -1,4 +1,4 @@
-"""Calls a function with a module as soon as the program has imported it, before other code sees the module."""
+"""Call a function with a module as soon as the program has imported it, before other code sees the module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _hooks: dict[str, list[Hook]] = {}
 
 
 def when(name: str, hook: Hook) -> None:
-    """Calls `hook` with the module `name` when it is imported; at once if that has happened already."""
+    """Call `hook` with the module `name` when it is imported; immediately if it already is."""
     module = sys.modules.get(name)
     if module is not None:
         _call(name, hook, module)
@@ -34,8 +34,7 @@ def _call(name: str, hook: Hook, module: ModuleType) -> None:
 
 
 class Finder:
-    """The first finder of sys.meta_path: it delegates to the others, and calls the hooks when the module has
-    run."""
+    """The first finder of sys.meta_path: it delegates to the others, and calls the hooks once the module has run."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

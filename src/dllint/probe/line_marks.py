@@ -1,10 +1,10 @@
-"""Marks in the code of Python 3.10 and 3.11 that tell which lines of the check's findings are executed.
+"""Markers in the code of Python 3.10 and 3.11 that show which lines of the check's findings are executed.
 
-Those interpreters have no `sys.monitoring`, and tracing slows all of a program down. So each file with findings gets a
-mark before each statement in question, when it is compiled: one look-up in a dict, 30 ns. Positions are those of
-the source. The file that Python was started with is compiled before anybody can step in: its functions are exchanged in
-the constants of its code as soon as it imports something, and its statements at the top level stay without marks. So do
-methods named `forward`, which torch.compile may trace. All these are recorded as blind.
+Those interpreters have no `sys.monitoring`, and tracing slows down the whole program. Instead, each file with findings
+gets a marker before each statement in question when it is compiled: one dict lookup, 30 ns. Positions stay those of the
+source. The file that Python was started with is compiled before dllint can intervene: its functions are replaced in the
+constants of its code object as soon as it imports something, and its top-level statements stay unmarked. So do methods
+named `forward`, which torch.compile may trace. All unmarked lines are recorded as blind.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _exchanged: set[str] = set()
 
 
 class _Marks(dict[int, None]):
-    """What marks look up: a number is missing until its statement is executed for the first time."""
+    """The dict that markers look up: a number is missing until its statement is executed for the first time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ _marks = _Marks()
 
 
 def watch(lines_of: Callable[[str], set[int]]) -> None:
-    """Mark each file that is imported from now on; `lines_of` says which lines of a file are in question."""
+    """Mark each file that is imported from now on; `lines_of` returns the lines in question of a file."""
     import builtins
 
     setattr(builtins, _NAME, _marks)
@@ -58,7 +58,7 @@ def watch(lines_of: Callable[[str], set[int]]) -> None:
             try:
                 return _marked(self.get_data(path), path, wanted)
             except Exception:
-                # What is wrong with the file, the program shall hear from Python.
+                # Leave errors in the file to Python's own import.
                 recorder.record("blind", path=os.path.realpath(path), lines=sorted(wanted))
         code: CodeType | None = original(self, fullname)
         return code
@@ -67,7 +67,7 @@ def watch(lines_of: Callable[[str], set[int]]) -> None:
 
 
 def exchange(frame: FrameType | None, lines_of: Callable[[str], set[int]]) -> None:
-    """Exchange the functions of the file whose top level asks for an import, where it was not imported itself."""
+    """Replace the functions of the file whose top level executes an import, if that file was not imported itself."""
     while frame is not None and frame.f_code.co_filename.startswith(("<frozen importlib", __file__)):
         frame = frame.f_back
     if frame is None or frame.f_code.co_name != "<module>" or frame.f_code.co_filename in _exchanged:
@@ -80,7 +80,7 @@ def exchange(frame: FrameType | None, lines_of: Callable[[str], set[int]]) -> No
 
 
 def tell_unmarked(lines_of: Callable[[str], set[int]]) -> None:
-    """Record the files in question that were loaded in some other way, as far as modules show it."""
+    """Record the files in question that were loaded in another way, as far as `sys.modules` shows them."""
     known = {path for path, _ in _marks.places} | {os.path.realpath(path) for path in _exchanged}
     for module in list(sys.modules.values()):
         path = module.__dict__.get("__file__") if isinstance(module, type(sys)) else None
@@ -98,7 +98,7 @@ def _exchange(code: CodeType, reached: int, wanted: set[int]) -> None:
         new = _functions(_marked(file.read(), code.co_filename, wanted))
     alike = [_named(one) for _, one in old] == [_named(one) for _, one in new]
     for (index, was), (_, marked) in zip(old, new, strict=False):
-        # What stands above the line that is executed now may be a function already.
+        # A definition above the line being executed may already have created its function.
         covered = wanted.intersection(_lines_in(was))
         if alike and covered and was.co_firstlineno > reached:
             _set(code.co_consts, index, marked)
@@ -116,7 +116,7 @@ def _named(code: CodeType) -> tuple[str, int]:
 
 
 def _lines_in(code: CodeType) -> Iterator[int]:
-    """The lines of what a code object executes, without that of its own beginning, which belongs to what defines it."""
+    """Yield the lines that a code object executes, except its first line, which belongs to the enclosing code."""
     for _, _, line in code.co_lines():
         if line is not None and line != code.co_firstlineno:
             yield line
@@ -125,10 +125,11 @@ def _lines_in(code: CodeType) -> Iterator[int]:
 
 
 def _set(constants: tuple[object, ...], index: int, value: object) -> None:
-    """Put a value into a tuple, which Python does not know of (PyTupleObject, Include/cpython/tupleobject.h)."""
+    """Overwrite an item of a tuple in memory, without Python's knowledge (PyTupleObject,
+    Include/cpython/tupleobject.h)."""
     import ctypes
 
-    # The reference that the tuple had to the old value is not given back: something may be executing it.
+    # The tuple's reference to the old value is not released: something may be executing it.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
     place = id(constants) + tuple.__basicsize__ + index * ctypes.sizeof(ctypes.c_void_p)
     ctypes.c_void_p.from_address(place).value = id(value)
@@ -171,7 +172,7 @@ def _mark(node: ast.AST, path: str, wanted: set[int], blind: set[int]) -> None:
 
 
 def _header(statement: ast.stmt) -> Iterable[int]:
-    """The lines of a statement, without those of the statements inside of it."""
+    """Return the lines of a statement, except those of the statements inside it."""
     first = min((one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno)
     inner = [one for name in _BLOCKS for one in getattr(statement, name, ())]
     if not inner:
@@ -181,7 +182,7 @@ def _header(statement: ast.stmt) -> Iterable[int]:
 
 
 def _stays_first(statement: ast.AST, index: int, holder: ast.AST) -> bool:
-    """Whether nothing may stand before a statement: docstrings and imports from `__future__`."""
+    """Whether nothing may precede a statement: docstrings and imports from `__future__`."""
     import ast
 
     if isinstance(statement, ast.ImportFrom):
@@ -191,7 +192,8 @@ def _stays_first(statement: ast.AST, index: int, holder: ast.AST) -> bool:
 
 
 def _mark_before(statement: ast.stmt, path: str, lines: list[int]) -> ast.stmt:
-    """The mark: code that is pickled and executed elsewhere must not miss it."""
+    """Return the marker statement. It tolerates a missing `_NAME`, because code may be pickled and executed
+    elsewhere."""
     import ast
 
     _marks.places.append((path, lines))

@@ -1,7 +1,7 @@
-"""Records which of the lines that the check has findings on were executed.
+"""Record which of the lines with findings were executed.
 
-On Python 3.12 and newer `sys.monitoring` calls back once for each line of the files in question, and is then told to be
-silent about it, so that a loop runs at its own speed. Older interpreters have nothing like it: there code is marked.
+On Python 3.12 and newer, `sys.monitoring` calls back once per line of the files in question and is then disabled for
+that line, so that loops run at full speed. Older interpreters lack it; there, markers are compiled into the code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TOOLS = (4, 3, 5)
-"""Ids that neither debuggers nor profilers nor coverage have by convention, and then one that may be free."""
+"""Tool ids that by convention neither debuggers nor profilers nor coverage use, then one that may be free."""
 
 _importing: Callable[[], None] | None = None
 
@@ -27,7 +27,7 @@ _files: dict[str, set[int]] = {}
 
 
 def watch(directory: str) -> bool:
-    """Have the lines recorded that the launcher asked for; whether that can be done in this process."""
+    """Record the lines that the launcher asked for; returns whether this process can do so."""
     _read(os.path.join(directory, plan.LINES))
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is None:
@@ -46,7 +46,7 @@ def watch(directory: str) -> bool:
     def executed(code: CodeType, line: int) -> Any:
         wanted = _lines_of(code.co_filename)
         if line in wanted:
-            # A line with several beginnings, as that of a loop, is told of once.
+            # A line with several starts, such as that of a loop, is recorded once.
             wanted.discard(line)
             recorder.record("line", path=os.path.realpath(code.co_filename), line=line)
         return monitoring.DISABLE
@@ -70,13 +70,13 @@ def _watch_by_marks() -> bool:
 
 
 def importing() -> None:
-    """Called when the program imports something: the file that it was started with is being executed by then."""
+    """Called when the program imports something, which means that its main file is already being executed."""
     if _importing is not None:
         recorder.guarded(_importing)
 
 
 def at_end() -> None:
-    """Called when a process ends by itself."""
+    """Record unmarked files when a process ends by itself."""
     if _importing is not None:
         from dllint.probe import line_marks
 
@@ -84,7 +84,7 @@ def at_end() -> None:
 
 
 def _read(path: str) -> None:
-    """The file has a line `<line number> <path>` for each."""
+    """Read the file of lines; each of its lines is `<line number> <path>`."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             for text in file:

@@ -1,6 +1,6 @@
 """Report formats: one module per format, each with `render(report, style) -> str`.
 
-A format is that module and its name in one of the lists below.
+To add a format, add its module, and its name to one of the lists below.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from dllint.tracing import Trace
 
 Format = Literal["text", "concise", "json", "jsonl", "lsp", "github", "gitlab", "junit", "rdjson", "sarif"]
-"""Of `dllint check`: modules of this package."""
+"""Formats of `dllint check`: modules of this package."""
 RunFormat = Literal["text", "json"]
-"""Of `dllint run`: modules of `runs`."""
+"""Formats of `dllint run`: modules of `runs`."""
 TraceFormat = Literal["text", "json"]
-"""Of `dllint trace`: modules of `traces`."""
+"""Formats of `dllint trace`: modules of `traces`."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a report is written.
+    """How a report is rendered.
 
     Attributes:
-        color: with ANSI colours (text only).
-        unsafe_fixes: unsafe fixes count as fixable.
+        color: use ANSI colours (text only).
+        unsafe_fixes: count unsafe fixes as fixable.
         quiet: findings only, without the footer.
-        directory: paths are shown relative to this one where they lie inside it; absolute.
-        width: columns of the terminal, at which text is wrapped; 0 for no wrapping.
-        links: codes are links to their pages (OSC 8, which terminals must know).
-        show_all: all related places, and not only the most telling ones.
-        paths: what was asked to be checked, as written.
+        directory: absolute path; paths inside it are shown relative to it.
+        width: columns of the terminal at which text is wrapped; 0 for no wrapping.
+        links: make codes links to their pages (OSC 8, if the terminal supports it).
+        show_all: show all related places, not only the most informative ones.
+        paths: the paths to check, as the user wrote them.
     """
 
     color: bool = False
@@ -51,7 +51,7 @@ class Style:
 
 
 def fixable(finding: Finding, unsafe: bool) -> bool:
-    """Whether `--fix` would fix the finding, with unsafe fixes or without."""
+    """Whether `--fix` fixes the finding; `unsafe` includes unsafe fixes."""
     return any(
         fix.edits and (fix.applicability == "safe" or (unsafe and fix.applicability == "unsafe"))
         for fix in finding.fixes
@@ -61,7 +61,8 @@ def fixable(finding: Finding, unsafe: bool) -> bool:
 def render(
     name: str, report: Report | RunReport | Trace, style: Style, folder: Literal["", "runs.", "traces."] = ""
 ) -> str:
-    """The report in the format `name`, whose module is in `folder`; ends with a newline unless it is empty."""
+    """Render a report in the format `name`, whose module is in `folder`. The result ends with a newline unless it is
+    empty."""
     if not folder:
         report = by_cell(cast("Report", report))
     text: str = import_module(f"dllint.reporters.{folder}{name}").render(report, style)

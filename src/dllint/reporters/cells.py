@@ -1,7 +1,7 @@
-"""Positions in notebooks by cell, as a reader of the notebook knows them.
+"""Positions in notebooks, given as cell and line.
 
-Findings and edits name lines of the text that the cells of a notebook make up; reports name the cell and the line in
-it. Formats that know only of files name the line of the JSON document.
+Findings and edits refer to lines of the text that a notebook's cells form together; reports show the cell and the line
+in it. Formats without a notion of cells use the line of the JSON document.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def by_cell(report: Report) -> Report:
-    """The report with each place of a notebook by its cell; edits of fixes are not changed."""
+    """Return the report with the places in notebooks converted to cells; edits of fixes are not converted."""
     if not report.notebooks:
         return report
 
@@ -45,7 +45,7 @@ def _by_cell(one: Placed, report: Report) -> Placed:
 
 
 def source_of(report: Report, path: str, cell: int | None) -> str | None:
-    """The text of a file or of a notebook's cell, where the report has it."""
+    """Return the text of a file or of a notebook's cell; `None` if the report does not contain it."""
     if cell is None:
         return report.sources.get(path)
     return next(
@@ -60,7 +60,7 @@ def source_of(report: Report, path: str, cell: int | None) -> str | None:
 
 
 def file_span(report: Report, one: Finding | Place) -> Span:
-    """Where something stands in its file: in a notebook the whole lines of the JSON document."""
+    """Return the place of a finding in its file; for a notebook, whole lines of the JSON document."""
     if one.cell is None:
         return one.span
     for text in report.notebooks.values():
@@ -71,5 +71,5 @@ def file_span(report: Report, one: Finding | Place) -> Span:
 
 
 def cell_words(one: Finding | Place) -> str:
-    """ "cell 3, line 2: " for a place in a notebook, else nothing."""
+    """ "cell 3, line 2: " for a place in a notebook, else ""."""
     return "" if one.cell is None else f"cell {one.cell}, line {one.span.line}: "

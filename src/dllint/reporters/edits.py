@@ -1,4 +1,4 @@
-"""The text edits of a fix, for reports. A fix that cannot be applied is reported without edits."""
+"""The text edits of a fix, for reports. A fix that cannot be applied has no edits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def text_edits(fix: Fix, report: Report) -> list[TextEdit]:
-    """The text edits of a fix, by file or cell, and place; none where the source does not allow them."""
+    """Return the text edits of a fix, sorted by file or cell, and place; empty if the fix cannot be applied."""
     edits = _in_texts(fix, report)
     if not any(edit.path in report.notebooks for edit in edits):
         return edits
@@ -26,7 +26,7 @@ def text_edits(fix: Fix, report: Report) -> list[TextEdit]:
 
 
 def changed_lines(fix: Fix, report: Report) -> list[tuple[str, list[str]]]:
-    """For each file that a fix changes its path and the lines that go ("- ") and come ("+ ")."""
+    """Return the path and the removed ("- ") and added ("+ ") lines of each file that a fix changes."""
     if not fix.edits:
         return []
     from dllint.fixes.diff import edits_diff
@@ -42,7 +42,7 @@ def changed_lines(fix: Fix, report: Report) -> list[tuple[str, list[str]]]:
 
 
 def _in_texts(fix: Fix, report: Report) -> list[TextEdit]:
-    """The edits in the texts that the report has; of a notebook, that of all its cells."""
+    """Return the edits of the texts that the report contains; for a notebook, of the text of all its cells."""
     if not fix.edits:
         return []
     if fix.edits in report.edits:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fingerprints(findings: Iterable[Finding], report: Report, directory: str) -> list[str]:
-    """One for each finding, in hexadecimal digits; findings of one rule on equal lines are counted."""
+    """Return one fingerprint per finding, in hexadecimal digits; findings of one rule on equal lines are numbered."""
     seen: Counter[tuple[str, ...]] = Counter()
     found = []
     for finding in findings:

@@ -8,15 +8,15 @@ from dllint.reporters.source import cells
 from dllint.span import Span
 
 CONTEXT = 2
-"""Lines shown before and after the place."""
+"""Number of lines shown before and after the place."""
 LONGEST = 8
-"""Lines of one place that are shown; the middle of a longer one is left out."""
+"""Number of lines of one place that are shown; longer ones are shortened in the middle."""
 WIDTH = 140
-"""Screen columns of a source line that are shown, at most."""
+"""Maximum number of screen columns of a source line that are shown."""
 
 
 def frame(lines: list[str], span: Span, paint: Paint, width: int = WIDTH) -> list[str]:
-    """The lines around `span`, numbered, with carets under it; nothing where the file has no such line."""
+    """Return the numbered lines around `span`, with carets under it; empty if the file has no such line."""
     if not 1 <= span.line <= len(lines):
         return []
     last = min(max(span.line, span.end_line), len(lines))
@@ -66,12 +66,12 @@ def _line(
 
 
 def _window(shown: list[str], starts: list[int], left: int, width: int) -> str:
-    """The part of the line that is shown, from screen column `left`."""
+    """Return the visible part of the line, from screen column `left`."""
     return "".join(shown[bisect_left(starts, left) : bisect_right(starts, left + width) - 1])
 
 
 class Paint:
-    """ANSI colours, or none. `mark` is the colour of the finding's severity."""
+    """ANSI colours, or none. `mark` uses the colour of the finding's severity."""
 
     def __init__(self, on: bool, severity: str | None = None) -> None:
         self.on = on
@@ -90,7 +90,7 @@ class Paint:
         return self._in("1;4", text)
 
     def link(self, url: str, text: str) -> str:
-        """The text as a link to a page, by OSC 8 (the escape sequence that terminals agreed on)."""
+        """Return the text as a link to a page, with the OSC 8 escape sequence."""
         return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url else text
 
     def dim(self, text: str) -> str:

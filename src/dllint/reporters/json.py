@@ -19,7 +19,8 @@ def render(report: Report, style: Style) -> str:
 
 
 def finding_object(finding: Finding, report: Report) -> dict[str, Any]:
-    """One finding. `related` holds the trace, from the launcher on, then the other parts of the story."""
+    """Return one finding as JSON. `related` contains the trace, starting at the launcher, and then the other related
+    places."""
     return {
         "code": finding.code,
         "name": finding.name,

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from dllint.linter import Report
 
 _WRITTEN = f"{SUFFIX}{os.sep}"
-"""In the path of a text that a notebook's cell writes to a file."""
+"""Part of the path of a file that a notebook's cell writes."""
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""www.w3.org/TR/xml, "Characters": no escape can stand for these either."""
+"""Characters that XML does not allow, not even escaped (www.w3.org/TR/xml, "Characters")."""
 
 
 def render(report: Report, style: Style) -> str:

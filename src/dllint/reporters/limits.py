@@ -1,4 +1,4 @@
-"""Where an analysis stopped at one of its limits."""
+"""The limits at which an analysis stopped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dllint.reporters.source import counted
 
 
 def limit_lines(limits: Mapping[str, int]) -> list[str]:
-    """One line for each limit that was met, the one met most often first."""
+    """Return one line per limit that was reached, the most frequent first."""
     return [
         f"the limit on {name} was met {counted(count, 'time')}; what lies beyond it counts as unknown"
         for name, count in sorted(limits.items(), key=lambda one: (-one[1], one[0]))

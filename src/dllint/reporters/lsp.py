@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dllint.linter import Report
 
     Locate = Callable[[str, Span, int | None], dict[str, Any]]
-    """The `uri` and the `range` of a place."""
+    """Returns the `uri` and the `range` of a place."""
 
 SEVERITY = {"error": 1, "warning": 2, "info": 3}
 UNNECESSARY = 1
@@ -42,12 +42,12 @@ def render(report: Report, style: Style) -> str:
 
 
 def uri(path: str, cell: int | None = None) -> str:
-    """The `file:` URI of a path; a cell of a notebook is a fragment of it."""
+    """Return the `file:` URI of a path; a notebook's cell becomes its fragment."""
     return Path(path).absolute().as_uri() + ("" if cell is None else f"#cell-{cell}")
 
 
 def diagnostic(finding: Finding, report: Report, locate: Locate) -> dict[str, Any]:
-    """One diagnostic; `data.fixes` holds what code actions need."""
+    """Return one diagnostic; `data.fixes` contains the data for code actions."""
     fixes = [_fix(fix, report, locate) for fix in finding.fixes]
     found: dict[str, Any] = {
         "range": locate(finding.path, finding.span, finding.cell)["range"],

@@ -1,4 +1,4 @@
-"""The order in which people read findings: by file, the worst first, and a cause before its consequence."""
+"""The order of findings for people: by file, the worst first, and a cause before its consequence."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dllint.finding import SEVERITIES, Finding
 
 
 def by_file(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
-    """The findings of each file by place; files with errors first, and a file before those with its consequences."""
+    """Return the findings of each file, sorted by place; files with errors come first, and a file before those with its
+    consequences."""
     files: dict[str, list[Finding]] = {}
     for finding in findings:
         files.setdefault(finding.path, []).append(finding)
     places = {(one.path, one.span.line): one for one in findings}
 
     def follows(finding: Finding) -> bool:
-        """Whether another finding is its cause: a related place, which that one is about."""
+        """Whether another finding is the cause of this one: one of its related places is reported itself."""
         causes = (places.get((place.path, place.span.line)) for place in finding.related)
         return any(one is not None and one.path != finding.path and one.code != finding.code for one in causes)
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dllint.profiling import Profile
 
 _SHOWN_S = 0.005
-"""Steps and questions that took less are left out: they would be shown as 0.00 s."""
+"""Steps and queries that took less are omitted, because they would be shown as 0.00 s."""
 
 
 def profile_lines(profile: Profile, names: Mapping[str, str]) -> list[str]:
-    """Processor time by step and rule, then by kind of question, each the longest first. `names` are those of the
-    rules, by code."""
+    """Return processor time by step and rule, then by kind of query, the longest first. `names` maps codes to rule
+    names."""
     steps = sorted(profile.steps.items(), key=lambda one: -one[1])
     lines = [f"processor time by step and rule, {sum(profile.steps.values()):.2f} s in all:"]
     lines += [

@@ -31,7 +31,7 @@ LEVEL = {"error": "error", "warning": "warning", "info": "note"}
 ROOT = "SRCROOT"
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 SHORTEST = 255
-"""Characters of a short description that GitHub shows."""
+"""Number of characters of a short description that GitHub shows."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -79,7 +79,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _problem(severity: str) -> str:
-    """As GitHub names severities."""
+    """Return GitHub's name of a severity."""
     return {"info": "recommendation"}.get(severity, severity)
 
 
@@ -145,7 +145,7 @@ def _artifact(path: str, style: Style) -> dict[str, str]:
 
 
 def _fix(fix: Fix, report: Report, style: Style) -> dict[str, Any] | None:
-    """A fix with the regions that it replaces; none where it has no edits, or changes a cell within a JSON document."""
+    """Return a fix with the regions that it replaces; `None` if it has no edits, or changes a notebook's cell."""
     edits = text_edits(fix, report)
     if not edits or any(edit.cell is not None for edit in edits):
         return None
@@ -162,5 +162,6 @@ def _fix(fix: Fix, report: Report, style: Style) -> dict[str, Any] | None:
 
 
 def _plain(text: str) -> str:
-    """A message in which nothing is a link, `[…](…)`, or a placeholder, `{0}` (SARIF, "Messages")."""
+    """Escape a message so that nothing in it reads as a link, `[…](…)`, or as a placeholder, `{0}` (SARIF,
+    "Messages")."""
     return _PLACEHOLDER.sub(r"{{\1}}", text.replace("](", "\\]("))

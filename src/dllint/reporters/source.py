@@ -1,4 +1,4 @@
-"""Source text as reports need it: its lines, shortened paths, columns in other units."""
+"""Source text for reports: its lines, shortened paths, columns in other units."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 @lru_cache(maxsize=4)
 def split_lines(text: str) -> list[str]:
-    """The lines as Python counts them, without a byte-order mark: form feeds and Unicode separators end none."""
+    """Return the lines as Python counts them, without a byte-order mark: form feeds and Unicode separators are no line
+    ends."""
     return _NEWLINE.split(text.removeprefix("\ufeff"))
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
+    """Return the number with its noun: `1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -43,24 +44,24 @@ def wrapped(text: str, begins: int, indent: int, width: int) -> list[str]:
     )
     if not lines:
         return [""]
-    # What has no room beside the lead stands below it.
+    # Text that does not fit after the lead starts on the next line.
     fits = len(lines[0]) <= free
     return [lines[0].lstrip(), *lines[1:]] if fits else ["", *(f"{'':{indent}}{lines[0].lstrip()}", *lines[1:])]
 
 
 def shown_path(path: str, directory: str) -> str:
-    """The path relative to `directory` where it lies inside it, else as it is."""
+    """Return the path relative to `directory` if it lies inside, else unchanged."""
     inside = directory and path.startswith(directory.rstrip(os.sep) + os.sep)
     return os.path.relpath(path, directory) if inside else path
 
 
 def file_path(path: str, directory: str) -> str:
-    """The path as other programs take it: with forward slashes, relative to `directory` where it lies inside it."""
+    """Return the path for other programs: with forward slashes, relative to `directory` if it lies inside."""
     return shown_path(path, directory).replace("\\", "/") if os.sep == "\\" else shown_path(path, directory)
 
 
 def located(path: str, span: Span, cell: int | None = None) -> dict[str, Any]:
-    """A place as JSON has it; the cell only in a notebook."""
+    """Return a place as JSON, with a cell only for notebooks."""
     return {
         **({} if cell is None else {"cell": cell}),
         "filename": path,
@@ -70,19 +71,19 @@ def located(path: str, span: Span, cell: int | None = None) -> dict[str, Any]:
 
 
 def placed(place: Place | None) -> dict[str, Any] | None:
-    """A place without its message, or null."""
+    """Return a place as JSON without its message; `None` without a place."""
     return None if place is None else located(place.path, place.span)
 
 
 def judged(finding: Finding) -> dict[str, Any]:
-    """What a run said of a finding, as JSON has it; nothing without a run."""
+    """Return the verdict of a run on a finding as JSON; empty without a run."""
     if finding.verdict is None:
         return {}
     return {"verdict": finding.verdict, "evidence": list(finding.evidence), "origin": finding.origin}
 
 
 def told_by_run(finding: Finding) -> list[str]:
-    """What a run showed of a finding, in one line; nothing without a run."""
+    """Return the verdict of a run on a finding as one line; empty without a run."""
     if finding.verdict is None:
         return []
     evidence = "; ".join(finding.evidence)
@@ -90,12 +91,12 @@ def told_by_run(finding: Finding) -> list[str]:
 
 
 def utf16_column(line: str, column: int) -> int:
-    """The column, from 1 in code points, as a count of UTF-16 code units from 0."""
+    """Convert a column, from 1 in code points, to UTF-16 code units from 0."""
     return sum(1 + (ord(char) > 0xFFFF) for char in line[: column - 1])
 
 
 def utf16_range(lines: list[str], span: Span) -> dict[str, dict[str, int]]:
-    """The span as a range of the Language Server Protocol: lines and UTF-16 code units from 0."""
+    """Convert a span to a range of the Language Server Protocol: lines and UTF-16 code units from 0."""
 
     def position(line: int, column: int) -> dict[str, int]:
         text = lines[line - 1] if line <= len(lines) else ""
@@ -105,21 +106,22 @@ def utf16_range(lines: list[str], span: Span) -> dict[str, dict[str, int]]:
 
 
 def plain(text: str) -> str:
-    """The text in one line without what steers a terminal: names of files may hold line ends and escape sequences."""
+    """Return the text as one line without control characters: file names may contain line ends and escape sequences."""
     return text if text.isprintable() else "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def visible(line: str) -> tuple[str, list[int]]:
-    """The line as a terminal can show it, and the screen column at which each code point starts (and the line ends)."""
+    """Return the line as a terminal can show it, and the screen columns where each code point starts and where the line
+    ends."""
     shown, starts = cells(line)
     return "".join(shown), starts
 
 
 @lru_cache(maxsize=16)
 def cells(line: str) -> tuple[list[str], list[int]]:
-    """What a terminal can show of each code point, and the screen column at which each starts (and the line ends).
+    """Return the printable form of each code point, and the screen columns where each starts and where the line ends.
 
-    Tabs become blanks, control characters their pictures (a source text must not steer the terminal).
+    Tabs become blanks, and control characters their pictures, because a source text must not control the terminal.
     """
     shown: list[str] = []
     starts: list[int] = []

@@ -1,4 +1,4 @@
-"""How many findings each rule has, most frequent first; for people or as JSON."""
+"""The number of findings per rule, most frequent first; as text or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def statistics(name: str, report: Report, style: Style) -> str:
-    """Counts as JSON in the format of that name, else as text."""
+    """Return the counts as JSON if `name` is "json", else as text."""
     counts = Counter((finding.code, finding.name) for finding in report.findings)
     offered = Counter(finding.code for finding in report.findings if fixable(finding, style.unsafe_fixes))
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))

@@ -1,4 +1,4 @@
-"""The end of the report for people: how many findings there are, and which commands come next."""
+"""The end of the report for people: the number of findings, and commands to run next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def footer(report: Report, style: Style) -> Iterator[str]:
-    """Counts by severity, whether the project is ready for Python 3.14 where that was asked, and the next commands."""
+    """Yield counts by severity, whether the project is ready for Python 3.14 if that was requested, and the next
+    commands."""
     files = counted(report.files_checked, "file")
     skipped = f", {report.files_skipped} skipped" if report.files_skipped else ""
     if not report.findings and not report.files_checked and not report.files_skipped:
@@ -56,7 +57,7 @@ def _severities(report: Report, style: Style) -> str:
 
 
 def _commands(report: Report, style: Style, offered: bool, hidden: bool) -> Iterator[tuple[str, str]]:
-    """Commands that a reader of the report can go on with, and what each does."""
+    """Yield commands to continue with, and the purpose of each."""
     ranked = sorted(report.findings, key=lambda one: (one.code < "DLL1", -SEVERITIES.index(one.severity or "warning")))
     worst = ranked[0]
     paths = " ".join(map(shlex.quote, style.paths))
@@ -73,7 +74,8 @@ def _commands(report: Report, style: Style, offered: bool, hidden: bool) -> Iter
 
 
 def _look_closer(findings: Sequence[Finding], style: Style) -> tuple[str, str]:
-    """How to see why a finding is there: the chain that leads to it, or a run of the program."""
+    """Return the command that shows why a finding exists: a trace of the calls that lead to it, or a run of the
+    program."""
     traced = next((one for one in findings if one.trace), None)
     if traced is None:
         return "dllint run SCRIPT", "run the program briefly, to see which findings are true"
@@ -96,7 +98,7 @@ def _next(commands: Iterable[tuple[str, str]], style: Style) -> Iterator[str]:
 
 
 def _readiness(survival: Survival | None) -> Iterator[str]:
-    """Does the project work with the default of Python 3.14?"""
+    """Yield lines on whether the project works with the default start method of Python 3.14."""
     if survival is None or not survival.loaders:
         return
     loaders = counted(survival.loaders, "DataLoader")

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from dllint.linter import Report
 
 MOST_RELATED = 3
-"""Related places that are shown; a cause may have dozens."""
+"""Maximum number of related places that are shown; a cause may have dozens."""
 MOST_CHANGED = 12
-"""Lines of a fix that are shown."""
+"""Maximum number of lines of a fix that are shown."""
 LONGEST_CHANGED = 400
-"""Characters of such a line, from a little before the change on; a longer one is left out in part."""
+"""Maximum number of characters of such a line, starting a little before the change."""
 
 
 def render(report: Report, style: Style) -> str:
@@ -38,7 +38,7 @@ def render(report: Report, style: Style) -> str:
 
 
 def _heading(path: str, findings: Sequence[Finding], style: Style) -> list[str]:
-    """The file that the next findings are about."""
+    """Return the heading with the file of the following findings."""
     paint = Paint(style.color)
     name = plain(shown_path(path, style.directory))
     number = paint.dim(f": {counted(len(findings), 'finding')}")
@@ -46,7 +46,7 @@ def _heading(path: str, findings: Sequence[Finding], style: Style) -> list[str]:
 
 
 def headline(finding: Finding, style: Style) -> Iterator[str]:
-    """Code, name, `[*]` where `--fix` would fix it, severity and message."""
+    """Yield code, name, `[*]` if `--fix` fixes the finding, severity and message."""
     paint = Paint(style.color, finding.severity)
     mark, star = (" [*]", f" [{paint.label('*')}]") if fixable(finding, style.unsafe_fixes) else ("", "")
     lead = f"{finding.code} {finding.name}{mark} {finding.severity}: "
@@ -88,14 +88,14 @@ def block(finding: Finding, report: Report, style: Style) -> Iterable[str]:
 
 
 def _most_telling(places: Sequence[Place]) -> tuple[Place, ...]:
-    """A few of the places, in their order: first those that say something new."""
+    """Return a few of the places, in their order, preferring those with a new message."""
     new = list({place.message: place for place in reversed(places)}.values())[::-1]
     chosen = [*new, *(place for place in places if place not in new)][:MOST_RELATED]
     return tuple(place for place in places if place in chosen)
 
 
 def _said(label: str, text: str, indent: str, paint: Paint, style: Style) -> Iterator[str]:
-    """A line `= help: …`, wrapped where a terminal is narrow."""
+    """Yield a line `= help: …`, wrapped to the width of the terminal."""
     lead = f"{indent}= {label}: "
     first, *others = wrapped(text, len(lead), len(indent) + 4, style.width)
     yield f"{indent}= {paint.bold(label)}: {first}"
@@ -113,7 +113,7 @@ def _places(label: str, places: Sequence[Place], indent: str, paint: Paint, styl
 
 
 def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
-    """What a run showed of the finding."""
+    """Yield the verdict of a run on the finding."""
     if finding.verdict is None:
         return
     lead = f"{indent}= {paint.bold('run')}: "
@@ -127,11 +127,11 @@ def _verdict(finding: Finding, indent: str, paint: Paint) -> Iterable[str]:
 
 
 def _fixes(finding: Finding, report: Report, indent: str, paint: Paint, style: Style) -> Iterable[str]:
-    """The first fix with the lines that it changes, the others by title."""
+    """Yield the first fix with the lines that it changes, and the titles of the others."""
     word = "fix"
     for fix in finding.fixes:
         if not fix.edits:
-            # What nobody can apply is no fix; the help says it already.
+            # A fix without edits cannot be applied; the help covers it already.
             if not finding.help:
                 yield from _said("help", fix.title, indent, paint, style)
             continue
@@ -157,7 +157,8 @@ def _diff(finding: Finding, fix: Fix, report: Report, indent: str, paint: Paint,
 
 
 def _excerpts(lines: Sequence[str]) -> Iterator[str]:
-    """The lines of a diff, of long ones the part where a line that goes and the next one that comes differ."""
+    """Yield the lines of a diff, long ones shortened to the part where a removed line and the added line after it
+    differ."""
     for index, line in enumerate(lines):
         if len(line) <= LONGEST_CHANGED:
             yield line
@@ -170,7 +171,7 @@ def _excerpts(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _shared(left: str, right: str) -> int:
-    """The length of the beginning that two lines share."""
+    """Return the length of the common prefix of two lines."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,12 +1,12 @@
-"""The language server: `dllint check` while somebody edits. Needs pygls (`pip install "dllint[lsp]"`).
+"""The language server: `dllint check` during editing. Needs pygls (`pip install "dllint[lsp]"`).
 
-editing.py   the documents that the editor holds, and positions in the encoding that it asked for
-analysis.py  a check of those documents with their project: findings, and what lenses say
-standing.py  what remains of its findings after edits that it need not be run again for
-moved.py     which edits those are: they move what the file says, and change nothing of it
-answers.py   findings as the protocol has them: diagnostics, code actions, hovers, lenses
-app.py       the connection: which message does what, and when a check runs again
+    editing.py   the documents open in the editor, and positions in its encoding
+    analysis.py  checks those documents with their project: findings and code lenses
+    standing.py  the part of its findings that stays valid after edits that need no new check
+    moved.py     recognizes those edits: they move code without changing its facts
+    answers.py   findings in terms of the protocol: diagnostics, code actions, hovers, lenses
+    app.py       the connection: handles messages, and decides when to check again
 
-Only `app` talks to pygls. An edit is always made from the server's own findings and for the text that they were found
-in: what a client sends back names one of them and is never carried out as it stands.
+Only `app` uses pygls. An edit is always computed from the server's own findings and for the text that they were found
+in: a client's request only selects one of them, and its content is never applied as sent.
 """

@@ -1,4 +1,4 @@
-"""Checks the documents that are open in an editor, each with its project."""
+"""Check the documents that are open in an editor, each with its project."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dllint.server.editing import OpenFile
 from dllint.span import Span
 
 Place = tuple[str, "int | None"]
-"""A path, and the cell of a notebook."""
+"""A path, and the number of a notebook's cell."""
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What stands above a launcher or a loader."""
+    """The text shown above a launcher or a loader."""
 
     span: Span
     text: str
@@ -34,13 +34,13 @@ class Lens:
 
 @dataclass(frozen=True)
 class Result:
-    """What a check of one project found.
+    """The result of a check of one project.
 
     Attributes:
-        raw: places of notebooks are lines of all cells, as fixes need them.
-        shown: the same findings in the same order, places by cell.
+        raw: places in notebooks are lines of all cells together, as fixes need them.
+        shown: the same findings in the same order, with places by cell.
         lenses: by path and cell.
-        names: of the open files, as messages write them.
+        names: for the open files, their paths as written in messages.
     """
 
     raw: Report = field(default_factory=Report)
@@ -49,20 +49,20 @@ class Result:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, path: str, cell: int | None) -> Iterator[tuple[Finding, Finding]]:
-        """The findings of a document: as it shows them, and raw."""
+        """Yield the findings of a document: as shown, and raw."""
         for shown, raw in zip(self.shown.findings, self.raw.findings, strict=True):
             if (shown.path, shown.cell) == (path, cell):
                 yield shown, raw
 
 
 def choice(given: Mapping[str, Any]) -> Choice:
-    """What the editor's settings say over the configuration of a project.
+    """Convert the editor's settings to overrides of a project's configuration.
 
     Args:
-        given: keys of `[tool.dllint]`, written as there or as `targetPython`; and `config`, a file.
+        given: keys of `[tool.dllint]`, written as there or like `targetPython`; and `config`, a file.
 
     Raises:
-        ConfigError: a key is none.
+        ConfigError: a key is unknown.
     """
     overrides = {}
     for key, value in given.items():
@@ -77,10 +77,10 @@ def choice(given: Mapping[str, Any]) -> Choice:
 
 
 def projects(opened: Iterable[OpenFile], chosen: Choice) -> list[tuple[Settings, list[OpenFile]]]:
-    """The open files by the settings of their project, without those that the settings exclude.
+    """Group the open files by the settings of their project, without those that the settings exclude.
 
     Raises:
-        ConfigError: a configuration file makes no sense.
+        ConfigError: a configuration file is invalid.
     """
     found: dict[tuple[str, str | None], tuple[Settings, list[OpenFile]]] = {}
     for one in opened:
@@ -95,7 +95,7 @@ def analyse(settings: Settings, opened: Iterable[OpenFile], stop: Stop, progress
     """Check the open files of one project.
 
     Raises:
-        Interrupted: soon after the stop is wanted.
+        Interrupted: soon after a stop was requested.
     """
     contents = {one.path: one.content for one in opened}
     lenses: dict[Place, list[Lens]] = {}
@@ -116,7 +116,7 @@ def analyse(settings: Settings, opened: Iterable[OpenFile], stop: Stop, progress
     with stopped_by(stop):
         report = linter.check(list(contents), settings, Execution(jobs=1, progress=tell, unsaved=contents, visit=look))
     raw = offered(report, settings)
-    # The project is full of cycles, and a check switches the collector off: what the last one left goes now.
+    # The project contains many reference cycles, and a check disables the collector, so collect the previous one here.
     gc.collect()
     return Result(raw, by_cell(raw), {key: tuple(value) for key, value in lenses.items()}, names)
 

@@ -1,4 +1,4 @@
-"""Findings in the terms of the protocol: diagnostics, code actions, hovers, code lenses."""
+"""Findings in terms of the protocol: diagnostics, code actions, hovers, code lenses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CODE = re.compile(r"\bDLL\d{3}\b")
 
 @dataclass(frozen=True)
 class Offer:
-    """A code action that can be carried out, with the edits that this server made for it."""
+    """A code action, with the edits that this server computed for it."""
 
     title: str
     kind: str
@@ -43,11 +43,11 @@ class Offer:
 
 
 class Answers:
-    """What is said of the open files after a check of them.
+    """The answers about the open files after a check of them.
 
     Args:
         opened: the files as they were checked, by path.
-        encoding: the units of columns that client and server agreed on.
+        encoding: the column units negotiated between client and server.
     """
 
     def __init__(self, opened: Mapping[str, OpenFile], result: Result, encoding: Encoding) -> None:
@@ -101,7 +101,7 @@ class Answers:
     # Code actions
 
     def offers(self, path: str, cell: int | None, wanted: types.Range) -> Iterator[Offer]:
-        """What can be done about the findings on the lines of a range."""
+        """Yield the actions for the findings on the lines of a range."""
         for shown, raw in self._result.at(path, cell):
             if shown.span.line - 1 > wanted.end.line or shown.span.end_line - 1 < wanted.start.line:
                 continue
@@ -116,7 +116,7 @@ class Answers:
                 yield Offer(f"Ignore {shown.code} on this line", types.CodeActionKind.QuickFix, (edit,), diagnostic)
 
     def fix_all(self, path: str) -> Offer | None:
-        """All safe fixes of a file that can be made at once."""
+        """Return all safe fixes of a file that can be applied at once; `None` if there is none."""
         raw = self._result.raw
         names = {path} | {name for name, cells in raw.notebooks.items() if cells.notebook == path}
         findings = [one for one in raw.findings if one.path in names]
@@ -125,14 +125,15 @@ class Answers:
         return Offer("Fix all that is safe to fix (dllint)", FIX_ALL, edits) if edits else None
 
     def _edits_to(self, texts: Mapping[str, str]) -> Iterator[TextEdit]:
-        """The edits that make new texts of those that were checked."""
+        """Yield the edits that turn the checked texts into new ones."""
         raw = self._result.raw
         for path, new in texts.items():
             whole = whole_lines(path, raw.sources[path], new)
             yield from in_cells([whole], raw.sources, raw.notebooks)
 
     def _suppression(self, shown: Finding, raw: Finding) -> TextEdit | None:
-        """A comment that silences the finding, with room for a reason; none where its line takes no comment."""
+        """Return an edit that adds a suppression comment with a placeholder for a reason; `None` if the line cannot
+        take a comment."""
         report = self._result.raw
         if raw.code in (suppressions.NEVER_SUPPRESSED, *suppressions.ABOUT_SUPPRESSIONS):
             return None
@@ -155,7 +156,7 @@ class Answers:
             return None
 
     def edit(self, edits: Iterable[TextEdit], versioned: bool) -> types.WorkspaceEdit:
-        """Edits for the documents in the state in which they were checked."""
+        """Return the edits as a workspace edit for the documents in their checked state."""
         by_place: dict[tuple[str, int | None], list[types.TextEdit]] = {}
         for one in edits:
             changed = types.TextEdit(self._range(one.path, one.cell, one.span), one.content)
@@ -179,7 +180,7 @@ class Answers:
     # Hover and lenses
 
     def hover(self, path: str, cell: int | None, at: types.Position) -> types.Hover | None:
-        """The page of the rule that found something here, or whose code is written here."""
+        """Return the page of the rule that reports a finding here, or whose code is written here."""
         lines = self._lines(path, cell)
         here = place(lines, at.line, at.character, self._encoding)
         for shown, _ in self._result.at(path, cell):

@@ -1,8 +1,8 @@
-"""The connection to the editor: handles its messages, and decides when a check runs again.
+"""The connection to the editor: handles its messages, and decides when to check again.
 
-Messages are handled on one thread and checks run on another, one at a time. Every edit makes the running check useless:
-it stops at its next question, and the newest state is checked. A request waits for the check of the state that it is
-about; what was published stays until that check ends.
+Messages are handled on one thread; checks run on another, one at a time. Every edit makes the running check obsolete:
+it stops at its next query, and the newest state is checked. A request waits for the check of the state that it
+concerns; published diagnostics stay until that check ends.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dllint.server.editing import OpenFile, Piece
 from dllint.server.standing import Standing
 
 PATIENCE_S = 0.1
-"""How long typing must pause before a check begins."""
+"""Seconds that typing must pause before a check begins."""
 STACK_BYTES = 64 << 20
-"""For the thread of the checks, whose questions nest: what macOS gives a thread is too little."""
+"""Stack size of the check thread, whose queries nest deeply; the default on macOS is too small."""
 SECTION = "dllint"
 WATCHED = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/.gitignore")
 
@@ -43,7 +43,7 @@ class Server:
         self.lsp: Any = LanguageServer(
             "dllint",
             __version__,
-            # Whole texts: pygls counts form feeds and Unicode separators as line ends, which editors do not.
+            # Full texts: pygls counts form feeds and Unicode separators as line ends, which editors do not.
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
             notebook_document_sync=types.NotebookDocumentSyncOptions(
                 notebook_selector=[
@@ -132,17 +132,17 @@ class Server:
         self._saved(None)
 
     def _saved(self, params: object) -> None:
-        """What the disk has may have changed."""
+        """Check again, because files on disk may have changed."""
         if not self._is_open(params):
             self._epoch += 1
             self._again()
 
     def _is_open(self, params: object) -> bool:
-        """Whether only open files changed on the disk: of those the editor's text is checked, saved or not."""
+        """Whether only open files changed on disk: for those the editor's text is checked, saved or not."""
         if isinstance(params, types.DidChangeWatchedFilesParams):
             changed = types.FileChangeType.Changed
             return all(one.type == changed and to_fs_path(one.uri) in self._opened for one in params.changes)
-        # A client that does not watch files says nothing of others, which may have changed, too.
+        # Without file watching, the client does not report changes of other files, so any of them may have changed.
         return isinstance(params, types.DidSaveTextDocumentParams) and self._watches
 
     def _text_changed(self, params: Any) -> None:
@@ -189,7 +189,7 @@ class Server:
             self._again()
 
     def _forget(self, path: str) -> None:
-        """A closed document has no diagnostics."""
+        """Forget a closed document and clear its diagnostics."""
         opened = self._opened.pop(path, None)
         for piece in opened.pieces if opened is not None else ():
             self._places.pop(piece.uri, None)
@@ -219,7 +219,7 @@ class Server:
         self._changed.set()
 
     async def _work(self) -> None:
-        """Check the newest state, whenever there is one."""
+        """Check the newest state, whenever there is one, until cancelled."""
         usual = threading.stack_size(STACK_BYTES)
         executor = ThreadPoolExecutor(1, thread_name_prefix="check")
         executor.submit(int).result()
@@ -239,7 +239,7 @@ class Server:
                 self._tell(str(error))
                 self._answers = {}
             except Exception as error:
-                # One file that breaks a check must not end the connection.
+                # A file that breaks a check must not end the connection.
                 self._tell(f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
             self._drop_done()
             if state == self._state:
@@ -251,7 +251,7 @@ class Server:
                 self._publish()
 
     def _drop_done(self) -> None:
-        """pygls 2.1 keeps two futures of every notification for good, 2 KB of each edit."""
+        """Drop finished futures: pygls 2.1 keeps two per notification forever, 2 KB per edit."""
         futures = getattr(self.lsp.protocol, "_request_futures", {})
         for key in [key for key, future in futures.items() if future.done()]:
             futures.pop(key, None)
@@ -314,13 +314,13 @@ class Server:
         return str(getattr(self.lsp.workspace.position_encoding, "value", self.lsp.workspace.position_encoding))
 
     def _tell(self, problem: str) -> None:
-        """Show a problem, each once."""
+        """Show a problem, but each only once."""
         if problem not in self._told:
             self._told.add(problem)
             self.lsp.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"dllint: {problem}"))
 
     def _publish(self) -> None:
-        """Send what changed, or ask the client to pull."""
+        """Send changed diagnostics, or ask the client to pull them."""
         changed = False
         for uri, (path, cell) in self._places.items():
             items = self._answers[path].diagnostics(path, cell) if path in self._answers else []
@@ -338,7 +338,7 @@ class Server:
             self.lsp.workspace_code_lens_refresh(None)
 
     async def _current(self, uri: str) -> tuple[Answers, str, int | None] | None:
-        """What is said of a document in the newest state; None where it is not known."""
+        """Return the answers about a document in the newest state; `None` if it is unknown."""
         while self._checked != self._state:
             waiting = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
@@ -382,7 +382,7 @@ class Server:
         ]
 
     def _resolved(self, action: types.CodeAction) -> types.CodeAction:
-        """The action with its edit: the one that was offered, whatever the client sends along."""
+        """Return the action with the edit that was offered, regardless of what the client sends."""
         answers, offer = self._offers.get(str(action.data), (None, None))
         fresh = str(action.data).startswith(f"{self._state}:")
         action.edit = answers.edit(offer.edits, self._versioned) if answers and offer and fresh else None
@@ -408,7 +408,7 @@ class Server:
 
 
 def _function(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A method as a function: pygls puts attributes on what it is given."""
+    """Wrap a method in a function, because pygls sets attributes on handlers."""
     if not asyncio.iscoroutinefunction(method):
         return lambda params: method(params)
 
@@ -419,7 +419,7 @@ def _function(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _wanted(kind: str, only: Any) -> bool:
-    """Whether a client that asks for some kinds of actions wants this one."""
+    """Whether a client that requests some kinds of actions wants this kind."""
     return not only or any(kind == str(one) or kind.startswith(f"{_text(one)}.") or kind == _text(one) for one in only)
 
 
@@ -433,10 +433,10 @@ def _mark(items: list[types.Diagnostic]) -> str:
 
 def serve() -> None:
     """Speak the protocol on standard input and output until the client ends it."""
-    # What pygls logs, with tracebacks, it also tells the client in one line.
+    # pygls logs errors with tracebacks, but also reports them to the client in one line.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     server = Server()
     server.lsp.start_io()
     if server.checking:
-        # Python would wait for the thread of a check that nobody waits for.
+        # At exit, Python would wait for the thread of a check whose result nobody needs.
         os._exit(0)

@@ -1,4 +1,4 @@
-"""The open documents of the editor, and positions in the encoding that it asked for."""
+"""The documents open in the editor, and positions in its encoding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 @dataclass(frozen=True)
 class Piece:
-    """A text document of the editor: a file, or a cell of a notebook. `code` is False for a cell with prose."""
+    """A text document of the editor: a file, or a cell of a notebook. `code` is False for a prose cell."""
 
     uri: str
     version: int | None
@@ -30,7 +30,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class OpenFile:
-    """A file that is open: one piece, or the cells of a notebook in their order."""
+    """An open file: one piece, or the cells of a notebook in order."""
 
     path: str
     pieces: tuple[Piece, ...]
@@ -38,7 +38,7 @@ class OpenFile:
 
     @property
     def content(self) -> str | bytes:
-        """What the file would hold if it were saved now; of a notebook, what a check needs of it."""
+        """The content that the file would have if saved now; for a notebook, only what a check needs."""
         if not self.notebook:
             return self.pieces[0].text
         cells = [
@@ -52,13 +52,13 @@ class OpenFile:
         return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
 
     def piece(self, cell: int | None) -> Piece | None:
-        """The document of a place; `cell` counts from 1."""
+        """Return the document of a place, `None` if there is none; `cell` counts from 1."""
         at = 0 if cell is None else cell - 1
         return self.pieces[at] if at < len(self.pieces) else None
 
 
 def units(text: str, encoding: Encoding) -> int:
-    """How long a text is in the units of an encoding."""
+    """Return the length of a text in the units of an encoding."""
     if encoding == "utf-8":
         return len(text.encode("utf-8", "surrogatepass"))
     if encoding == "utf-16":
@@ -67,13 +67,14 @@ def units(text: str, encoding: Encoding) -> int:
 
 
 def position(lines: list[str], line: int, column: int, encoding: Encoding) -> tuple[int, int]:
-    """A place, from 1 and in code points, as the protocol has it: from 0 and in the units of the encoding."""
+    """Convert a place, from 1 in code points, to a protocol position, from 0 in the units of the encoding."""
     text = lines[line - 1] if line <= len(lines) else ""
     return line - 1, units(text[: column - 1], encoding)
 
 
 def place(lines: list[str], line: int, character: int, encoding: Encoding) -> tuple[int, int]:
-    """A position of the protocol as line and column from 1, in code points; beyond a line's end, its end."""
+    """Convert a protocol position to line and column from 1, in code points; positions beyond a line's end are
+    clamped."""
     text = lines[line] if line < len(lines) else ""
     column = 0
     while column < len(text) and units(text[: column + 1], encoding) <= character:
@@ -82,5 +83,5 @@ def place(lines: list[str], line: int, character: int, encoding: Encoding) -> tu
 
 
 def holds(span: Span, at: tuple[int, int]) -> bool:
-    """Whether a place is in a range, its end included: that is where a cursor stands after typing."""
+    """Whether a place is in a range, including its end, where the cursor is after typing."""
     return (span.line, span.column) <= at <= (span.end_line, span.end_column)

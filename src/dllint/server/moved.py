@@ -1,7 +1,7 @@
 """Edits that change no facts: comments, blank lines, white space.
 
-What was found stays true, at other places. Whether an edit is of this kind is not guessed from its text: the facts of
-the new text must be those of the old one with every place moved.
+Findings stay valid, at other places. Whether an edit is of this kind is not guessed from its text: the facts of the new
+text must equal those of the old one with every place moved.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Placed = TypeVar("Placed", Finding, Place)
 
 
 class Elsewhere(Exception):
-    """A place is inside of what was edited, so that nobody knows where it is now."""
+    """A place is inside the edited text, so its new position is unknown."""
 
 
 class Move:
-    """From the places of an old text to those of a new one that differs from it in one stretch.
+    """Maps places of an old text to a new one that differs from it in one stretch.
 
     Args:
         old: the text before the edit.
         new: the text after it.
 
     Raises:
-        Elsewhere: lines were joined or split, which can change what a comment or a rule is about.
+        Elsewhere: lines were joined or split, which can change what a comment or a rule refers to.
     """
 
     def __init__(self, old: str, new: str) -> None:
@@ -48,10 +48,10 @@ class Move:
             raise Elsewhere
 
     def span(self, span: Span) -> Span:
-        """Where a range is now.
+        """Return the new position of a range.
 
         Raises:
-            Elsewhere: it starts or ends inside of the edit.
+            Elsewhere: it starts or ends inside the edit.
         """
         if span == WHOLE_FILE:
             return span
@@ -64,10 +64,10 @@ class Move:
         return self._new.span(moved, moved if start == end else self._finish(end))
 
     def line(self, line: int) -> int:
-        """The new number of a line.
+        """Return the new number of a line.
 
         Raises:
-            Elsewhere: it was edited, and others were inserted or removed with it.
+            Elsewhere: it was edited, and other lines were inserted or removed with it.
         """
         if not 1 <= line <= len(self._old.starts):
             raise Elsewhere
@@ -89,12 +89,13 @@ class Move:
 
 
 def _stretch(old: str, new: str) -> tuple[int, int]:
-    """The stretch of the old text that the edit replaced; for lines that come or go, from a line's start."""
+    """Return the stretch of the old text that the edit replaced; for inserted or removed lines, from the start of a
+    line."""
     least = min(len(old), len(new))
     start = _common(old, new, least)
     end = len(old) - _common(old[::-1], new[::-1], least - start)
     shorter, longer = (old, new) if len(old) <= len(new) else (new, old)
-    # Which of several equal lines came is not known: the first will do.
+    # Which of several equal lines was inserted is unknown; any of them will do, so take the first.
     inserted = len(longer) - len(shorter)
     if (end if shorter is old else end + len(new) - len(old)) == start:
         while not _at_line_start(longer, start) and longer[start - 1] == longer[start + inserted - 1]:
@@ -104,7 +105,7 @@ def _stretch(old: str, new: str) -> tuple[int, int]:
 
 
 def _common(left: str, right: str, most: int) -> int:
-    """How many characters both texts have in common from their start."""
+    """Return the length of the common prefix of two texts."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -120,7 +121,7 @@ def _at_line_start(text: str, offset: int) -> bool:
 
 
 def says_the_same(old: FileFacts, new: FileFacts, move: Move) -> bool:
-    """Whether the facts of two texts differ in places only, and in those as the move has it."""
+    """Whether the facts of two texts differ only in places, and in those as the move maps them."""
     try:
         return (
             (old.called, old.loaded, old.aliases) == (new.called, new.loaded, new.aliases)
@@ -134,7 +135,7 @@ def says_the_same(old: FileFacts, new: FileFacts, move: Move) -> bool:
 
 
 def _same_scope(old: Scope, new: Scope, move: Move) -> bool:
-    # The module reaches from the first line to the last, whichever they are.
+    # The module always spans from the first line to the last.
     names = [one.name for one in fields(Scope) if old.parent >= 0 or one.name not in ("span", "header")]
     return all(_same(getattr(old, name), getattr(new, name), move) for name in names)
 
@@ -152,7 +153,7 @@ def _same(old: Any, new: Any, move: Move) -> bool:
 
 
 def silences_the_same(old: str, new: str, move: Move) -> bool:
-    """Whether both texts hold the same suppressions, moved as the rest."""
+    """Whether both texts contain the same suppressions, moved with the text."""
     if not suppressions.could_suppress(old) and not suppressions.could_suppress(new):
         return True
     names = registry.names()
@@ -166,16 +167,17 @@ def silences_the_same(old: str, new: str, move: Move) -> bool:
 
 
 def moved(finding: Finding, path: str, shown: str, move: Move) -> Finding:
-    """A finding after an edit of a file: its places there, and the lines of that file that its words name.
+    """Return a finding after an edit of a file, with its places there and the line numbers of that file in its texts
+    moved.
 
     Args:
         finding: with places in any files.
         path: the file.
-        shown: its path as messages write it.
-        move: what the edit does to places.
+        shown: its path as written in messages.
+        move: maps the places.
 
     Raises:
-        Elsewhere: one of them is inside of the edit.
+        Elsewhere: one of them is inside the edit.
     """
     words = words_moved(shown, move)
     statement = finding.statement
@@ -213,7 +215,8 @@ def _edit(edit: Edit, path: str, move: Move) -> Edit:
 
 
 def words_moved(shown: str, move: Move) -> Callable[[str], str]:
-    """What turns the line numbers of a file in a sentence, `train.py:12`, into those after the edit."""
+    """Return a function that updates the line numbers of a file in a sentence (`train.py:12`) to those after the
+    edit."""
     mention = re.compile(rf"(?<![\w./-]){re.escape(shown)}:(\d+)(?!\d)")
 
     def turned(text: str) -> str:

@@ -1,8 +1,8 @@
-"""The findings of the last check, moved along with edits made since.
+"""The findings of the last check, moved along with later edits.
 
-A check asks the whole project, which takes seconds where that is large. Two kinds of edits need none: those that change
-comments and blanks alone, after which findings stand at other places, and those after which a file does not parse,
-as in the middle of most words. Then that is said, and what was found in other files stays.
+A check queries the whole project, which takes seconds for a large one. Two kinds of edits need none: those that change
+only comments and whitespace, after which findings move, and those after which a file does not parse, as while typing
+most words. In the latter case only the syntax error is reported for that file, and findings in other files stay.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _facts = lru_cache(maxsize=8)(parse)
 
 @dataclass(frozen=True)
 class Standing:
-    """A result, and the open files that it is true of.
+    """A result, and the open files that it applies to.
 
     Attributes:
-        settings: those of the project.
-        opened: by path, each in the last state that parsed.
-        result: what was found in them.
+        settings: the settings of the project.
+        opened: by path, each in its last state that parsed.
+        result: the findings in them.
     """
 
     settings: Settings
@@ -41,7 +41,7 @@ class Standing:
     result: Result
 
     def followed(self, opened: Iterable[OpenFile]) -> tuple[Standing, Result] | None:
-        """What stands after edits, and what to show of it; None where only a new check can tell."""
+        """Return the updated state after edits, and the result to show; `None` if a new check is needed."""
         now = {one.path: one for one in opened}
         if now.keys() != self.opened.keys():
             return None
@@ -88,7 +88,7 @@ class Standing:
         return replace(self._with(new), result=Result(raw, by_cell(raw), lenses, self.result.names))
 
     def _without(self, broken: Mapping[str, OpenFile]) -> Result:
-        """The result with the files that do not parse: of those it is all that is said."""
+        """Return the result where each file that does not parse has only its syntax error."""
         if not broken:
             return self.result
         raw = self.result.raw
@@ -104,7 +104,7 @@ class Standing:
 
 
 def _unfixed(finding: Finding, broken: Mapping[str, OpenFile]) -> Finding:
-    """The finding without fixes for a text that is no longer there."""
+    """Return the finding without fixes for texts that have changed."""
     return replace(
         finding, fixes=tuple(fix for fix in finding.fixes if not any(edit.path in broken for edit in fix.edits))
     )
@@ -115,7 +115,7 @@ def _lens(lens: Lens, place: Place, path: str, move: Move, text: str) -> Lens:
 
 
 def _with_edits(raw: Report, path: str) -> Report:
-    """The report with what its fixes change in the new text of a file."""
+    """Return the report with the edits of its fixes recomputed for the new text of a file."""
     touching = tuple(one for one in raw.findings if any(edit.path == path for fix in one.fixes for edit in fix.edits))
     kept = {edits: made for edits, made in raw.edits.items() if all(edit.path != path for edit in edits)}
     return replace(raw, edits={**kept, **edits_of(replace(raw, findings=touching))})

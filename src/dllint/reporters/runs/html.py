@@ -1,8 +1,8 @@
 """The report of a run as one page that opens offline: findings first, then what the processes did over time.
 
-The charts are drawn by plotly.js (MIT), taken from the `plotly` package. It is put into the page compressed, 2 MB in
-the place of 5; browsers unpack it by themselves (DecompressionStream, everywhere since 2023). The page needs it for the
-charts only: findings, limits and tables are plain HTML.
+The charts are drawn by plotly.js (MIT), taken from the `plotly` package. It is embedded compressed, 2 MB instead of 5;
+browsers decompress it themselves (DecompressionStream, supported everywhere since 2023). Only the charts need it:
+findings, limits and tables are plain HTML.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from dllint.reporters.source import shown_path, split_lines
 from dllint.run_report import LoaderReport, ProcessReport, RunReport, Sample
 
 MOST_POINTS = 2000
-"""Batches of a loader that its chart shows; beyond that every second, third, … one."""
+"""Maximum number of a loader's batches in its chart; of more, every second, third, … one is shown."""
 MEASURES = ("uss", "pss", "rss")
-"""Unique, proportional and resident set size: what a process has alone, its share, and all that it maps."""
+"""Unique, proportional and resident set size: memory that only this process uses, its share, and all that it maps."""
 
 
 IN_BYTES = (
     *(f"cgroup.{name}" for name in ("limit", "current", "anonymous", "shared", "file")),
     *("shm_total", "shm_free", "memory_total", "memory_available", "address_space", "slurm.memory"),
 )
-"""Limits that are sizes."""
+"""Limits measured in bytes."""
 
 
 LIMITS = {
@@ -55,20 +55,20 @@ LIMITS = {
     "python": "Python",
     "torch": "PyTorch",
 }
-"""Limits as the page calls them."""
+"""Names of the limits on the page."""
 MOST_WRITTEN = 200
-"""Written files that are listed."""
+"""Maximum number of written files that are listed."""
 
 
 _CODE = re.compile(r"`([^`]+)`")
 
 
 class CannotDraw(RuntimeError):
-    """A package that the page is made with is missing. Its text is one line."""
+    """A package needed for the page is missing. The message is one line."""
 
 
 def require() -> None:
-    """Make sure that the page can be made, before a long run.
+    """Check, before a long run, that the page can be created.
 
     Raises:
         CannotDraw: plotly or Jinja2 is missing.
@@ -83,7 +83,7 @@ def require() -> None:
 
 
 def render(report: RunReport, style: Style) -> str:
-    """The page.
+    """Render the page.
 
     Raises:
         CannotDraw: plotly or Jinja2 is missing.
@@ -124,14 +124,14 @@ def _packed_plotly() -> str:
 
 
 def marked(text: str) -> str:
-    """A sentence as HTML: what stands between backticks is code."""
+    """Convert a sentence to HTML; text between backticks becomes code."""
     from markupsafe import Markup, escape
 
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def limit_name(name: str) -> str:
-    """A limit as a reader calls it: "cgroup.limit" is "control group: limit"."""
+    """Return the readable name of a limit: "cgroup.limit" becomes "control group: limit"."""
     group, _, inner = name.rpartition(".")
     whole = {"cgroup": "control group", "slurm": "SLURM", "environment": ""}.get(group, group)
     if group == "environment":
@@ -140,12 +140,12 @@ def limit_name(name: str) -> str:
 
 
 def mib(size: float | None) -> str:
-    """Bytes in MiB."""
+    """Format bytes as MiB."""
     return "" if size is None else f"{size / (1 << 20):,.1f} MiB"
 
 
 def chart_data(report: RunReport, style: Style) -> dict[str, Any]:
-    """What the page draws: for each process its samples, for each loader its waits."""
+    """Return the data of the charts: the samples of each process and the waits of each loader."""
     return {
         "processes": [
             {
@@ -173,7 +173,7 @@ def chart_data(report: RunReport, style: Style) -> dict[str, Any]:
 
 
 def _successions(processes: Iterable[ProcessReport]) -> list[list[ProcessReport]]:
-    """Processes of one name that came one after another, as a loader's workers do epoch by epoch."""
+    """Group processes of the same name that ran one after another, such as a loader's workers in successive epochs."""
     found: list[list[ProcessReport]] = []
     for process in sorted((one for one in processes if one.samples), key=lambda one: one.samples[0].at_s):
         for line in found:
@@ -186,7 +186,7 @@ def _successions(processes: Iterable[ProcessReport]) -> list[list[ProcessReport]
 
 
 def _one_after_another(processes: list[ProcessReport]) -> Iterator[tuple[ProcessReport, Sample]]:
-    """The samples of processes in one line, with a gap before each but the first."""
+    """Yield the samples of successive processes, with a gap between processes."""
     for number, process in enumerate(processes):
         if number:
             yield process, Sample(process.samples[0].at_s)
@@ -215,7 +215,7 @@ def _finding(finding: Finding, report: RunReport, style: Style) -> dict[str, Any
 
 
 def _fixes(finding: Finding, report: RunReport, style: Style) -> Iterator[tuple[str, str]]:
-    """The fixes of a finding: the title of each, and what the first one changes."""
+    """Yield the fixes of a finding: the title of each, and the changed lines of the first."""
     whole = Report((finding,), sources=report.sources)
     for number, fix in enumerate(one for one in finding.fixes if one.edits):
         kind = "" if fix.applicability == "safe" else f" ({fix.applicability})"
@@ -242,7 +242,7 @@ def _process(process: ProcessReport, style: Style) -> dict[str, Any]:
 
 
 def _rows(environment: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested values as rows of dotted names."""
+    """Flatten nested values to rows with dotted names."""
     for name, value in environment.items():
         if isinstance(value, dict):
             yield from _rows(value, f"{prefix}{name}.")

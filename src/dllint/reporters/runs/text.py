@@ -1,4 +1,5 @@
-"""The report of a run for people: the findings with their verdicts, each loader in brief, how it ended and why."""
+"""The report of a run for people: the findings with their verdicts, a summary per loader, how the program ended and
+why."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from dllint.reporters.text import block, location
 from dllint.run_report import Exit, LoaderReport, Prediction, RunReport
 
 SHOWN_WHOLE: tuple[Verdict, ...] = ("confirmed", "latent", "inconclusive")
-"""The verdicts of findings that are shown with their source; the others take one line."""
+"""The verdicts of findings that are shown with their source; the others get one line each."""
 MOST_UNREACHED = 12
-"""Findings that the run did not reach that are shown."""
+"""Maximum number of shown findings that the run did not reach."""
 MOST_WRITTEN = 20
-"""Written files that are shown."""
+"""Maximum number of written files that are shown."""
 _FAR = 0.5
 MOST_STACK = 12
-"""Lines of one process's stack that are shown."""
+"""Maximum number of lines of one process's stack that are shown."""
 
 
 def render(report: RunReport, style: Style) -> str:
@@ -44,14 +45,14 @@ def render(report: RunReport, style: Style) -> str:
 
 
 def by_verdict(findings: Iterable[Finding]) -> list[Finding]:
-    """What needs fixing first."""
+    """Sort findings by verdict, those that need fixing first."""
     return sorted(
         findings, key=lambda one: (VERDICTS.index(one.verdict or "not reached"), one.path, one.span, one.code)
     )
 
 
 def ending_line(end: Exit) -> str:
-    """How the program ended, in a sentence."""
+    """Describe in a sentence how the program ended."""
     took = f" after {end.duration_s:.1f} s"
     if end.ending == "shortened":
         why = "the time limit was reached" if end.out_of_time else "it had seen enough"
@@ -94,7 +95,7 @@ def _loader(loader: LoaderReport, paint: Paint, style: Style) -> Iterable[str]:
 
 
 def _is_far(prediction: Prediction) -> bool:
-    """Whether less than half of a limit is needed, which nobody has to read about."""
+    """Whether less than half of a limit is needed, so that it need not be shown."""
     need, available = prediction.need, prediction.available
     return not prediction.fails and need is not None and available is not None and need < _FAR * available
 

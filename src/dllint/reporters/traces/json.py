@@ -1,19 +1,20 @@
 """A trace as one JSON object.
 
-Rows and columns count from 1, columns in code points, ends are exclusive. A place is
-`{filename, location, end_location}`, a hop of a chain a place with a `message`.
+Rows and columns count from 1, columns in code points, ends are exclusive. A place is `{filename, location,
+end_location}`, a hop of a chain a place with a `message`.
 
-    filename, line              what was asked for; `line` is null for a whole file
-    statement, function         the statement that was looked at (a place) and the function around it; null for a file
+    filename, line              the requested place; `line` is null for a whole file
+    statement, function         the examined statement (a place) and the function around it; null for a file
     start_methods[]             in force at the statement:
         method                  "fork", "spawn" or "forkserver"
         source                  "explicit", "inherited", "program" (set_start_method) or "default"
-        targets                 of a default, the targets that have it; else null
-        chain[]                 hops from the launching call on, the shortest chain; empty for "explicit" and "default"
-        other_chains            number of other chains; 99 stands for as many or more
-        workers                 of a loader, its worker count along the chain, where it is one number; else null
-    excluded[]                  chains that lead there and do not count: method, reason, chain[]
-    way_in                      where no launcher leads there: filename and function where the calls begin ("<module>"
+        targets                 for a default, the targets that have it; else null
+        chain[]                 hops of the shortest chain, from the launching call on; empty for "explicit" and
+        "default"
+        other_chains            number of other chains; 99 stands for 99 or more
+        workers                 for a loader, its worker count along the chain if it is a single number; else null
+    excluded[]                  chains that lead there but do not count: method, reason, chain[]
+    way_in                      if no launcher leads there: filename and function where the calls begin ("<module>"
                                 is the top level; else a function without a known call), chain[]; else null
     loaders[]                   class, function, a place, workers ("none", "some", "unknown", "opaque"), verdict,
                                 start_methods[], excluded[], way_in, and
@@ -21,8 +22,8 @@ Rows and columns count from 1, columns in code points, ends are exclusive. A pla
         datasets[]              name, in_project, place (or null), kept[] (name, text, note,
                                 constant, dropped and a place)
     launches[]                  call, function, a place, methods[], runs[], note
-    doubts[]                    hops: what could not be followed and may matter
-    limits                      how often each limit of the analysis was met, by its name
+    doubts[]                    hops: calls that could not be followed and may matter
+    limits                      how often each limit of the analysis was reached, by its name
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ _SOURCES = {
     "program": "set for the whole program",
 }
 _METHODS = {"default": "the start method in force", "fresh": "a new interpreter's default start method"}
-"""What a launch says of its start method where it is no method's name."""
+"""Descriptions of a launch's start method that are not the name of one."""
 MOST_SOURCES = 6
-"""Sources of one argument that the text shows."""
+"""Maximum number of sources of one argument that are shown."""
 MOST_DATASETS = 3
-"""Datasets of one loader that the text shows with what they keep."""
+"""Maximum number of datasets of one loader that are shown with their attributes."""
 MOST_DOUBTS = 6
 MOST_KEPT = 12
-"""Attributes of one dataset that the text shows."""
+"""Maximum number of attributes of one dataset that are shown."""
 
 
 def render(trace: Trace, style: Style) -> str:
@@ -33,7 +33,7 @@ def render(trace: Trace, style: Style) -> str:
 
 
 class _Text:
-    """The lines of a trace: a heading at the margin, what belongs to it indented."""
+    """The lines of a trace: headings at the margin, details indented."""
 
     def __init__(self, trace: Trace, style: Style) -> None:
         self.trace = trace
