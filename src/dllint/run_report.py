@@ -12,8 +12,8 @@ RUN_VERSION = 1
 """Version of the JSON report of a run: `dllint check --with-run` reads no other."""
 
 Ending = Literal["finished", "shortened", "failed", "killed", "hung", "interrupted"]
-"""How the program ended: by itself; because everything was seen or its time was up; failed; by a signal; never; by
-Ctrl-C."""
+"""How the program ended: by itself, shortened by dllint (it had seen enough, or time was up), with an error, by a
+signal, not at all, or by Ctrl-C."""
 
 
 @dataclass(frozen=True)

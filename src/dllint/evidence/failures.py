@@ -1,7 +1,7 @@
-"""The error texts that data loading hazards end with, and the rules whose hazard each text points to.
+"""The error texts of failures that data loading hazards cause, and the rules that each text points to.
 
-The texts, here and in the pages of the rules, are those of CPython 3.10 to 3.14 and torch 2; which rule's hazard each
-comes from is measured. Patterns are compiled when a run is judged, which a static check never does.
+The texts, here and on the rule pages, are those of CPython 3.10 to 3.14 and torch 2; the assignment to rules is
+measured. Patterns are compiled when a run is judged, which a static check never does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dllint.catalog import pages
 
 
 class Signature(NamedTuple):
-    """An error text, the rules whose hazard causes it (likeliest first), and what happened, in a clause."""
+    """An error text, the rules whose hazard causes it (most likely first), and its cause, as a clause."""
 
     pattern: re.Pattern[str]
     codes: tuple[str, ...]
@@ -23,7 +23,7 @@ class Signature(NamedTuple):
 
 @lru_cache(maxsize=1)
 def signatures() -> tuple[Signature, ...]:
-    """What the pages of rules say of the failures that their hazards end in, by code."""
+    """Return the error texts from the rule pages, sorted by code."""
     return tuple(
         Signature(re.compile(one.text, re.DOTALL), (page.code, *one.also), one.cause)
         for page in pages()
@@ -47,12 +47,12 @@ _EXHAUSTED = r"[Tt]oo many open files|\[Errno (?:23|24)\]|Communication with the
 
 
 def out_of_descriptors(text: str) -> bool:
-    """Whether a process could open no more file descriptors: nothing is wrong with what it wanted to send."""
+    """Whether a process ran out of file descriptors: the object that it wanted to send is not at fault."""
     return bool(re.search(_EXHAUSTED, text))
 
 
 def timed_out(text: str) -> bool:
-    """Whether a loader gave up waiting, which without its `timeout` would have been a hang."""
+    """Whether a loader's `timeout` expired; without it, this would have been a hang."""
     return bool(re.search(_TIMED_OUT, text))
 
 
@@ -62,18 +62,19 @@ def is_pickling(text: str) -> bool:
 
 
 def worker_died(text: str) -> bool:
-    """Whether all that is known is that a worker is gone."""
+    """Whether a text only says that a worker died."""
     return bool(re.search(_WORKER_DIED, text))
 
 
 def passed_on(text: str) -> bool:
-    """Whether a process died only because one that it had launched did: `text` starts with the exception's name.
+    """Whether a process failed only because a process that it had launched did; `text` starts with the exception's
+    name.
 
-    Those of `torch.multiprocessing.spawn`, of torchrun, and of `subprocess`.
+    Covers `torch.multiprocessing.spawn`, torchrun, and `subprocess`.
     """
     return bool(re.search(_PASSED_ON, text))
 
 
 def meaning(text: str) -> Signature | None:
-    """What a failure comes from, by the text of its exception and traceback; `None` where it is nothing of ours."""
+    """Return the signature that matches the text of an exception and its traceback; `None` if no hazard explains it."""
     return next((one for one in signatures() if one.pattern.search(text)), None)

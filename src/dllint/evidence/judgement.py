@@ -25,12 +25,12 @@ class Judgement:
 class Case:
     """A finding, and the records of the run that concern it.
 
-    Judges build their answer by its methods, `case.confirmed("…")`, so that a rule's module imports none of this.
+    Judges create their result with its methods, `case.confirmed("…")`, so that a rule's module imports none of this.
 
     Attributes:
-        runs: its loaders that ran with workers; all of its loaders where, by the rule's page, the hazard needs no
+        runs: the finding's loaders that ran with workers; all its loaders if, by the rule's page, the hazard needs no
             workers.
-        allowed: the start methods that are a default somewhere in the targets, with the words for where.
+        allowed: the start methods that are a default on some target, with a description of the targets.
     """
 
     finding: Finding
@@ -44,22 +44,22 @@ class Case:
 
     @property
     def methods(self) -> list[str]:
-        """The start methods that the loaders ran under, each once."""
+        """The distinct start methods that the loaders ran under."""
         return list(dict.fromkeys(run.method for run in self.runs if run.method))
 
     @property
     def lasted(self) -> str:
-        """How long the loaders ran: "2 epochs"."""
+        """How long the loaders ran, as text: "2 epochs"."""
         epochs = max((len(run.epochs) for run in self.runs), default=0)
         return counted(epochs, "epoch") if epochs else "this run"
 
     def where(self, method: str) -> str:
-        """The start method with the words for where it is the default."""
+        """Return the start method with the targets on which it is the default."""
         return f"{method}, the default on {self.allowed[method]}" if method in self.allowed else method
 
     @property
     def died(self) -> tuple[End, Signature] | None:
-        """A process that died in the way in which the hazard ends."""
+        """A process that died with an error text of the rule, and its signature; `None` if there is none."""
         for end in self.seen.ends:
             sign = meaning(f"{end.exception}: {end.text}\n{end.traceback}") if end.exception else None
             if sign is not None and self.finding.code in sign.codes:
@@ -68,7 +68,7 @@ class Case:
 
     @property
     def raised(self) -> list[str]:
-        """What iter() raised, or an epoch ended with, where it is how the hazard ends."""
+        """The exceptions of iter() and of epochs that match an error text of the rule."""
         found = []
         for run in self.runs:
             for error, text in run.failures:
@@ -79,7 +79,8 @@ class Case:
 
     @property
     def failure(self) -> str | None:
-        """What a loader of the finding, else any process, failed with where it is how the hazard ends."""
+        """The failure of a loader of the finding, else of any process, that matches an error text of the rule; `None`
+        if there is none."""
         if self.raised:
             return self.raised[0]
         return said(self.died[0].exception, self.died[0].text) if self.died is not None else None

@@ -1,8 +1,8 @@
 """The records of a run, grouped by loader and by place in the user's code.
 
-A *loader run* is all that the records say of one DataLoader object: where it was built, how it was iterated, what its
+A *loader run* consists of all records of one DataLoader object: where it was built, how it was iterated, what its
 workers did. A finding is matched to the loader runs whose call site is its place, or one of its related places, or
-whose dataset's class holds one of its places.
+whose dataset's class contains one of its places.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from dllint.reading import SOURCE_BYTES, CannotRead, read
 from dllint.span import Span
 
 PREFETCH = 2
-"""DataLoader's prefetch_factor where none is given."""
+"""DataLoader's default prefetch_factor."""
 
 
 @dataclass
 class LoaderRun:
     """All records of one DataLoader object.
 
-    `process` is the one that iterated it; `others` are the start methods that its workers may have elsewhere, by the
-    defaults of the targets: none where the loader or a launcher says which one it is.
+    `process` is the one that iterated it; `others` are the start methods that its workers may have on other targets by
+    default; empty if the loader or a launcher sets the method.
     """
 
     loader: Loader
@@ -85,18 +85,18 @@ class LoaderRun:
 
     @property
     def count(self) -> int:
-        """Workers that it runs with."""
+        """The number of workers that it runs with."""
         return max((one.workers for one in self.iterations), default=self.loader.workers)
 
     @property
     def prefetch_factor(self) -> int:
-        """Batches that each worker makes ahead."""
+        """The number of batches that each worker prefetches."""
         given = self.loader.arguments.get("prefetch_factor")
         return given if isinstance(given, int) and given > 0 else PREFETCH
 
     @property
     def method(self) -> str | None:
-        """The start method that its workers were started by, or would have been."""
+        """The start method of its workers, whether or not they started."""
         return next((one.method for one in self.iterations if one.method), self.loader.method)
 
     @property
@@ -105,8 +105,8 @@ class LoaderRun:
 
     @property
     def fixed(self) -> bool:
-        """Whether its start method is given: by its own argument, by the launcher of its process, or for the whole
-        program, which shows where it is not the default of this Python."""
+        """Whether its start method is set: by its own argument, by the launcher of its process, or for the whole
+        program, which is visible only if it differs from the default of this Python."""
         launched = self.process.start_method if self.process is not None else None
         return self.loader.method is not None or launched in ("spawn", "forkserver") or self._is_set
 
@@ -120,7 +120,7 @@ class LoaderRun:
 
     @property
     def failures(self) -> list[tuple[str, str]]:
-        """What iter() raised and what epochs ended with: exception and text."""
+        """The exceptions of iter() and of epochs: class and text."""
         raised = [(one.error, one.text) for one in self.iterations if one.error]
         return raised + [(one.error, one.text) for one in self.epochs if one.error]
 
@@ -130,17 +130,17 @@ class LoaderRun:
 
     @property
     def array_bytes(self) -> int:
-        """Bytes of arrays that pickling for a worker copies; 0 where that was not counted."""
+        """Bytes of arrays that pickling for a worker copies; 0 if not counted."""
         return self.storages.array_bytes if self.storages is not None else 0
 
     @property
     def start_seconds(self) -> float:
-        """The longest that a worker took to come to its loop."""
+        """The longest time that a worker took to reach its loop, in seconds."""
         return max((one.seconds for one in self.workers if one.seconds is not None), default=0.0)
 
     @property
     def gave_up(self) -> bool:
-        """Whether the loader waited for as long as its `timeout` says."""
+        """Whether the loader's `timeout` expired."""
         return any(timed_out(text) for _, text in self.failures)
 
 
@@ -149,11 +149,11 @@ class Seen:
 
     Attributes:
         runs: every loader that was built, oldest first.
-        main: the user's program itself, `None` where nothing was recorded.
-        hung: the run was ended at the time limit while no batch came any more.
+        main: the user's program itself, `None` if nothing was recorded.
+        hung: the run was ended at the time limit while batches had stopped arriving.
 
-    Trials of a loader with a fixed start method count where they were asked for, and not where they were made only
-    because the start method is a default in the targets, which are `allowed`.
+    For a loader with a fixed start method, trials count only if they were requested, not if they were made because the
+    start method is a default of the targets, which are `allowed`.
     """
 
     def __init__(self, observation: Observation, hung: bool = False, allowed: Iterable[str] = ()) -> None:
@@ -192,7 +192,7 @@ class Seen:
             run.process = self.processes.get(pid)
 
     def matching(self, finding: Finding) -> list[LoaderRun]:
-        """The loader runs that a finding is about: by call site, else by the dataset's class."""
+        """Return the loader runs that a finding is about: by call site, else by the dataset's class."""
         places = [
             (finding.path, finding.span),
             *((place.path, place.span) for place in (*finding.related, *finding.trace)),
@@ -206,7 +206,7 @@ class Seen:
         return [run for run in self.runs if any(self._is_class(run, path, name) for path, name in classes)]
 
     def _is_class(self, run: LoaderRun, path: str, name: str) -> bool:
-        """Whether the loader's dataset is of a class with this name that a file defines."""
+        """Whether the loader's dataset has a class with this name that a file defines."""
         qualified = run.loader.dataset
         if qualified.rpartition(".")[2] != name:
             return False
@@ -216,14 +216,14 @@ class Seen:
 
     @functools.cached_property
     def _scripts(self) -> list[str]:
-        """The files that ran as `__main__`, by the command lines of the processes."""
+        """The files that ran as `__main__`, from the command lines of the processes."""
         return [
             os.path.join(one.cwd, word) for one in self.processes.values() for word in one.argv if word.endswith(".py")
         ]
 
     @functools.cached_property
     def _modules(self) -> list[str]:
-        """The modules that ran as `__main__`, with `-m`."""
+        """The modules that ran as `__main__` with `-m`."""
         return [
             name
             for one in self.processes.values()
@@ -232,11 +232,11 @@ class Seen:
         ]
 
     def at(self, path: str, span: Span) -> list[LoaderRun]:
-        """The loader runs that were built by the call at a place."""
+        """Return the loader runs built by the call at a place."""
         return [run for run in self.runs if is_at(run.loader.site, path, span)]
 
     def executed(self, finding: Finding) -> bool | None:
-        """Whether a line of the finding was executed by any process; `None` where that is not known."""
+        """Whether any process executed a line of the finding; `None` if unknown."""
         if not finding.path.endswith(".py") or self.main is None:
             return None
         if not all(one.lines for one in self.processes.values() if one.role != "resource_tracker"):
@@ -248,11 +248,11 @@ class Seen:
         return None if any(touches(site, finding) for site in self._blind) else False
 
     def executed_in(self, finding: Finding) -> list[int]:
-        """The processes that are known to have executed a line of the finding, by their pids."""
+        """Return the pids of the processes known to have executed a line of the finding."""
         return sorted({one.pid for one in self._lines if touches(Site(one.path, one.line), finding)})
 
     def samples_of(self, pid: int) -> list[Sample]:
-        """What a process held, whenever it was looked at."""
+        """Return all samples of a process."""
         return [one for one in self.observation.of(Sample) if one.pid == pid]
 
     @functools.cached_property
@@ -264,12 +264,12 @@ class Seen:
         return list(self.observation.of(Line))
 
     def launched_at(self, finding: Finding) -> list[Launch]:
-        """What the call at the finding's place launched, or a start() further down in the same function."""
+        """Return the launches by the call at the finding's place, or by a later start() in the same function."""
         here = [one for one in self.launches if touches(one.site, finding)]
         return here or [one for one in self.launches if one.api == "Process" and _follows(one.site, finding)]
 
     def died_at(self, finding: Finding) -> list[End]:
-        """The processes whose failure passed through the finding's place."""
+        """Return the processes whose failure's traceback contains the finding's place."""
         return [
             end
             for end in self.ends
@@ -278,7 +278,8 @@ class Seen:
 
     @staticmethod
     def owner(path: str, line: int) -> str:
-        """The qualified name of the function or class around a line: "main.<locals>.build", "" at the top level."""
+        """Return the qualified name of the function or class around a line: "main.<locals>.build", "" at the top
+        level."""
         around = sorted(
             [(first, name, ".") for name, first, last in _classes(path) if first < line <= last]
             + [(first, name, ".<locals>.") for name, first, last in _functions(path) if first < line <= last]
@@ -302,7 +303,7 @@ _LISTS = {
     "feeder": "feeders",
     "end": "ends",
 }
-"""For the kinds of records that a loader run has many of, the attribute that lists them."""
+"""For record kinds with several records per loader run, the attribute that lists them."""
 
 
 def _put(run: LoaderRun, record: Record) -> None:
@@ -317,7 +318,7 @@ def _put(run: LoaderRun, record: Record) -> None:
 
 
 def is_at(site: Site | None, path: str, span: Span) -> bool:
-    """Whether a recorded call is the one at a place: by its columns, or by its line where there are none."""
+    """Whether a recorded call is at a place: by its columns, or by its line if it has none."""
     if site is None or not same_file(site.path, path):
         return False
     return site.span == span if site.span is not None else site.line == span.line
@@ -332,7 +333,8 @@ def touches(site: Site | None, finding: Finding) -> bool:
 
 
 def _builds_a_loader(finding: Finding) -> bool:
-    """Whether the finding's place is a call that builds a loader: what another loader did says nothing of it."""
+    """Whether the finding's place is a call that builds a loader, so that the records of other loaders do not concern
+    it."""
     return finding.span in _loader_calls(finding.path)
 
 
@@ -348,7 +350,8 @@ def _loader_calls(path: str) -> frozenset[Span]:
 
 
 def _is_module(path: str, names: Iterable[str]) -> bool:
-    """Whether a file can be one of the modules, by the end of its path: "…/pkg/data.py" is `data` and `pkg.data`."""
+    """Whether a file can be one of the modules, by the end of its path: "…/pkg/data.py" may be `data` and
+    `pkg.data`."""
     words = os.path.splitext(path)[0].split(os.sep)
     if words[-1] in ("__init__", "__main__"):
         words.pop()
@@ -362,10 +365,10 @@ def same_file(one: str, other: str) -> bool:
 
 
 def _of_another_class(run: LoaderRun, finding: Finding) -> bool:
-    """Whether the loader got a dataset of another class of the same file than the one that holds the finding.
+    """Whether the loader's dataset is of another class in the same file than the one that contains the finding.
 
-    One call often makes the loaders of several datasets. Subclasses of the class, and classes that name it, as those
-    do that wrap it, are concerned all the same.
+    One call often creates the loaders of several datasets. Subclasses of the class, and classes that mention it, such
+    as wrappers, are not counted as other classes.
     """
     holding = set(_classes_around(finding.path, finding.span))
     name = run.loader.dataset.rpartition(".")[2]
@@ -384,20 +387,20 @@ def _of_another_class(run: LoaderRun, finding: Finding) -> bool:
 
 
 def _follows(site: Site | None, finding: Finding) -> bool:
-    """Whether a recorded call comes after the finding's place in the same function, or both at the top level."""
+    """Whether a recorded call follows the finding's place in the same function, or both are at the top level."""
     if site is None or not same_file(site.path, finding.path) or site.line < finding.span.line:
         return False
     return _function_at(finding.path, site.line) == _function_at(finding.path, finding.span.line)
 
 
 def _function_at(path: str, line: int) -> tuple[int, int] | None:
-    """The lines of the innermost function around a line."""
+    """Return the lines of the innermost function around a line; `None` at the top level."""
     around = [(first, last) for _, first, last in _functions(path) if first <= line <= last]
     return max(around, default=None)
 
 
 def _classes_around(path: str, span: Span) -> Iterator[str]:
-    """The classes whose definition holds a place."""
+    """Yield the classes whose definition contains a place."""
     for name, first, last in _classes(path):
         if first <= span.line and span.end_line <= last:
             yield name
@@ -405,7 +408,7 @@ def _classes_around(path: str, span: Span) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=512)
 def _class_names(path: str) -> Mapping[str, frozenset[str]]:
-    """The classes of a file, each with all names that its definition mentions, those of its bases among them."""
+    """Return the classes of a file, each with all names that its definition mentions, including its bases."""
     return {
         node.name: frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
         for node in ast.walk(_tree(path))
@@ -431,7 +434,7 @@ def _tree(path: str) -> ast.AST:
 
 
 def _defined(path: str, kinds: tuple[type[ast.AST], ...]) -> tuple[tuple[str, int, int], ...]:
-    """Definitions of a file: name, first and last line. A file that cannot be read has none."""
+    """Return the definitions in a file: name, first and last line; empty for an unreadable file."""
     return tuple(
         (node.name, node.lineno, node.end_lineno or node.lineno)
         for node in ast.walk(_tree(path))

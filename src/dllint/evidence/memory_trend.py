@@ -1,8 +1,8 @@
-"""Decides whether the memory of workers keeps growing, from its size after 1, 2, 4, 8, … batches.
+"""Decide whether the memory of workers keeps growing, from its size after 1, 2, 4, 8, … batches.
 
-An allocator takes memory for the first batches, keeps it, and gives some of it back: that is a step, then a plateau.
-What the program keeps, or the pages that it copies by touching them, grows with every batch. Each worker returns the
-memory that it has freed (malloc_trim(3)) before it is looked at, so that what is left is in use.
+An allocator takes memory for the first batches, keeps it, and returns some of it: that is a step, then a plateau. Data
+that the program keeps, or pages that are copied on access, grow with every batch. Each worker returns its freed memory
+(malloc_trim(3)) before it is measured, so that what remains is in use.
 """
 
 from __future__ import annotations
@@ -18,15 +18,21 @@ if TYPE_CHECKING:
 
 _FEWEST = 3
 _ALIKE = 4
-"""In all workers the same grows: none by less than this part of what another one does."""
+"""All workers must show the same growth: none less than the largest divided by this."""
 
 
 class Trend(NamedTuple):
     """The growth of a loader's workers over a run.
 
-    `growing` of `workers` did so in each look as long as they grew at all. `most` is what the largest of these took for
-    itself after its second batch, in bytes; `largest` what one took since its first batch, and `own` what all did;
-    `file` and `resident` are how much mapped files and RSS grew meanwhile. `batches` were made until the last look.
+    Attributes:
+        workers: number of workers with enough samples.
+        growing: number of those that grew at each sample, until they stopped for good.
+        most: the largest gain of one of these after its second sample, in bytes.
+        largest: the largest gain of one since its first batch.
+        own: the gain of all together since their first batches.
+        file: growth of their mapped files.
+        resident: growth of their RSS.
+        batches: number of batches until the last sample.
     """
 
     workers: int
@@ -45,14 +51,14 @@ class Trend(NamedTuple):
 
     @property
     def kind(self) -> Literal["copied", "allocated", "either"]:
-        """What the workers took: a page that is copied on write was resident before, so that RSS does not grow."""
+        """The kind of growth: a page copied on write was resident before, so RSS does not grow."""
         if self.resident < self.own / 2:
             return "copied"
         return "allocated" if self.file < NOTICEABLE else "either"
 
 
 def trend(run: LoaderRun) -> Trend | None:
-    """The trend of a loader's workers; `None` where none made enough batches to see one."""
+    """Return the trend of a loader's workers; `None` if none produced enough batches."""
     series: dict[int, list[Sample]] = {}
     for sample in run.samples:
         if sample.moment == "trend" and sample.pss_anon is not None:
@@ -82,7 +88,7 @@ def _anonymous(sample: Sample) -> int:
 
 
 def own(first: Sample, last: Sample) -> int:
-    """What a worker took for itself between two looks: what both figures have gained, or lost, see `worker_memory`.
+    """Return a worker's own gain or loss between two samples: the smaller change of both figures, see `worker_memory`.
 
     USS also falls when another program starts to share a library with the worker, which says nothing about the worker.
     """
@@ -94,9 +100,10 @@ def own(first: Sample, last: Sample) -> int:
 
 
 def _rising(samples: list[Sample]) -> int:
-    """Bytes that a worker gained after its second look, where it gained in every look until it stopped for good.
+    """Return the bytes that a worker gained after its second sample, if it grew at every sample until it stopped for
+    good.
 
-    0 where it gained only once, or lost some of it again: that is how an allocator behaves.
+    0 if it grew only once, or shrank again: that is how an allocator behaves.
     """
     steps = [own(before, after) for before, after in itertools.pairwise(samples)]
     while steps and abs(steps[-1]) < STEP:
@@ -107,6 +114,6 @@ def _rising(samples: list[Sample]) -> int:
 
 
 def grows(run: LoaderRun, kind: Literal["copied", "allocated"]) -> bool:
-    """Whether the memory of all workers grows with every batch, in this way, by more than a healthy one's."""
+    """Whether the memory of all workers grows with every batch, in this way, by more than that of a healthy worker."""
     seen = trend(run)
     return seen is not None and seen.is_shared and seen.most >= NOTICEABLE and seen.kind == kind

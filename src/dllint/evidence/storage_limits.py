@@ -1,14 +1,15 @@
-"""How many tensor storages can be sent to workers, by start method and sharing strategy; forked workers are sent none:
+"""The number of tensor storages that can be sent to workers, by start method and sharing strategy (forked ones need
+none).
 
-| limit             | under                       | most storages                                       |
-|-------------------|-----------------------------|-----------------------------------------------------|
-| SCM_MAX_FD        | forkserver, file_descriptor | 253 - 8 - descriptors that the dataset carries      |
-| RLIMIT_NOFILE     | file_descriptor             | soft limit - open descriptors - 7 - 4 a worker      |
-| vm.max_map_count  | both                        | limit - maps now - 64                               |
-| /dev/shm          | both                        | whole pages of each, against what is free           |
+    | limit             | under                       | most storages                                       |
+    |-------------------|-----------------------------|-----------------------------------------------------|
+    | SCM_MAX_FD        | forkserver, file_descriptor | 253 - 8 - descriptors that the dataset carries      |
+    | RLIMIT_NOFILE     | file_descriptor             | soft limit - open descriptors - 7 - 4 per worker    |
+    | vm.max_map_count  | both                        | limit - current maps - 64                           |
+    | /dev/shm          | both                        | whole pages of each, against the free space         |
 
-Below RLIMIT_NOFILE lies a band of 3 a worker in which a loader starts, fails or hangs by chance. (Measured with torch
-2.13 by driving loaders to failure; they start at 98 % of the prediction and fail at 102 %.)
+Below RLIMIT_NOFILE there is a band of 3 per worker in which a loader starts, fails or hangs by chance. (Measured with
+torch 2.13 by driving loaders to failure; they start at 98 % of the prediction and fail at 102 %.)
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ STARTING_METHODS = ("spawn", "forkserver")
 
 SCM_MAX_FD = 253
 FORKSERVER_OWN = 8
-"""net/core/scm.h: SCM_MAX_FD descriptors at most go in one message over a Unix socket, and the fork server's request
+"""At most SCM_MAX_FD descriptors fit in one message over a Unix socket (net/core/scm.h), and the fork server's request
 carries 8 of its own and of the loader's queues (multiprocessing/forkserver.py: 4; index and result queue: 4)."""
 
 
 class Wall(NamedTuple):
-    """A limit on storages: `most` is the largest number that still works. `uncertain` below it may fail by chance."""
+    """A limit on storages: `most` is the largest number that works; the `uncertain` numbers up to it may fail by
+    chance."""
 
     limit: str
     most: int
@@ -46,12 +48,12 @@ def walls(
     max_map_count: int | None = None,
     maps: int | None = None,
 ) -> list[Wall]:
-    """The limits on how many non-empty storages a loader can send, the tightest first.
+    """Return the limits on the number of non-empty storages that a loader can send, the tightest first.
 
     Args:
-        storages: as counted; only the descriptors that the dataset carries besides matter.
-        nofile, fds: the soft limit of the process, and what is open before workers start.
-        max_map_count, maps: of a process, and what it has before workers start.
+        storages: the counts; only the other descriptors that the dataset carries are used.
+        nofile, fds: the soft limit of the process, and the descriptors open before workers start.
+        max_map_count, maps: the limit per process, and the maps before workers start.
     """
     found: list[Wall] = []
     if method not in STARTING_METHODS:
@@ -68,7 +70,8 @@ def walls(
 
 
 def storages_sent(storages: Storages, strategy: str, limit: str) -> int:
-    """How many of the counted storages press on a limit: those in shared memory have their descriptor and map."""
+    """Return how many of the counted storages count towards a limit: those in shared memory already have their
+    descriptor and map."""
     count = storages.storages if strategy == "file_system" else storages.storages - storages.empty
     if limit == "SCM_MAX_FD":
         return max(storages.references - storages.empty, count)
@@ -76,9 +79,9 @@ def storages_sent(storages: Storages, strategy: str, limit: str) -> int:
 
 
 def forkserver_storages(handles: int = 0) -> int:
-    """The non-empty storages that a loader can hand to the fork server under file_descriptor.
+    """Return the number of non-empty storages that a loader can pass to the fork server under file_descriptor.
 
     Args:
-        handles: other descriptors that the dataset carries, as of queues and pipes.
+        handles: other descriptors that the dataset carries, such as those of queues and pipes.
     """
     return SCM_MAX_FD - FORKSERVER_OWN - handles

@@ -2,9 +2,9 @@
 
 MIB = 1 << 20
 NOTICEABLE = 10 * MIB
-"""A healthy forked worker gains up to 1.5 MiB, and once about 7 MiB when the garbage collector first runs: growth below
-this confirms nothing."""
+"""Bytes of growth below which nothing is confirmed: a healthy forked worker gains up to 1.5 MiB, and once about 7 MiB
+when the garbage collector first runs."""
 STEP = MIB // 2
-"""Growth of a worker between two samples that is more than noise."""
+"""Bytes that a worker may gain between two samples by noise."""
 NEAR, FAR = 0.8, 0.5
-"""Parts of a limit: a count confirms from the first on, and refutes below the second."""
+"""Fractions of a limit: a count confirms a finding above the first, and refutes it below the second."""

@@ -1,4 +1,4 @@
-"""Formats figures, places and exceptions for the evidence that reports show."""
+"""Formatting of figures, places and exceptions for the evidence in reports."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ if TYPE_CHECKING:
     from dllint.observation import Site
 
 LONGEST = 200
-"""Characters of an exception's text that are shown."""
+"""Maximum number of characters of an exception's text that are shown."""
 
 
 def mebibytes(size: float) -> str:
-    """`12 MiB`; one digit below 10."""
+    """Format bytes as `12 MiB`, with one digit after the point below 10."""
     return f"{size / MIB:,.0f} MiB" if size >= 10 * MIB else f"{size / MIB:.1f} MiB"
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 worker`, `2 batches`."""
+    """Return the number with its noun: `1 worker`, `2 batches`."""
     plural = "es" if noun.endswith(("s", "batch")) else "s"
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{plural}"
 
 
 def listed(words: Iterable[str]) -> str:
-    """`fork, spawn and forkserver`."""
+    """Join words: `fork, spawn and forkserver`."""
     each = list(dict.fromkeys(words))
     return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 2 else each)
 
 
 def describe(site: Site | None) -> str:
-    """`train.py:12`."""
+    """Format a site as `train.py:12`."""
     return f"{os.path.basename(site.path)}:{site.line}" if site else "an unknown place"
 
 
 def said(exception: str | None, text: str) -> str:
-    """`AttributeError: Can't pickle …`: the class without its module, and the first paragraph of its text.
+    """Return an exception as `AttributeError: Can't pickle …`: its class without the module, and the first paragraph of
+    its text.
 
-    An exception that carries the traceback of another process is quoted by the last line of that traceback.
+    An exception that contains the traceback of another process is represented by the last line of that traceback.
     """
     name = (exception or "an error").rpartition(".")[2]
     lines = text.strip().splitlines()

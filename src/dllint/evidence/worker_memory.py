@@ -1,9 +1,8 @@
-"""Measures how much memory the workers of a loader gained during a run.
+"""Measure how much memory the workers of a loader gained during a run.
 
-What a worker takes for itself is told by two figures together. USS alone counts mapped files that no other process has
-mapped; `Pss_Anon` alone rises for a worker when another process that shares its pages ends. What both have gained is
-its own: copied pages, and what it allocated. RSS counts a shared page in each process, which is what a scheduler sees
-that sums RSS.
+A worker's own memory is judged by two figures together. USS alone includes mapped files that no other process maps;
+`Pss_Anon` alone rises for a worker when another process that shares its pages ends. The gain of both is the worker's
+own: copied pages, and its allocations. RSS counts a shared page in each process, as a scheduler that sums RSS does.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Growth(NamedTuple):
-    """How a loader's workers grew, from the first sample of each after it had work to its last: bytes, summed.
+    """The growth of a loader's workers, from the first sample of each after it had work to its last, summed, in bytes.
 
-    `own` is what they took for themselves, `most_own` the most that one of them did.
+    `own` is the memory of their own that they gained, `most_own` the largest gain of one of them.
     """
 
     workers: int
@@ -34,7 +33,7 @@ class Growth(NamedTuple):
 
 
 def growth(run: LoaderRun) -> Growth | None:
-    """How the workers grew; `None` where none was looked at twice."""
+    """Return the growth of the workers; `None` if none was measured twice."""
     series: dict[int, list[Sample]] = {}
     for sample in run.samples:
         if sample.worker is not None and sample.moment in ("first item", "first batch", "epoch end"):

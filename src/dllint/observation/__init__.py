@@ -1,10 +1,9 @@
 """The records of an instrumented run: one JSON object per line, one file per process.
 
-A process appends each record to `<directory>/<pid>-<start>.jsonl` at once, by a single write, so that whatever ends
-it loses nothing that it had seen. Every record says its `kind`, the process (`pid`) and the time (`t`, seconds
-since the epoch); the dataclasses below say what else each kind holds, and their defaults are what a record may
-leave out. Fields that are `None` were not or could not be known. Sizes are bytes, durations seconds. A site is the
-place of a call in the user's own files:
+A process appends each record to `<directory>/<pid>-<start>.jsonl` at once, by a single write, so that nothing recorded
+is lost however it ends. Every record has its `kind`, the process (`pid`) and the time (`t`, seconds since the epoch);
+the dataclasses below describe the other fields of each kind; a record may omit fields with defaults. Fields that are
+`None` are unknown. Sizes are bytes, durations seconds. A site is the place of a call in the user's own files:
 
     {"kind": "process", "pid": 70, "t": 1700000000.1, "ppid": 69, "role": "main", "argv": ["train.py"]}
     {"kind": "launch", "pid": 70, "t": 1700000001.2, "api": "DataLoader", "method": "fork", "daemon": true, "child": 83,
@@ -19,11 +18,11 @@ place of a call in the user's own files:
     {"kind": "save", "pid": 70, "t": 1700000002.6, "api": "torch.save", "path": "/home/me/a.pt", "to": "/tmp/…/a.pt"}
     {"kind": "end", "pid": 70, "t": 1700000002.7, "exit": 1, "exception": "RuntimeError", "by": "itself"}
 
-A loader's name, `"70.1"`, is the process that built it and a count; a forked or spawned process that iterates the
-loader keeps the name.
+A loader's name, `"70.1"`, is the pid of the process that built it and a counter; a forked or spawned process that
+iterates the loader keeps the name.
 
-Reading is forgiving, since a run can be killed while it writes: a record that is cut off or lacks what it needs is
-skipped and counted, and kinds and fields that are unknown are passed over.
+Reading is lenient, because a run can be killed while it writes: a truncated or incomplete record is skipped and
+counted, and unknown kinds and fields are ignored.
 """
 
 from dllint.observation.loaders import (

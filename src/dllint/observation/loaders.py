@@ -13,10 +13,11 @@ Outcome = Literal["started", "failed", "not tried"]
 
 @dataclass(frozen=True)
 class Loader(Record, kind="loader"):
-    """A DataLoader was built. `arguments` are as given, those that are no JSON values by class or qualified name.
+    """A DataLoader was built. `arguments` are its arguments; values that are not JSON appear as class or qualified
+    name.
 
-    `method` is that of an explicit `multiprocessing_context`, else `None`: only iterating decides it. `error` is
-    what the constructor raised.
+    `method` is that of an explicit `multiprocessing_context`; otherwise `None`, because it is decided only by
+    iterating. `error` is the exception of the constructor.
     """
 
     loader: str = ""
@@ -33,10 +34,10 @@ class Loader(Record, kind="loader"):
 
 @dataclass(frozen=True)
 class Iteration(Record, kind="iteration"):
-    """`iter(loader)` was called: `number` counts a loader's iterations from 0 in this process.
+    """`iter(loader)` was called; `number` counts a loader's iterations from 0 in this process.
 
-    `method` is the effective start method of its workers (`None` with 0 workers), `fresh` whether workers are
-    started for it, `error` and `text` what `iter` raised, `site` the place that iterates.
+    `method` is the effective start method of its workers (`None` with 0 workers), `fresh` whether workers are started
+    for it, `error` and `text` the exception of `iter`, `site` the place that iterates.
     """
 
     loader: str = ""
@@ -53,7 +54,7 @@ class Iteration(Record, kind="iteration"):
 
 @dataclass(frozen=True)
 class Worker(Record, kind="worker"):
-    """A loader's worker came to its loop, `seconds` after its start was asked for."""
+    """A loader's worker reached its loop, `seconds` after its start was requested."""
 
     loader: str = ""
     worker: int = 0
@@ -66,7 +67,7 @@ class Worker(Record, kind="worker"):
 
 @dataclass(frozen=True)
 class Progress(Record, kind="progress"):
-    """How far the current epoch of a loader is; written a few times a second at most."""
+    """The progress of a loader's current epoch; written at most a few times per second."""
 
     loader: str = ""
     number: int = 0
@@ -76,12 +77,12 @@ class Progress(Record, kind="progress"):
 
 @dataclass(frozen=True)
 class Epoch(Record, kind="epoch"):
-    """An iteration over a loader ended: at the end of the data, `cut` by the limit of batches, or left early by the
+    """An iteration over a loader ended: at the end of the data, `cut` by the limit of batches, or abandoned by the
     program.
 
-    `wait` is the time that the program waited for batches (`first` of it for the first batch), `step` the time
-    between getting a batch and asking for the next (of quick batches beyond the first 64, two in 64 stand for
-    all); `waits` and `steps` list them batch by batch, up to 64 of each.
+    `wait` is the time that the program waited for batches (`first` of it for the first batch), `step` the time between
+    receiving a batch and requesting the next (of fast batches after the first 64, two in 64 represent all of them);
+    `waits` and `steps` list them per batch, up to 64 of each.
     """
 
     loader: str = ""
@@ -102,14 +103,14 @@ class Epoch(Record, kind="epoch"):
 
 @dataclass(frozen=True)
 class Storages(Record, kind="storages"):
-    """What pickling `(dataset, collate_fn, worker_init_fn)` of a loader to one worker would take, counted without
-    doing it.
+    """What pickling `(dataset, collate_fn, worker_init_fn)` of a loader to one worker would take, counted without doing
+    it.
 
-    `fds`, `maps` and `shm` are what the storages will take under `strategy`, the sharing strategy; `pickled` the
-    length of the pickle, `arrays` and `array_bytes` of it the ndarrays, which are copied to every worker. `other_fds`
-    are descriptors that the objects carry themselves. Of the storages, `references` counts each as often as it is
-    written, `shared` are in shared memory already, `temporary` made by pickling itself and gone with it.
-    `exception` and `text` are what pickling raised.
+    `fds`, `maps` and `shm` are what the storages will take under `strategy`, the sharing strategy; `pickled` is the
+    length of the pickle; `arrays` and `array_bytes` are the ndarrays in it, which are copied to every worker.
+    `other_fds` are descriptors that the objects carry themselves. `references` counts each storage as often as it is
+    written; `shared` ones are already in shared memory; `temporary` ones are created by pickling itself and disappear
+    with it. `exception` and `text` are the exception of pickling.
     """
 
     loader: str = ""
@@ -137,8 +138,8 @@ class Storages(Record, kind="storages"):
 class Trial(Record, kind="trial"):
     """Whether a loader starts under another start method, tried in a throwaway process.
 
-    `stage` is where it failed: `iter` (pickling), `next` (unpickling, or in the worker), `crash` or `timeout`.
-    `stderr` is the end of what the processes of the trial wrote.
+    `stage` is where it failed: `iter` (pickling), `next` (unpickling, or in the worker), `crash` or `timeout`. `stderr`
+    is the beginning and the end of the error output of the trial's processes.
     """
 
     loader: str = ""
@@ -154,8 +155,7 @@ class Trial(Record, kind="trial"):
 
 @dataclass(frozen=True)
 class Batch(Record, kind="batch"):
-    """The first batch that came from workers: its storages, their bytes, and the pages that they take in shared
-    memory."""
+    """The first batch from workers: its storages, their bytes, and their pages in shared memory."""
 
     loader: str = ""
     number: int = 0
@@ -166,7 +166,7 @@ class Batch(Record, kind="batch"):
 
 @dataclass(frozen=True)
 class Kept(Record, kind="kept"):
-    """How many descriptors, and maps of tensors in shared memory, the consuming process gains a batch (least squares
+    """How many descriptors, and maps of tensors in shared memory, the consuming process gains per batch (least squares
     over `batches`)."""
 
     loader: str = ""

@@ -14,10 +14,13 @@ Moment = Literal[
 
 @dataclass(frozen=True)
 class Sample(Record, kind="sample"):
-    """What a process holds at a moment. Memory as in `/proc/PID/smaps_rollup`; `shm` is what it maps of shared memory
-    (`Pss_Shmem`), `maps` the count of mappings, `fds` of open descriptors, `mapped_files` the bytes of data files
-    that are mapped, which bound what page cache can add to RSS. At the moment "trend" a worker has made `batches`, and
-    has returned the memory that it freed. `by` is who looked: the process or the launcher."""
+    """Measurements of a process at a moment.
+
+    Memory is as in `/proc/PID/smaps_rollup`; `shm` is the mapped shared memory (`Pss_Shmem`), `maps` the number of
+    mappings, `fds` the number of open descriptors, `mapped_files` the bytes of mapped data files, which bound what page
+    cache can add to RSS. At the moment "trend" a worker has made `batches`, and has returned its freed memory. `by` is
+    who measured: the process or the launcher.
+    """
 
     moment: Moment = "interval"
     loader: str | None = None
@@ -39,8 +42,7 @@ class Sample(Record, kind="sample"):
 
 @dataclass(frozen=True)
 class Limits(Record, kind="limits"):
-    """What bounds the process that iterates a loader: values and the room that is left, by name (`nofile`, `fds`,
-    `maps`, …)."""
+    """The limits of the process that iterates a loader, and their current use, by name (`nofile`, `fds`, `maps`, …)."""
 
     loader: str | None = None
     values: dict[str, Any] = field(default_factory=dict)
@@ -48,8 +50,8 @@ class Limits(Record, kind="limits"):
 
 @dataclass(frozen=True)
 class Cuda(Record, kind="cuda"):
-    """CUDA in a process: `poisoned` where a forked child cannot use it, `used` where it was used, `site` the call
-    that did."""
+    """CUDA in a process: `poisoned` if a forked child cannot use it, `used` if it was used, `site` the call that used
+    it."""
 
     poisoned: bool = False
     used: bool = False
@@ -63,8 +65,8 @@ class Cuda(Record, kind="cuda"):
 
 @dataclass(frozen=True)
 class Handle(Record, kind="handle"):
-    """An open file that a worker inherited from its parent: whether both share one offset (`kcmp`; `None` if it
-    cannot be told), whether the worker used it while it fetched, and whether its offset moved meanwhile."""
+    """An open file that a worker inherited from its parent: whether both share one offset (`kcmp`; `None` if unknown),
+    whether the worker read during a fetch, and whether the file's offset moved meanwhile."""
 
     path: str = ""
     fd: int = -1
@@ -79,9 +81,9 @@ class Handle(Record, kind="handle"):
 
 @dataclass(frozen=True)
 class Draw(Record, kind="draw"):
-    """Random draws that a worker made for a batch: digests of the generator's state before and `after` them, so that
-    repeats across workers and epochs are seen. What has the same state before, and another one after, was seeded
-    again meanwhile, or drew more."""
+    """Random draws of a worker for a batch: digests of the generator's state before and `after` them, to find repeats
+    across workers and epochs. If two draws have the same state before but different ones after, one was reseeded
+    meanwhile, or drew more."""
 
     loader: str = ""
     epoch: int = 0
@@ -94,7 +96,7 @@ class Draw(Record, kind="draw"):
 
 @dataclass(frozen=True)
 class Item(Record, kind="item"):
-    """A digest of an item that a worker produced, the `position`-th of its epoch, to see repeats across workers."""
+    """A digest of an item that a worker produced, at `position` in its epoch, to find repeats across workers."""
 
     loader: str = ""
     epoch: int = 0
@@ -106,8 +108,8 @@ class Item(Record, kind="item"):
 
 @dataclass(frozen=True)
 class Threads(Record, kind="threads"):
-    """Threads of a worker at its start and after its first item, by `/proc/PID/task`, and which of the libraries that
-    start threads of their own (`cv2`) it had loaded."""
+    """Threads of a worker at its start and after its first batches, from `/proc/PID/task`, and the imported libraries
+    that start threads of their own (`cv2`)."""
 
     loader: str = ""
     worker: int = 0
@@ -119,8 +121,8 @@ class Threads(Record, kind="threads"):
 
 @dataclass(frozen=True)
 class Attributes(Record, kind="attributes"):
-    """Plain attributes of a loader's dataset when an epoch began, by their path ("transform.probability"): in the
-    process that iterates, where `worker` is None, or in a worker. Only persistent workers are told of by the former."""
+    """Plain attributes of a loader's dataset at the start of an epoch, by path ("transform.probability"): in the
+    iterating process, where `worker` is `None`, or in a worker. The former records them only for persistent workers."""
 
     loader: str = ""
     epoch: int = 0

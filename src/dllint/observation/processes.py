@@ -1,4 +1,4 @@
-"""Records about processes: how they start, what they save, how they fail, how they end."""
+"""Records about processes: how they start, save, fail and end."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from typing import Literal
 from dllint.observation.record import Record, Site
 
 Role = Literal["main", "child", "worker", "server", "resource_tracker", "command"]
-"""What a process is: the user's program itself, one that multiprocessing started, a loader's worker, the
+"""The role of a process: the user's program itself, a process started by multiprocessing, a loader's worker, the
 forkserver, the resource tracker, or a Python program started as a command (torchrun's ranks, subprocess)."""
 
 
 @dataclass(frozen=True)
 class Process(Record, kind="process"):
-    """A process that is instrumented. It writes this again whenever it knows more (its torch, its role): the last
-    one counts.
+    """An instrumented process. It writes this again when more is known (its torch, its role); the last one counts.
 
-    `parent` is the instrumented process that launched it, which under forkserver is not `ppid`, the server. `held`
-    is the descriptor that the instrumentation keeps open in it. `lines` says whether the lines with findings are
-    recorded when they are executed. `start_method` is how multiprocessing started it;
-    `None` for commands and for a bare `os.fork()`.
+    `parent` is the instrumented process that launched it, which under forkserver is not `ppid`, the server. `held` is
+    the descriptor that the instrumentation keeps open in it. `lines` says whether execution of the lines with findings
+    is recorded. `start_method` is how multiprocessing started it; `None` for commands and for a bare `os.fork()`.
     """
 
     ppid: int = 0
@@ -40,7 +38,7 @@ class Process(Record, kind="process"):
 
 @dataclass(frozen=True)
 class Line(Record, kind="line"):
-    """A line on which the check has a finding was executed, for the first time in this process or its parent."""
+    """A line with a finding was executed for the first time in this process or its parent."""
 
     path: str = ""
     line: int = 0
@@ -48,7 +46,7 @@ class Line(Record, kind="line"):
 
 @dataclass(frozen=True)
 class Blind(Record, kind="blind"):
-    """Lines of a file on which the check has findings, and whose execution this process cannot tell."""
+    """Lines with findings whose execution this process cannot detect."""
 
     path: str = ""
     lines: tuple[int, ...] = ()
@@ -57,8 +55,8 @@ class Blind(Record, kind="blind"):
 @dataclass(frozen=True)
 class Launch(Record, kind="launch"):
     """The process started another one. `api` is what the user's code called: `Process`, `mp.spawn`, `Pool`,
-    `DataLoader`, `ProcessPoolExecutor`, `subprocess`, `os.fork`, `os.exec`. `child` is `None` where starting failed
-    (`error` says how)."""
+    `DataLoader`, `ProcessPoolExecutor`, `subprocess`, `os.fork`, `os.exec`. `child` is `None` if the start failed
+    (`error` has the exception)."""
 
     api: str = ""
     site: Site | None = None
@@ -76,15 +74,15 @@ class Launch(Record, kind="launch"):
 
 @dataclass(frozen=True)
 class Throwaway(Record, kind="throwaway"):
-    """The process made a fork to count or to try something, the leader of a session of its own: nothing in that
-    session is of the program."""
+    """The process made a fork to count or to try something, the leader of its own session: nothing in that session
+    belongs to the program."""
 
     session: int = -1
 
 
 @dataclass(frozen=True)
 class Feeder(Record, kind="feeder"):
-    """A queue's feeder thread could not send an object: whoever waits for it waits forever."""
+    """A queue's feeder thread could not send an object, so its receiver waits forever."""
 
     exception: str = ""
     text: str = ""
@@ -95,8 +93,8 @@ class Feeder(Record, kind="feeder"):
 
 @dataclass(frozen=True)
 class Save(Record, kind="save"):
-    """A write of results, redirected from `path` to `to` in the scratch directory. Where `to` is empty, the program
-    tried to remove a file from before the run, which was kept."""
+    """A write of results, redirected from `path` to `to` in the scratch directory. If `to` is empty, the program tried
+    to remove a file that existed before the run, and the file was kept."""
 
     api: str = ""
     path: str = ""
@@ -113,15 +111,15 @@ class Uploader(Record, kind="uploader"):
 
 @dataclass(frozen=True)
 class Stack(Record, kind="stack"):
-    """The stacks of all threads of a process, as faulthandler writes them."""
+    """The stacks of all threads of a process, as written by faulthandler."""
 
     text: str = ""
 
 
 @dataclass(frozen=True)
 class Enough(Record, kind="enough"):
-    """The run had seen enough (`by` is `max-epochs` or `time-limit`), and an exception went out to end
-    it. More than one from a process means that the program caught and ignored it."""
+    """The run had seen enough (`by` is `max-epochs` or `time-limit`), and an exception was raised to end it. More than
+    one from a process means that the program caught and ignored it."""
 
     by: str = ""
     loader: str = ""
@@ -130,8 +128,8 @@ class Enough(Record, kind="enough"):
 
 @dataclass(frozen=True)
 class End(Record, kind="end"):
-    """A process ended, as far as it could say so. `site` is the innermost frame in the user's code, `frames` all of
-    them, outermost first.
+    """A process ended, as far as it could record this. `site` is the innermost frame in the user's code, `frames` all
+    of them, outermost first.
 
     `by` is what ended it: `itself`, `os._exit`, `max-epochs` (the run had seen enough).
     """
@@ -148,7 +146,7 @@ class End(Record, kind="end"):
 
 @dataclass(frozen=True)
 class Trouble(Record, kind="trouble"):
-    """The instrumentation itself failed somewhere; the program went on without that measurement."""
+    """The instrumentation itself failed; the program continued without that measurement."""
 
     where: str = ""
     text: str = ""

@@ -1,4 +1,4 @@
-"""Reads the records of a run, and skips incomplete lines, since a run can be killed while it writes."""
+"""Read the records of a run, skipping incomplete lines, because a run can be killed while it writes."""
 
 from __future__ import annotations
 
@@ -18,32 +18,31 @@ from dllint.observation.record import KINDS, Record
 
 SUFFIX = ".jsonl"
 STACKS = ".stack"
-"""Of the files of a process: its records, and what faulthandler wrote (with records, where descriptors had run
-out)."""
+"""Suffixes of a process's files: its records, and faulthandler's output (with records, if descriptors had run out)."""
 
 Kind = TypeVar("Kind", bound=Record)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """All records of a run by time, and how many lines could not be read: `cut` off, or `malformed`."""
+    """All records of a run, sorted by time, and the number of unreadable lines: `cut` off, or `malformed`."""
 
     records: tuple[Record, ...] = ()
     cut: int = 0
     malformed: int = 0
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
-        """The records of one kind, oldest first."""
+        """Return the records of one kind, oldest first."""
         return (record for record in self.records if isinstance(record, kind))
 
     @functools.cached_property
     def processes(self) -> Mapping[int, Process]:
-        """What is known last of each process, by pid."""
+        """The latest record of each process, by pid."""
         return {record.pid: record for record in self.of(Process)}
 
 
 def read(directory: str) -> Observation:
-    """Reads all records under a directory; one that does not exist or holds nothing gives an empty observation."""
+    """Read all records in a directory; a missing or empty one yields an empty observation."""
     try:
         names = sorted(name for name in os.listdir(directory) if name.endswith((SUFFIX, STACKS)))
     except OSError:
@@ -63,7 +62,7 @@ def _lines(path: str) -> list[bytes]:
         return []
     if path.endswith(SUFFIX):
         return lines
-    # Stacks, with records between them where there was no other descriptor to be had.
+    # Stacks, mixed with records if no other descriptor was available.
     records = [line for line in lines if line.startswith(b'{"kind":')]
     text = b"\n".join(line for line in lines if not line.startswith(b'{"kind":')).decode("utf-8", "replace").strip()
     pid = os.path.basename(path).partition("-")[0]
@@ -73,7 +72,7 @@ def _lines(path: str) -> list[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Observation:
-    """Reads records, one per line, in any order. Kinds and fields that this version does not know are passed over."""
+    """Read records, one per line, in any order. Unknown kinds and fields are ignored."""
     records: list[Record] = []
     cut = malformed = 0
     for line in lines:
@@ -103,7 +102,7 @@ _HINTS: dict[type, dict[str, Any]] = {}
 
 
 def _hints(cls: Any) -> dict[str, Any]:
-    """The types of a dataclass's fields, by name."""
+    """Return the types of a dataclass's fields, by name."""
     if cls not in _HINTS:
         hints = typing.get_type_hints(cls)
         _HINTS[cls] = {one.name: hints[one.name] for one in dataclasses.fields(cls)}
@@ -111,10 +110,10 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 def _value(value: Any, hint: Any) -> Any:
-    """A JSON value as the type that a field has.
+    """Convert a JSON value to the type of a field.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it has another type.
     """
     origin = typing.get_origin(hint)
     if hint is Any:

@@ -1,4 +1,4 @@
-"""The base of all records of a run, and how they are written."""
+"""The base class of all records of a run, and their JSON form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from dllint.span import Span
 
 KINDS: dict[str, type[Record]] = {}
-"""The kinds of records by the name that a line gives."""
+"""The record classes by the kind in a line."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Site:
 
     @property
     def span(self) -> Span | None:
-        """The span of the call, equal to what a static finding at the same call has; `None` if only the line is
+        """The span of the call, equal to that of a static finding at the same call; `None` if only the line is
         known."""
         if self.column is None or self.end_line is None or self.end_column is None:
             return None
@@ -35,7 +35,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Record:
-    """The fields of all records: the process that it is about (the writer, unless said otherwise) and when."""
+    """The fields of all records: the process (the writer, unless stated otherwise) and the time."""
 
     kind: typing.ClassVar[str] = ""
     pid: int
@@ -46,7 +46,7 @@ class Record:
         KINDS[kind] = cls
 
     def to_json(self) -> dict[str, Any]:
-        """The record as a JSON object; fields at their default are left out."""
+        """Return the record as a JSON object without fields that have their default."""
         told: dict[str, Any] = {"kind": self.kind}
         for one in dataclasses.fields(self):
             value = getattr(self, one.name)

@@ -1,8 +1,8 @@
-"""Watches loaders: where they are built and iterated, how long the program waits for batches, and shortens epochs.
+"""Watch loaders: where they are built and iterated, how long the program waits for batches; and shorten epochs.
 
-Only methods of torch's own classes are replaced, so that loaders, their subclasses and iterators stay what they are.
-A shortened epoch ends as if the data had ended; when a loader has had its epochs, the next `iter(loader)` raises
-`EnoughSeen`; `epochs` says when that is.
+Only methods of torch's own classes are replaced, so that loaders, their subclasses and iterators keep their types. A
+shortened epoch ends as if the data had ended; when a loader has had its epochs, the next `iter(loader)` raises
+`EnoughSeen`; `epochs` decides when that is.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _NAME = "_dllint_loader"
 _STATE = "_dllint_iteration"
 
 starting = threading.local()
-"""`iteration` is set while the workers of an iteration are being started by this thread."""
+"""`iteration` is set while this thread starts the workers of an iteration."""
 
 _names = 0
 _iterators: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
-"""The last iterator of each loader; not on the loader itself, which the program may pickle."""
+"""The last iterator of each loader; not stored on the loader itself, which the program may pickle."""
 _users: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
-"""By the id of a dataset: the last loader of it that the program itself built, and where."""
+"""By the id of a dataset: the last loader for it that the program itself built, and where."""
 
 
 class Iteration(events.Iteration):
-    """An iteration that ends itself when nobody holds it any more."""
+    """An iteration that ends itself once nothing references it any more."""
 
     __slots__ = ("__weakref__",)
 
@@ -54,20 +54,20 @@ class Iteration(events.Iteration):
 
 
 def forget() -> None:
-    """In the child of a fork: what the parent iterates is not the child's."""
+    """Forget the parent's iterations in the child of a fork."""
     for iteration in list(epochs.opened):
         iteration.open = False
     epochs.opened.clear()
 
 
 def close_all() -> None:
-    """At the end of a process: what is still open was left by the program."""
+    """Close open iterations at the end of a process: the program abandoned them."""
     for iteration in list(epochs.opened):
         _close(iteration)
 
 
 def hook(module: ModuleType) -> None:
-    """Replaces the methods of `torch.utils.data.dataloader`."""
+    """Replace the methods of `torch.utils.data.dataloader`."""
     loader, iterator = module.DataLoader, module._BaseDataLoaderIter
     loader.__init__ = _building(loader.__init__)
     loader.__iter__ = _iterating(loader.__iter__)
@@ -132,9 +132,10 @@ def _built(loader: Any, signature: inspect.Signature, args: Any, kwargs: Any, er
 
 
 def _place(chain: list[dict[str, Any]], dataset: Any) -> dict[str, Any] | None:
-    """The user's call that a loader comes from.
+    """Return the user's call that created a loader; `None` if unknown.
 
-    A package that rebuilds a loader of the user for another sampler, as accelerate, has its dataset from there.
+    A package such as accelerate, which rebuilds a user's loader with another sampler, passes on the user's dataset; the
+    user's own call is found by that.
     """
     if chain and sites.is_installed(chain[0]["path"]):
         before, site = _users.get(id(dataset), (lambda: None, None))
@@ -145,7 +146,7 @@ def _place(chain: list[dict[str, Any]], dataset: Any) -> dict[str, Any] | None:
 
 
 def _builder(frame: FrameType | None, loader: Any) -> FrameType | None:
-    """The frame that asked for the loader: constructors of subclasses are passed over."""
+    """Return the frame that requested the loader, skipping constructors of subclasses."""
     while frame is not None:
         code = frame.f_code
         own = code.co_name == "__init__" and code.co_argcount and frame.f_locals.get(code.co_varnames[0]) is loader
@@ -218,7 +219,7 @@ def _begin(loader: Any, frame: FrameType | None) -> Iteration:
 
 
 def _goes_on(loader: Any, frame: FrameType) -> bool:
-    """Whether a loader begins an epoch with an iterator that it has; the epoch is recorded as an iteration then."""
+    """Whether a loader begins an epoch with an existing iterator; if so, the epoch is recorded as an iteration."""
     known = _iterators.get(loader)
     iterator = known() if known is not None else None
     iteration = getattr(iterator, _STATE, None)
@@ -264,7 +265,8 @@ def _begun(loader: Any, iteration: Iteration, iterator: Any, seconds: float, err
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Free items come at 40,000 batches a second: what stands here is measured by benchmarks/overhead.py."""
+    """Wrap `__next__`. Trivial items come at 40,000 batches per second; benchmarks/overhead.py measures the cost of
+    this code."""
 
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
@@ -296,7 +298,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _before(iterator: Any, iteration: Iteration) -> bool:
-    """Looks at the time before a batch is asked for; whether one is to come."""
+    """Measure the time before a batch is requested; returns False if the epoch is to end instead."""
     count = iteration.batches
     if not iteration.open:
         return count != iteration._cut_at
@@ -316,9 +318,9 @@ def _before(iterator: Any, iteration: Iteration) -> bool:
 
 
 def _after(iteration: Iteration) -> None:
-    """Looks at the time when a batch has come, and decides when to look again.
+    """Measure the time after a batch has arrived, and decide when to measure again.
 
-    The first batches are all timed, and those that take long. Of quick ones two in 64 are, and stand for all.
+    The first batches are all timed, and so are slow ones. Of fast ones two in 64 are timed, and represent all of them.
     """
     got = clock()
     wait = got - iteration._asked
@@ -357,9 +359,9 @@ def _cut(iterator: Any, iteration: Iteration) -> None:
 
 
 def _tell_dead(iterator: Any) -> None:
-    """Record the workers that a signal ended: no process can say so of itself."""
+    """Record the workers that were killed by a signal, because they cannot record it themselves."""
     workers = list(getattr(iterator, "_workers", ()))
-    # Its connection may be gone before the process is; torch's handler of SIGCHLD raises wherever it interrupts.
+    # A worker's connection may close before the process ends; torch's SIGCHLD handler may raise during the wait.
     until = clock() + _DYING
     with contextlib.suppress(RuntimeError):
         while all(worker.is_alive() for worker in workers) and clock() < until:

@@ -1,7 +1,7 @@
-"""Moves directories that an overlay in a user namespace cannot move: it copies them, as `mv` and `shutil.move` do.
+"""Move directories that an overlay in a user namespace cannot move: copy them, as `mv` and `shutil.move` do.
 
-The kernel lets a directory that was there before be renamed by reference only where the overlay may write trusted
-attributes, and else fails with EXDEV (overlayfs.rst, "redirect_dir").
+The kernel allows the rename of an existing directory by reference only if the overlay may write trusted attributes;
+otherwise it fails with EXDEV (overlayfs.rst, "redirect_dir").
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _moving(name: str) -> Any:
                 raise
         import shutil
 
-        # A directory takes the place of an empty one, and of nothing else (rename(2)).
+        # A directory may replace only an empty directory (rename(2)).
         if os.path.lexists(dst):
             os.rmdir(dst)
         shutil.copytree(src, dst, symlinks=True)

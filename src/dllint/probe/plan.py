@@ -9,30 +9,30 @@ if TYPE_CHECKING:
     from typing import Any
 
 VARIABLE = "DLLINT_PROBE"
-"""Names the scratch directory; whoever has it in the environment belongs to the run."""
+"""Environment variable with the scratch directory; every process that has it belongs to the run."""
 LAUNCHER = "DLLINT_PROBE_LAUNCHER"
-"""The pid of the process that started the program."""
+"""Environment variable with the pid of the process that started the program."""
 USER_NAMESPACE = "DLLINT_PROBE_USER_NAMESPACE"
-"""Set where the program's files lie behind overlays in a user namespace, which cannot move a directory."""
+"""Set if the program's files are behind overlays in a user namespace, which cannot move a directory."""
 FILE = "plan.json"
 LINES = "lines"
-"""The lines whose execution is recorded, each as `<line number> <path>`."""
+"""File with the lines whose execution is recorded, each as `<line number> <path>`."""
 RECORDS = "records"
 SAVES = "saves"
 
 directory = ""
 max_batches: int | None = None
-"""Of one iteration of a loader; None: as many as there are."""
+"""Maximum number of batches per iteration of a loader; `None` for all of them."""
 max_epochs: int | None = None
 deadline: float | None = None
-"""When the time is up, as time.time() counts."""
+"""Time at which the run ends, as from time.time()."""
 allow_saves = False
 trials: tuple[str, ...] = ()
-"""Start methods under which loaders are tried in a throwaway fork."""
+"""Start methods that are tried for loaders in a throwaway fork."""
 
 
 def load(where: str) -> None:
-    """Takes over what the launcher wrote. What cannot be read leaves the program unshortened, but instrumented."""
+    """Load the launcher's plan. If it cannot be read, the program is not shortened, but instrumented."""
     import json
 
     global directory, max_batches, max_epochs, deadline, allow_saves, trials
@@ -50,7 +50,7 @@ def load(where: str) -> None:
 
 
 def write(where: str, **values: Any) -> None:
-    """What the launcher leaves for `load`.
+    """Write the plan for `load`.
 
     Raises:
         OSError: the directory cannot be written to.
@@ -62,12 +62,12 @@ def write(where: str, **values: Any) -> None:
 
 
 def stack_signal() -> int | None:
-    """The signal at which instrumented processes write their stacks: a real-time one, which no library uses.
+    """Return the signal at which instrumented processes write their stacks: a real-time one, which no library uses.
 
-    None on platforms that have none such.
+    `None` on platforms without real-time signals.
     """
     try:
-        # What signal wraps, without enum, which takes longer than all the rest.
+        # The C module behind signal, without enum, whose import takes longer than everything else here.
         import _signal  # type: ignore[import-not-found]
     except ImportError:
         return None

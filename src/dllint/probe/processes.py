@@ -1,8 +1,8 @@
-"""Watches processes: which process starts which, from which line, by which start method, and its role.
+"""Watch processes: which process starts which, from which line, by which start method, and its role.
 
-Hooks of multiprocessing sit on `BaseProcess`, which every context, Pool, executor and `torch.multiprocessing.spawn`
-comes down to. What the parent knows travels to the child on the process object, so that it arrives under every start
-method; a forkserver's child has the server as its `ppid`, and learns its real parent that way.
+Multiprocessing is hooked at `BaseProcess`, which every context, Pool, executor and `torch.multiprocessing.spawn` uses.
+The parent's knowledge travels to the child on the process object, so that it arrives under every start method. A
+forkserver's child has the server as its `ppid`, and learns its actual parent that way.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dllint.probe import ending, lines, recorder, sites
 _TOLD = "_dllint_launch"
 
 launched: dict[str, Any] = {}
-"""In a child of multiprocessing: what its parent told it (`parent`, `asked`, `loader`, `number`, `method`)."""
+"""In a child of multiprocessing: what its parent passed on (`parent`, `asked`, `loader`, `number`, `method`)."""
 
 
 def hook_process(module: ModuleType) -> None:
-    """Replaces `start` and `_bootstrap` of `multiprocessing.process.BaseProcess`."""
+    """Replace `start` and `_bootstrap` of `multiprocessing.process.BaseProcess`."""
     base = module.BaseProcess
     start, bootstrap = base.start, base._bootstrap
 
@@ -87,7 +87,7 @@ def _launched(process: Any, of_loader: bool, frame: Any, since: float, error: Ba
 
 
 def _api(frame: Any) -> str:
-    """What the user's code called, by the modules that lie between."""
+    """Return the API that the user's code called, judged by the modules of the frames in between."""
     found = "Process"
     while frame is not None and not sites.is_users(frame.f_code.co_filename):
         name = frame.f_globals.get("__name__", "")
@@ -147,7 +147,7 @@ def _closed() -> None:
 
 
 def _method() -> str | None:
-    """How multiprocessing started this process, by what runs in it."""
+    """Return the start method of this process, judged by its command line."""
     if any("--multiprocessing-fork" in one for one in sys.orig_argv):
         return "spawn"
     if any("multiprocessing.forkserver" in one for one in sys.orig_argv):
@@ -156,7 +156,7 @@ def _method() -> str | None:
 
 
 def hook_queues(module: ModuleType) -> None:
-    """Records objects that a queue's feeder thread could not send: the receiver waits for them forever."""
+    """Record objects that a queue's feeder thread could not send: the receiver waits for them forever."""
     queue = module.Queue
     original = queue._on_queue_feeder_error
 
@@ -177,7 +177,7 @@ def hook_queues(module: ModuleType) -> None:
 
 
 def _shape(obj: Any) -> str:
-    """What an object is, by classes alone: its own code is not asked."""
+    """Describe an object by its classes alone, without calling its code."""
     if isinstance(obj, (tuple, list)):
         inner = ", ".join(_shape(one) for one in obj[:4])
         return f"{type(obj).__name__}({inner}{', …' if len(obj) > 4 else ''})"[:500]
@@ -188,7 +188,7 @@ def _shape(obj: Any) -> str:
 
 
 def hook_subprocess(module: ModuleType) -> None:
-    """Records commands that the program starts."""
+    """Record commands that the program starts."""
     popen = module.Popen
     original = popen.__init__
 

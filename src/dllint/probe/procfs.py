@@ -1,6 +1,7 @@
-"""Reads `/proc` for a process: memory, descriptors, maps, threads. On systems other than Linux the answer is None.
+"""Measurements from `/proc` for a process: memory, descriptors, maps, threads. On systems other than Linux they are
+`None`.
 
-Sizes are in bytes. A process that has ended, or that belongs to somebody else, gives None and never an error.
+Sizes are in bytes. For a process that has ended or belongs to another user they are `None`; no error is raised.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Literal, Union
 
 Process = Union[int, Literal["self"]]
 
-# Parts of smaps_rollup (Documentation/filesystems/proc.rst); Pss_Anon and Pss_File exist since Linux 5.9.
+# Fields of smaps_rollup (Documentation/filesystems/proc.rst); Pss_Anon and Pss_File exist since Linux 5.9.
 _PARTS = {
     "Rss": "rss",
     "Pss": "pss",
@@ -24,9 +25,9 @@ _PRIVATE = ("Private_Clean", "Private_Dirty", "Private_Hugetlb")
 
 
 def memory(process: Process = "self") -> dict[str, int] | None:
-    """Resident (`rss`), proportional (`pss`) and unique (`uss`) set size, and PSS by what backs it, in bytes.
+    """Return the resident (`rss`), proportional (`pss`) and unique (`uss`) set size, and PSS by backing, in bytes.
 
-    PSS shares each page among those that map it, so that its sum over processes is what they really use.
+    PSS divides each page among the processes that map it, so that its sum over processes is their actual use.
     """
     found: dict[str, int] = {}
     unique = 0
@@ -43,13 +44,13 @@ def memory(process: Process = "self") -> dict[str, int] | None:
 
 
 def held(process: Process = "self") -> dict[str, Any]:
-    """The fields of a record of kind "sample": threads, descriptors, maps; and memory, where that can be read."""
+    """Return the fields of a record of kind "sample": threads, descriptors, maps; and memory if readable."""
     counts = {"threads": threads(process), "fds": descriptors(process), "maps": maps(process)}
     return {**(memory(process) or {}), **counts}
 
 
 def descriptors(process: Process = "self") -> int | None:
-    """Open descriptors of a process, without the one that reads its directory for this count."""
+    """Return the number of open descriptors of a process, except the one used for this count."""
     try:
         names = os.listdir(f"/proc/{process}/fd")
     except OSError:
@@ -58,14 +59,14 @@ def descriptors(process: Process = "self") -> int | None:
 
 
 def maps(process: Process = "self") -> int | None:
-    """Memory maps, of which vm.max_map_count allows a process so many."""
+    """Return the number of memory maps, which vm.max_map_count limits per process."""
     count = sum(1 for _ in _lines(process, "maps"))
     return count or None
 
 
 def shared_tensors() -> int:
-    """Maps of this process that are tensors in shared memory: torch_PID_… (torch: aten/src/ATen/MapAllocator.cpp,
-    `NewProcessWideShmHandle`), whether the file still has its name or was unlinked."""
+    """Return the number of this process's maps that are tensors in shared memory: torch_PID_… (torch:
+    aten/src/ATen/MapAllocator.cpp, `NewProcessWideShmHandle`), whether or not the file was unlinked."""
     return sum("/dev/shm/torch_" in line for line in _lines("self", "maps"))
 
 
@@ -77,7 +78,8 @@ def threads(process: Process = "self") -> int | None:
 
 
 def thread_names() -> list[str]:
-    """Of this process, sorted: libraries rarely name theirs, so that many are the process's own name."""
+    """Return the names of this process's threads, sorted. Libraries rarely name theirs, so many equal the process's
+    name."""
     try:
         tasks = os.listdir("/proc/self/task")
     except OSError:
@@ -86,10 +88,10 @@ def thread_names() -> list[str]:
 
 
 def mapped_files(process: Process = "self") -> int | None:
-    """Bytes of data files that the process has mapped: what page cache can add to its RSS at most.
+    """Return the bytes of data files that the process has mapped: the most that page cache can add to its RSS.
 
-    A map may reach beyond its file, as LMDB's does: what the file really occupies counts. Libraries, fonts and the
-    locale are maps of files too, but their pages are few; those that hold code are left out.
+    A map may extend beyond its file, as LMDB's does, so the file's actual size on disk is counted. Libraries, fonts and
+    the locale are mapped files too, but have few pages; files with executable maps are left out.
     """
     files: dict[tuple[str, str], tuple[str, int]] = {}
     code: set[tuple[str, str]] = set()
@@ -119,7 +121,7 @@ def _occupied(path: str, otherwise: int) -> int:
 
 
 def session(leader: int) -> list[tuple[int, str]]:
-    """The living processes of a session, each with its command line (`setsid` makes the caller a leader)."""
+    """Return the living processes of a session with their command lines (`setsid` makes the caller a leader)."""
     found = []
     try:
         names = [name for name in os.listdir("/proc") if name.isdigit()]
@@ -133,7 +135,7 @@ def session(leader: int) -> list[tuple[int, str]]:
                 command = file.read().replace("\0", " ")
         except (OSError, ValueError):
             continue
-        # After the name in parentheses: state, ppid, pgrp, session (proc_pid_stat(5)).
+        # The fields after the name in parentheses are state, ppid, pgrp, session (proc_pid_stat(5)).
         if fields[0] not in "ZX" and int(fields[3]) == leader:
             found.append((int(name), command))
     return found

@@ -1,8 +1,8 @@
-"""Appends records to the file of this process, at once, whatever the program does to its descriptors.
+"""Append records to this process's file at once, whatever the program does to its descriptors.
 
-The file is opened for each record, so that closing all descriptors, forking or changing the directory costs nothing.
-One descriptor is held for faulthandler, which needs it when the process hangs; where no more can be opened, records
-go there too (`<pid>-<start>.stack`). A directory that is full or read-only loses records, never the program.
+The file is opened for each record, so that the program may close all descriptors, fork, or change the directory. One
+descriptor is kept open for faulthandler, which needs it when the process hangs; if no more can be opened, records go
+there too (`<pid>-<start>.stack`). A full or read-only directory loses records, but never breaks the program.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from os import O_APPEND, O_CLOEXEC, O_CREAT, O_WRONLY, close, fstat, getpid, open, write
 
 try:
-    # Every process pays for what is imported here: json brings re and enum, 5 to 10 ms.
+    # Every process pays for these imports: json imports re and enum, 5 to 10 ms.
     from _json import encode_basestring_ascii as quoted
 except ImportError:
     from json.encoder import py_encode_basestring_ascii as quoted
@@ -23,17 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_HELD_FROM = 900  # Out of the way of the numbers that the program's own descriptors get.
+_HELD_FROM = 900  # Above the descriptor numbers that the program itself gets.
 
 directory = ""
-"""Where records go; empty: nowhere."""
+"""Directory of the records; "" to record nothing."""
 
 silent = False
-"""Nothing is recorded and nothing is shortened. Whoever makes a throwaway fork sets this before, and unsets it in the
-parent after; in the fork it also takes `plan.VARIABLE` out of the environment, so that what it starts is left alone."""
+"""If true, nothing is recorded and nothing is shortened. Code that makes a throwaway fork sets this before, and resets
+it in the parent afterwards; in the fork it also removes `plan.VARIABLE` from the environment, so that processes started
+there are not instrumented."""
 
 about: dict[str, Any] = {}
-"""What is known of this process, as the fields of its record."""
+"""The known facts about this process, as the fields of its record."""
 
 _pid = 0
 _path = ""
@@ -43,7 +44,7 @@ _broken = False
 
 
 def begin(where: str) -> None:
-    """Starts the file of this process, which is new or was just forked."""
+    """Start the file of this process, which is new or was just forked."""
     global directory, _pid, _path, _broken
     directory = where
     _pid = getpid()
@@ -52,7 +53,7 @@ def begin(where: str) -> None:
 
 
 def record(kind: str, **fields: Any) -> None:
-    """Appends a record. `pid` and `t` are this process and now unless they are given; fields as in `observation`."""
+    """Append a record. `pid` and `t` default to this process and the current time; fields as in `observation`."""
     if silent or not directory:
         return
     if getpid() != _pid:
@@ -62,12 +63,12 @@ def record(kind: str, **fields: Any) -> None:
 
 
 def tell() -> None:
-    """Records this process, as far as it is known."""
+    """Record the known facts about this process."""
     record("process", **about)
 
 
 def as_json(value: object) -> str:
-    """JSON of plain values; numbers that JSON does not have are null, and what it cannot hold at all is a string."""
+    """Return plain values as JSON; non-finite numbers become null, and other objects strings."""
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -84,12 +85,12 @@ def as_json(value: object) -> str:
 
 
 def trouble(where: str, error: BaseException) -> None:
-    """The instrumentation failed: the program goes on without that measurement."""
+    """Record that instrumentation failed: the program continues without that measurement."""
     record("trouble", where=where, text=f"{type(error).__name__}: {error}"[:500])
 
 
 def guarded(work: Callable[..., object], *values: object) -> None:
-    """Our own part of something that the program does, which must never be what fails in it."""
+    """Call instrumentation code; its exceptions are recorded and never reach the program."""
     try:
         work(*values)
     except Exception as error:
@@ -118,7 +119,7 @@ def _append(line: bytes) -> None:
 
 
 def hold() -> int:
-    """The descriptor of this process's file for stacks, opened again after a fork; -1 where that fails."""
+    """Return the descriptor of this process's file for stacks, reopened after a fork; -1 on failure."""
     global _held, _held_file
     previous = held()
     try:
@@ -142,8 +143,8 @@ def hold() -> int:
 
 
 def held() -> int:
-    """The descriptor that `hold` gave, if it still is what it was: a program may close it and use its number
-    again."""
+    """Return the descriptor from `hold` if it still refers to the same file, else -1: a program may close it and reuse
+    its number."""
     if _held < 0:
         return -1
     try:
@@ -165,5 +166,5 @@ def _moved_up(descriptor: int) -> int:
 
 
 def pid() -> int:
-    """Of this process."""
+    """Return the id of this process."""
     return getpid()

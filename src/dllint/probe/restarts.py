@@ -1,8 +1,8 @@
 """Loaders whose class keeps one iterator for all epochs, so that workers start only once.
 
-Those of timm (`MultiEpochsDataLoader`) and YOLO (`InfiniteDataLoader`) do: `iter(loader)` of torch is called once, and
-each epoch is a call of the class's own `__iter__`, a generator that takes as many batches as an epoch has. The epoch is
-shortened where it is handed out, since a generator fails when an iterator ends before it expects so.
+Those of timm (`MultiEpochsDataLoader`) and YOLO (`InfiniteDataLoader`) do so: torch's `iter(loader)` is called once,
+and each epoch is a call of the class's own `__iter__`, a generator that takes as many batches as an epoch has. The
+epoch is shortened at that generator's output, because the generator fails if its iterator ends early.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _hooked: set[type] = set()
 
 
 def hook(loader: Any, base: type, goes_on: Callable[[Any, FrameType], bool], most: Callable[[], int]) -> None:
-    """Replace the `__iter__` that the class of a loader defines itself, where it does.
+    """Replace the `__iter__` that a loader's class defines itself, if it does.
 
     Args:
         base: torch's class.
-        goes_on: called when an epoch begins: whether it goes on with an iterator that is there already.
-        most: the number of batches after which an epoch ends; below 0 for none.
+        goes_on: called when an epoch begins; returns whether it continues with an existing iterator.
+        most: returns the number of batches after which an epoch ends; negative for no limit.
     """
     holder = next((one for one in type(loader).__mro__ if one is base or "__iter__" in one.__dict__), base)
     if holder is base or holder in _hooked:

@@ -1,11 +1,11 @@
-"""Keeps a shortened run from writing over results: what it saves goes to the scratch directory, and is found there
-again.
+"""Keep a shortened run from overwriting results: what it saves goes to the scratch directory, and is read back from
+there.
 
-Redirected are `torch.save`, safetensors, files opened for writing whose name is that of a checkpoint (as Lightning,
-fsspec and torch.distributed.checkpoint write them), and files that are copied or renamed to such a name. The scratch
-directory holds them under their absolute path, so that every process of the run finds what another one saved.
-Reading, looking for, copying, renaming and removing such a file work on the redirected one as long as there is one; a
-checkpoint that was there before the run is neither replaced nor removed.
+Redirected are `torch.save`, safetensors, files opened for writing under the name of a checkpoint (as Lightning, fsspec
+and torch.distributed.checkpoint write them), and files copied or renamed to such a name. The scratch directory holds
+them under their absolute path, so that every process of the run finds what another one saved. Reading, looking up,
+copying, renaming and removing such a file act on the redirected one if there is one; a checkpoint that existed before
+the run is neither replaced nor removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 from dllint.probe import imports, plan, recorder, sites
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".pth.tar", ".pt.tar", ".ptl", ".onnx")
-"""Names of checkpoints: PyTorch's own, Lightning's, safetensors', torch.distributed.checkpoint's and exported
+"""File suffixes of checkpoints: PyTorch's own, Lightning's, safetensors', torch.distributed.checkpoint's and exported
 models."""
 
 _exists = os.path.lexists
@@ -31,7 +31,8 @@ _open, _stat, _replace, _remove = io.open, os.stat, os.replace, os.remove
 _WRITING = frozenset("wax+")
 
 _redirected = False
-"""Whether this process has redirected anything: what is read without a checkpoint's name is looked for only then."""
+"""Whether this process has redirected anything: only then are names that are not a checkpoint's looked up for
+reading."""
 
 
 def is_checkpoint(path: str) -> bool:
@@ -39,7 +40,7 @@ def is_checkpoint(path: str) -> bool:
 
 
 def place_of(path: Any) -> str | None:
-    """The absolute path that a file name means; None for descriptors and open files."""
+    """Return the absolute path of a file name; `None` for descriptors and open files."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         return None
     try:
@@ -49,19 +50,19 @@ def place_of(path: Any) -> str | None:
 
 
 def mirror(place: str) -> str:
-    """Where a redirected file lies."""
+    """Return the path of a redirected file."""
     return os.path.join(plan.directory, plan.SAVES, os.path.splitdrive(place)[1].lstrip(os.sep))
 
 
 def inside(place: str) -> bool:
-    """Whether a path lies in the scratch directory, or is no ordinary file."""
+    """Whether a path is in the scratch directory, or is not an ordinary file."""
     return place.startswith((plan.directory + os.sep, "/dev/", "/proc/", "/sys/"))
 
 
 def to_write(path: Any, api: str, depth: int = 2) -> Any:
     """Record a write to `path`, and return the path in the scratch directory to write to instead.
 
-    A directory that does not exist is left to fail as it would.
+    If the directory does not exist, `path` is returned, so that the write fails as it would without dllint.
     """
     global _redirected
     place = place_of(path)
@@ -85,7 +86,7 @@ def _told(api: str, place: str, target: str, frame: Any) -> None:
 
 
 def to_read(path: Any, name_decides: bool = False) -> Any:
-    """The path that has what `path` should have: the redirected file, if there is one."""
+    """Return the path to read from: the redirected file if there is one, else `path`."""
     if isinstance(path, int) or recorder.silent:
         return path
     place = place_of(path)
@@ -96,7 +97,7 @@ def to_read(path: Any, name_decides: bool = False) -> Any:
 
 
 def hook(module: ModuleType) -> None:
-    """Replaces what writes and reads results, when `torch.serialization` has been imported."""
+    """Replace the functions that write and read results, once `torch.serialization` has been imported."""
     module.save = _saving(module.save, "torch.save", 1)  # type: ignore[attr-defined]
     module.load = _reading(module.load, 0)  # type: ignore[attr-defined]
     _hook_files()
@@ -155,7 +156,7 @@ def _hook_safetensors_files(module: Any) -> None:
 
 
 def _keep_checkpoints(module: Any) -> None:
-    """Transformers' trainer removes older checkpoints when it saves: there may be good ones among them."""
+    """Disable the removal of older checkpoints by Transformers' trainer: valuable ones may be among them."""
 
     def _rotate_checkpoints(self: Any, *args: Any, **kwargs: Any) -> None:
         place = place_of(getattr(getattr(self, "args", None), "output_dir", "")) or ""
@@ -166,7 +167,7 @@ def _keep_checkpoints(module: Any) -> None:
 
 
 def _hook_files() -> None:
-    """Replaces what opens, looks for, copies, renames and removes files."""
+    """Replace the functions that open, look up, copy, rename and remove files."""
     builtins.open = io.open = _opening()
     for name, made in (
         ("stat", _looking()),
@@ -190,7 +191,7 @@ def _hook_files() -> None:
 
 
 def _hook_old_paths() -> None:
-    """Until Python 3.10 pathlib keeps functions of its own."""
+    """Update pathlib, which keeps its own references to these functions up to Python 3.10."""
     import pathlib
 
     accessor: Any = getattr(pathlib, "_NormalAccessor", None)
@@ -212,7 +213,7 @@ def _opening() -> Any:
 
 
 def _to_open(file: Any, mode: str) -> Any:
-    """What is opened for writing in the place of a file: a checkpoint's redirected one."""
+    """Return the path to open for writing: for a checkpoint, the redirected one."""
     place = place_of(file)
     if place is None or not is_checkpoint(place) or recorder.silent or ("x" in mode and _exists(place)):
         return file
@@ -223,7 +224,7 @@ def _to_open(file: Any, mode: str) -> Any:
 
 
 def _copied(place: str, target: str) -> None:
-    """What is changed in part starts as a copy."""
+    """Copy a file that will be modified in part."""
     with _open(place, "rb") as source, _open(target, "wb") as sink:
         shutil.copyfileobj(source, sink)
 
@@ -242,7 +243,8 @@ def _looking() -> Any:
 
 
 def _to_rename(src: Any, dst: Any, api: str) -> tuple[Any, Any]:
-    """What is renamed to what: something redirected stays so, and what becomes a checkpoint is redirected."""
+    """Return the source and target of a rename: a redirected file stays redirected, and a new checkpoint is
+    redirected."""
     source, place = to_read(src, True), place_of(dst)
     becomes = place is not None and (is_checkpoint(place) or is_checkpoint(place_of(src) or ""))
     redirected = place is not None and not inside(place) and (source is not src or becomes)
@@ -260,7 +262,7 @@ def _renaming(name: str) -> Any:
         if all(one is None for one in kwargs.values()):
             source, target = _to_rename(src, dst, f"os.{name}")
             if target is not dst and source is src and is_checkpoint(place_of(src) or ""):
-                # A checkpoint that was there before stays: the program gets a copy under the new name.
+                # An existing checkpoint stays; the program gets a copy under the new name.
                 return _copied(source, target)
         try:
             return original(source, target, **kwargs)
@@ -282,13 +284,14 @@ def _linking(name: str) -> Any:
         place = place_of(dst)
         plain = not recorder.silent and all(value is None for key, value in kwargs.items() if key.endswith("dir_fd"))
         if plain and place is not None and not inside(place):
-            # A symbolic link's source counts from the directory of the link, and the redirected one lies elsewhere.
+            # A symbolic link's target is relative to the directory of the link, and the redirected link is elsewhere.
             start = os.path.dirname(place) if name == "symlink" else os.curdir
             meant = os.path.abspath(os.path.join(start, os.fsdecode(src)))
             source = to_read(meant, True)
             if source != meant or is_checkpoint(place):
                 src, dst = source, to_write(dst, f"os.{name}")
-                # A program that looks for a link before replacing it asks lstat, which does not see the redirected one.
+                # A program that checks for a link before replacing it calls lstat, which does not see the redirected
+                # one.
                 if dst == mirror(place) and _exists(dst):
                     _remove(dst)
         with sites.transparent:
@@ -347,7 +350,7 @@ def _copying(original: Any) -> Any:
 
 
 def _copying_metadata(original: Any) -> Any:
-    """`shutil.copy` and `shutil.copy2` give a copy its mode and times: the redirected one, where it is redirected."""
+    """Copy mode and times to the redirected file if there is one, for `shutil.copy` and `shutil.copy2`."""
 
     @functools.wraps(original)
     def copy(src: Any, dst: Any, **kwargs: Any) -> Any:

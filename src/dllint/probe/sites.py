@@ -1,6 +1,6 @@
-"""Finds the call site in the user's code: its frames, with the columns of the call in each.
+"""The call sites in the user's code: frames, with the columns of the call in each.
 
-A frame is the user's when its file is not of the standard library, of torch or of this package. Columns come from
+A frame is the user's if its file is not part of the standard library, of torch or of this package. Columns come from
 `co_positions()` (Python 3.11 and newer), which counts UTF-8 bytes from 0; sites count code points from 1.
 """
 
@@ -25,7 +25,7 @@ _users: dict[str, bool] = {}
 
 
 def is_users(filename: str) -> bool:
-    """Whether a file belongs to the user's side: the program and the packages that it uses, other than torch."""
+    """Whether a file belongs to the user: the program and the packages that it uses, except torch."""
     known = _users.get(filename)
     if known is None:
         known = _users[filename] = _decide(filename)
@@ -50,7 +50,7 @@ def _decide(filename: str) -> bool:
 
 
 def chain(frame: FrameType | None, most: int = _MOST) -> list[dict[str, Any]]:
-    """The user's calls that led to a frame, innermost first."""
+    """Return the user's calls that led to a frame, innermost first."""
     found: list[dict[str, Any]] = []
     while frame is not None and len(found) < most:
         if is_users(frame.f_code.co_filename):
@@ -60,7 +60,8 @@ def chain(frame: FrameType | None, most: int = _MOST) -> list[dict[str, Any]]:
 
 
 def place(found: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Where a chain of calls is said to be: in the program itself, else in the package that made the innermost call."""
+    """Return the call to report for a chain: in the program itself, else the innermost one; `None` for an empty
+    chain."""
     return next((one for one in found if not is_installed(one["path"])), found[0] if found else None)
 
 
@@ -70,7 +71,7 @@ def is_installed(path: str) -> bool:
 
 
 def caller(frame: FrameType | None) -> dict[str, Any] | None:
-    """The innermost of the user's calls that led to a frame."""
+    """Return the innermost of the user's calls that led to a frame; `None` if there is none."""
     while frame is not None:
         if is_users(frame.f_code.co_filename):
             return site(frame.f_code, frame.f_lasti, frame.f_lineno)
@@ -79,7 +80,7 @@ def caller(frame: FrameType | None) -> dict[str, Any] | None:
 
 
 def identity(frame: FrameType | None) -> tuple[tuple[CodeType, int], ...]:
-    """What tells apart two ways of coming to a call: loops repeat it, different callers do not."""
+    """Return a key of the call path to a frame: equal for repetitions in a loop, different for different callers."""
     found: list[tuple[CodeType, int]] = []
     while frame is not None:
         if is_users(frame.f_code.co_filename):
@@ -89,7 +90,7 @@ def identity(frame: FrameType | None) -> tuple[tuple[CodeType, int], ...]:
 
 
 def site(code: CodeType, instruction: int, line: int | None) -> dict[str, Any]:
-    """A site as records hold it: path, line and function, and the columns where they can be known."""
+    """Return a site as stored in records: path, line and function, and columns if known."""
     path = os.path.abspath(code.co_filename)
     told: dict[str, Any] = {"path": path, "line": line or code.co_firstlineno, "function": code.co_name}
     positions = getattr(code, "co_positions", None)
@@ -106,7 +107,7 @@ def site(code: CodeType, instruction: int, line: int | None) -> dict[str, Any]:
 
 
 def _code_points(path: str, line: int, count: int) -> int:
-    """Code points in the first `count` UTF-8 bytes of a line."""
+    """Return the number of code points in the first `count` UTF-8 bytes of a line."""
     import linecache
 
     text = linecache.getline(path, line)
@@ -116,10 +117,9 @@ def _code_points(path: str, line: int, count: int) -> int:
 
 
 def unseen(error: Failure) -> Failure:
-    """Takes the frame of the function that caught an exception out of its traceback, before a bare `raise`.
+    """Remove the frame of the function that caught an exception from its traceback, before a bare `raise`.
 
-    A program's traceback is its own: what stands between its calls is none of its business. Python 3.10 puts the frame
-    back.
+    A program's traceback must not show instrumentation between its calls. Python 3.10 adds the frame again.
     """
     if error.__traceback__ is not None:
         error.__traceback__ = error.__traceback__.tb_next
@@ -127,7 +127,7 @@ def unseen(error: Failure) -> Failure:
 
 
 class _Transparent:
-    """Around a call on behalf of the program: an exception leaves it as if the wrapper were not there."""
+    """Context of a call on behalf of the program: exceptions leave it as if the wrapper did not exist."""
 
     def __enter__(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Instruments a process when its interpreter starts. Hooks that not every process needs are installed on first use."""
+"""Instrument a process when its interpreter starts. Hooks that not every process needs are installed on first use."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 _UPLOADERS = ("wandb", "mlflow", "comet_ml", "neptune", "clearml", "swanlab", "requests", "httpx", "boto3")
-"""Libraries by which programs send their results away."""
+"""Libraries with which programs upload their results."""
 
 
 def begin(directory: str) -> None:
-    """Records this process and has the modules hooked that it may import."""
+    """Record this process and install the hooks of modules that it may import."""
     plan.directory = directory
     recorder.begin(os.path.join(directory, plan.RECORDS))
     role = _role()
@@ -73,7 +73,8 @@ def _cwd() -> str:
 
 
 def _watch_crashes() -> int:
-    """Has stacks written when the process crashes, and when the launcher asks by a signal that nobody else uses."""
+    """Enable faulthandler: stacks are written when the process crashes, and when the launcher asks by an unused
+    signal."""
     import faulthandler
 
     descriptor = recorder.hold()

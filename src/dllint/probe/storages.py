@@ -1,16 +1,16 @@
 """Counts the storages and bytes that pickling a dataset for spawned workers would need, without allocating them.
 
 Pickling a tensor for another process moves its storage into shared memory: a descriptor, a memory map and whole pages
-of /dev/shm for each storage, in the parent and in every worker alike. `count` walks the same way as the real pickler,
-with three things replaced: a storage is counted instead of moved, the process being spawned is a stand-in (so that
-locks and queues pickle without a resource sharer), and what would be written is only measured. It opens no
-descriptor, makes no map and starts no thread. `__getstate__` and `__reduce__` of the user's objects do run, so it runs
-in a throwaway fork of the user's process (`trials.counted`).
+of /dev/shm for each storage, in the parent and in every worker. `count` traverses objects like the real pickler, with
+three things replaced: a storage is counted instead of moved, the process being spawned is a stand-in (so that locks and
+queues pickle without a resource sharer), and output is only measured. It opens no descriptor, creates no map and starts
+no thread. `__getstate__` and `__reduce__` of the user's objects do run, so it runs in a throwaway fork of the user's
+process (`trials.counted`).
 
-| strategy        | a storage of n bytes: fd | map | bytes of /dev/shm     |
-|-----------------|--------------------------|-----|-----------------------|
-| file_descriptor | 1 (none when empty)      | 1   | n rounded up to pages |
-| file_system     | 0                        | 1   | n + 64 likewise       |
+    | strategy        | fds per storage of n bytes | maps | bytes of /dev/shm     |
+    |-----------------|----------------------------|------|-----------------------|
+    | file_descriptor | 1 (none when empty)        | 1    | n rounded up to pages |
+    | file_system     | 0                          | 1    | n + 64 likewise       |
 
 (measured with torch 2.13; torch/multiprocessing/reductions.py, aten/src/ATen/MapAllocator.cpp)
 """
@@ -29,7 +29,7 @@ from typing import Any, Literal
 Strategy = Literal["file_descriptor", "file_system"]
 STRATEGIES: tuple[Strategy, ...] = ("file_descriptor", "file_system")
 
-# at::RefcountedMapAllocator keeps a reference count of 64 bytes (map_alloc_alignment) before the data.
+# at::RefcountedMapAllocator stores a reference count of 64 bytes (map_alloc_alignment) before the data.
 _HEADER = {"file_descriptor": 0, "file_system": 64}
 
 
@@ -37,12 +37,21 @@ _HEADER = {"file_descriptor": 0, "file_system": 64}
 class Storages:
     """The storages and bytes that starting one worker pickles.
 
-    `storages` counts each storage once, `empty` those of them without a byte, `references` every time that one is
-    written (the same, but for torch 2.0, which makes a new object for it each time), `shared` those that lie in shared
-    memory already, `temporary` those that pickling itself made and that nothing holds: they are gone before a worker
-    takes them, and it dies. `elsewhere` are tensors that are not in main memory. `handles` are descriptors that the
-    objects themselves carry, as queues and pipes do. `pickled_bytes` is what goes through the pipe, `array_bytes` of
-    NumPy arrays included; storages do not.
+    Attributes:
+        storages: number of distinct storages.
+        empty: those without any bytes.
+        references: how often storages are written (equal to `storages`, except with torch 2.0, which creates a new
+            object each time).
+        shared: those already in shared memory.
+        temporary: those that pickling itself created and nothing else holds: they are gone before a worker receives
+            them, and it dies.
+        storage_bytes: their total size.
+        shm_bytes: bytes of /dev/shm that they take, by sharing strategy.
+        elsewhere: number of tensors that are not in main memory.
+        handles: descriptors that the objects themselves carry, such as queues and pipes.
+        pickled_bytes: bytes that go through the pipe, including those of NumPy arrays, but not storages.
+        arrays: number of NumPy arrays.
+        array_bytes: their total size.
     """
 
     storages: int = 0
@@ -59,7 +68,7 @@ class Storages:
     array_bytes: int = 0
 
     def descriptors(self, strategy: Strategy) -> int:
-        """Descriptors that the parent will hold for them, and each worker as well."""
+        """Return how many descriptors the parent will hold for them, and each worker as well."""
         return self.storages - self.empty if strategy == "file_descriptor" else 0
 
     def maps(self, strategy: Strategy) -> int:
@@ -67,7 +76,7 @@ class Storages:
 
 
 class _Sink:
-    """A file that discards what is written and counts its length."""
+    """A file that discards its input and counts its length."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -79,7 +88,7 @@ class _Sink:
 
 
 class _Spawning:
-    """Stands in for the process that is being spawned: accepts descriptors and does not keep them."""
+    """A stand-in for the process being spawned: accepts descriptors without keeping them."""
 
     class DupFd:
         def __init__(self, fd: int) -> None:
@@ -125,7 +134,7 @@ class _Counter(ForkingPickler):
         counted.references += 1
         identity = storage._cdata
         if identity not in self._seen:
-            # Kept, so that the address of a storage that pickling made cannot come back as another's.
+            # Kept alive, so that the address of a storage created by pickling is not reused for another.
             self._seen[identity] = storage
             counted.storages += 1
             counted.empty += not size
@@ -136,11 +145,11 @@ class _Counter(ForkingPickler):
                 for strategy in STRATEGIES:
                     needed = size + _HEADER[strategy]
                     counted.shm_bytes[strategy] += page_bytes(needed)
-        # As long as what the real pickler writes for a storage.
+        # As long as the real pickler's output for a storage.
         return _rebuild, (type(storage), self._spawning.DupFd(counted.references), size)
 
     def temporary(self) -> int:
-        """How many storages end with the pickler: nothing but its memo holds them."""
+        """Return the number of storages that only the pickler's memo keeps alive."""
         if not self._seen:
             return 0
         from torch.multiprocessing.reductions import StorageWeakRef
@@ -151,14 +160,14 @@ class _Counter(ForkingPickler):
         return sum(reference.expired() for reference in watched)
 
     def _tensor(self, tensor: Any) -> Any:
-        """A tensor on a device: asking for its handle would need that device, so it is only noted."""
+        """Count a tensor on a device without asking for its handle, which would need that device."""
         if tensor.device.type in ("cpu", "meta") or (tensor.requires_grad and not tensor.is_leaf):
             return NotImplemented
         self.counted.elsewhere += 1
         return _rebuild, (type(tensor), tuple(tensor.shape), str(tensor.device))
 
     def _array(self, array: Any) -> Any:
-        """Numbers are not copied just to be measured; an array of objects may hold tensors, so it is walked."""
+        """Count an array without copying it. An array of objects may contain tensors, so it is traversed."""
         if array.dtype.hasobject:
             return NotImplemented
         self.counted.arrays += 1
@@ -171,17 +180,17 @@ def _unchanged(obj: object) -> Any:
 
 
 def _rebuild(*arguments: object) -> None:
-    """Named in place of the real functions; nothing is ever unpickled."""
+    """Placeholder for the real functions in the pickle; nothing is ever unpickled."""
 
 
 def count(objects: object) -> Storages:
-    """What pickling `objects` for a spawned process takes, whatever the sharing strategy.
+    """Count what pickling `objects` for a spawned process takes, for all sharing strategies.
 
     Args:
         objects: `(dataset, collate_fn, worker_init_fn)` of a loader.
 
     Raises:
-        Exception: what pickling itself raises.
+        Exception: any exception of pickling itself.
     """
     sink, spawning = _Sink(), _Spawning()
     counter = _Counter(sink, spawning)
@@ -201,5 +210,5 @@ def count(objects: object) -> Storages:
 
 
 def page_bytes(size: int) -> int:
-    """A size as it counts in /dev/shm."""
+    """Return a size rounded up to pages, as it counts in /dev/shm."""
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE

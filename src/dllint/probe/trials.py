@@ -1,12 +1,12 @@
-"""Runs trials in a throwaway fork of the user's process, so that the process itself does not notice.
+"""Run trials in a throwaway fork of the user's process, without affecting the process itself.
 
-A fork has the user's objects without a copy of their memory, and whatever happens to them there is gone with it:
-`counted` runs the counting pickler (and with it the user's `__getstate__`), `attempt` starts a real loader with one
-worker under another start method, so that a lambda that fork hides shows the exception that spawn would raise.
+A fork has the user's objects without copying their memory, and any change to them is lost with it: `counted` runs the
+counting pickler (and the user's `__getstate__`), `attempt` starts a real loader with one worker under another start
+method, so that a lambda that works under fork shows the exception that spawn would raise.
 
-The fork is the leader of a session of its own. At the end, or at the time limit, all of that session is killed, since
-a hung worker outlives its parent; only the resource tracker is let go by itself, because it unlinks the semaphores
-that the others left behind.
+The fork is the leader of its own session. At the end, or at the time limit, the whole session is killed, because a hung
+worker outlives its parent; only the resource tracker may end by itself, because it unlinks the semaphores that the
+others left behind.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dllint.probe import plan, procfs, storages
 
 Stage = Literal["started", "iter", "next", "crash", "timeout", "skipped"]
 
-# A worker that dies under forkserver is no child: the loader itself looks every 5 s
+# A worker that dies under forkserver is not a child process, so only the loader notices, every 5 s
 # (torch.utils.data._utils.MP_STATUS_CHECK_INTERVAL).
 SECONDS = 30.0
 
@@ -46,9 +46,13 @@ _GRACE = 1.0
 class Outcome:
     """The outcome of a trial.
 
-    `stage` is `started` when the first batch came; `iter` when the parent failed (pickling, starting), `next` when
-    the worker reported an exception, `crash` when it died, `timeout` when neither came in time, `skipped` when it
-    was not tried. `exception` is a class with its module, `text` what it says, `stderr` both ends of what it wrote.
+    Attributes:
+        stage: `started` if the first batch arrived; `iter` if the parent failed (pickling, starting); `next` if the
+            worker reported an exception; `crash` if it died; `timeout` if nothing happened in time; `skipped` if it was
+            not tried.
+        exception: class of the exception, with its module.
+        text: message of the exception.
+        stderr: beginning and end of its error output.
     """
 
     method: str
@@ -65,7 +69,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Why the objects could not be counted: what pickling them raised, or, with no `exception`, why it did not end."""
+    """Why the objects could not be counted: the exception of pickling them or, if `exception` is "", why it did not
+    finish."""
 
     exception: str
     text: str
@@ -76,7 +81,7 @@ Born = Callable[[int], object]
 
 
 def counted(objects: object, seconds: float = SECONDS, born: Born | None = None) -> storages.Storages | Uncounted:
-    """`storages.count`, run where the user's objects cannot feel it; `born` is told the pid of the fork."""
+    """Run `storages.count` where it cannot affect the user's objects; `born` receives the pid of the fork."""
 
     def work(report: Callable[[str], None]) -> dict[str, Any]:
         return dataclasses.asdict(storages.count(objects))
@@ -96,19 +101,19 @@ def attempt(
     prepare: Prepare | None = None,
     born: Born | None = None,
 ) -> Outcome:
-    """Whether the loader would start under `method`: two indices, one worker, the loader's own functions.
+    """Try whether the loader starts under `method`: two indices, one worker, the loader's own functions.
 
     Args:
         loader: a `torch.utils.data.DataLoader`; it is only read.
         method: fork, spawn or forkserver.
-        seconds: when to give up.
-        prepare: run first in the fork.
-        born: told the pid of the fork, which is that of its session.
+        seconds: the time limit.
+        prepare: called first in the fork.
+        born: called with the pid of the fork, which is also its session id.
     """
     began = time.monotonic()
 
     def work(report: Callable[[str], None]) -> str:
-        # As where this method is the default: a main module without a guard is refused in the worker only then.
+        # Like a default start method: only then does the worker refuse a main module without a guard.
         multiprocessing.set_start_method(method, force=True)
         trial = _trial_loader(loader, method)
         report("iter")
@@ -149,7 +154,8 @@ def _trial_loader(loader: Any, method: str) -> Any:
 
 
 def _first(sampler: Any, otherwise: list[Any]) -> list[Any]:
-    """What the loader's own sampler gives first: keys need not be numbers. A batch is cut to two."""
+    """Return the first output of the loader's own sampler, because keys need not be numbers. A batch is cut to two
+    items."""
     try:
         found = list(islice(iter(sampler), 1))
     except Exception:
@@ -180,7 +186,7 @@ def _in_fork(
         reading, writing = os.pipe()
         try:
             with warnings.catch_warnings():
-                # Python 3.12 warns of a fork with threads; nothing of this one survives.
+                # Python 3.12 warns about a fork with threads; this one is discarded anyway.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 child = os.fork()
         except OSError as error:
@@ -198,7 +204,7 @@ def _in_fork(
             os.close(reading)
             _end(child, ended)
         lines = _ends(written).decode("utf-8", "replace").splitlines()
-        # The tracker says what the killed left behind and it cleaned up.
+        # The tracker reports what the killed processes left behind and it cleaned up.
         ended.stderr = "\n".join(line for line in lines if "resource_tracker" not in line)
     if ended.late:
         ended.reason = f"no answer within {seconds:g} s"
@@ -208,7 +214,7 @@ def _in_fork(
 def _run(
     work: Callable[[Callable[[str], None]], Any], writing: int, written: IO[bytes], prepare: Prepare | None
 ) -> None:
-    """The child's life. It never returns, and never runs the user's exit handlers."""
+    """Run the child. Never returns, and never runs the user's exit handlers."""
     try:
         os.setsid()
         gc.disable()
@@ -216,18 +222,18 @@ def _run(
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         _redirect(written)
-        # A crash says where in what is kept of this fork, not in the files of the process.
+        # Report crashes in this fork's output, not in the files of the user's process.
         faulthandler.enable(file=sys.stderr)
         _own_servers()
         torch = sys.modules.get("torch")
         if torch is not None:
-            # A pool of threads does not survive a fork, and copying a large storage would wait for it.
+            # Thread pools do not survive a fork, so copying a large storage would wait for them forever.
             torch.set_num_threads(1)
         if prepare is not None:
             prepare()
 
         def say(**message: Any) -> None:
-            # Who has its answer ends this process.
+            # The parent kills this process once it has the answer.
             sys.stderr.flush()
             os.write(writing, json.dumps(message).encode() + b"\n")
 
@@ -242,7 +248,7 @@ def _run(
 
 
 def _redirect(written: IO[bytes]) -> None:
-    """The user's streams keep what they have buffered: nothing that the parent will write is written here too."""
+    """Redirect the standard streams, without flushing the user's buffered output, which the parent will write."""
     null = os.open(os.devnull, os.O_RDWR)
     for number, target in ((0, null), (1, null), (2, written.fileno())):
         os.dup2(target, number)
@@ -252,13 +258,14 @@ def _redirect(written: IO[bytes]) -> None:
 
 
 def _own_servers() -> None:
-    """The parent's resource tracker and fork server stay the parent's: what is started here starts its own.
+    """Detach from the parent's resource tracker and fork server, so that processes started here use their own.
 
-    Sockets go to a directory of the run, since no exit handler of multiprocessing removes them here.
+    Sockets go to a directory of the run, because multiprocessing's exit handlers, which would remove them, do not run
+    here.
     """
     from multiprocessing import forkserver, process, resource_tracker
 
-    # The path of a socket has at most 107 bytes (unix(7)).
+    # A socket path has at most 107 bytes (unix(7)).
     if len(os.fsencode(plan.directory)) <= _LONGEST:
         with contextlib.suppress(OSError):
             config = process.current_process()._config  # type: ignore[attr-defined]
@@ -273,7 +280,7 @@ def _own_servers() -> None:
 
 
 def _die_with_parent() -> None:
-    """So that a run that is killed leaves no trial behind (prctl(2), PR_SET_PDEATHSIG)."""
+    """Die with the parent, so that a killed run leaves no trial behind (prctl(2), PR_SET_PDEATHSIG)."""
     if sys.platform != "linux":
         return
     try:
@@ -285,7 +292,8 @@ def _die_with_parent() -> None:
 
 
 def _ends(written: IO[bytes]) -> bytes:
-    """The beginning and the end of what was written: a crash is named in the first line, above a stack of any depth."""
+    """Return the beginning and the end of the output: a crash is named in the first line, above a stack of any
+    depth."""
     size = written.seek(0, os.SEEK_END)
     written.seek(0)
     if size <= _KEPT:
@@ -328,7 +336,7 @@ def _end(leader: int, ended: _Ended) -> None:
         if ended.reason and os.WIFSIGNALED(status):
             ended.reason = f"the process was killed by {signal.Signals(os.WTERMSIG(status)).name}"
     except ChildProcessError:
-        pass  # The user's process ignores SIGCHLD: the child is gone without a status.
+        pass  # The user's process ignores SIGCHLD, so the child is gone without a status.
     began = time.monotonic()
     while (left := procfs.session(leader)) and (taken := time.monotonic() - began) < 5 * _GRACE:
         for process, command in left:

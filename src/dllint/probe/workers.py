@@ -1,4 +1,4 @@
-"""Watches a loader's worker from inside: its start, and each batch that it fetches."""
+"""Watch a loader's worker from inside: its start, and each batch that it fetches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from dllint.probe import events, processes, recorder, sites
 
 state: events.WorkerState | None = None
-"""Of this process, if it is a worker."""
+"""The state of this process, if it is a worker."""
 
 
 def hook_loop(module: Any) -> None:
-    """Replaces `_worker_loop` of `torch.utils.data._utils.worker`, the function that every worker runs."""
+    """Replace `_worker_loop` of `torch.utils.data._utils.worker`, the function that every worker runs."""
     original = module._worker_loop
     import inspect
 
@@ -64,13 +64,14 @@ def _arrive(given: dict[str, Any]) -> events.WorkerState:
 
 
 def dataset_of(given: dict[str, Any]) -> Any:
-    """The dataset among the arguments of `_worker_loop`: torch 2.15 gives it in a list, which the loop empties."""
+    """Return the dataset among the arguments of `_worker_loop`; torch 2.15 passes it in a list, which the loop
+    empties."""
     holder = given.get("dataset_holder")
     return holder[-1] if holder else given.get("dataset")
 
 
 def _watch_fetchers() -> None:
-    """Replaces, in a worker alone, what fetches batches in `torch.utils.data._utils.fetch`."""
+    """Replace the functions of `torch.utils.data._utils.fetch` that fetch batches, in workers only."""
     from torch.utils.data._utils import fetch
 
     base = fetch._BaseDatasetFetcher
@@ -110,7 +111,7 @@ def _fetching(original: Any) -> Any:
 
 
 def _watch_crashes() -> None:
-    """Have a crash tell its place again: torch's own handlers, which each worker sets, have taken over."""
+    """Enable faulthandler again: torch's own handlers, which each worker installs, have replaced it."""
     import faulthandler
 
     descriptor = recorder.held()

@@ -1,8 +1,8 @@
-"""Verdicts: each static finding judged by what the run saw, and hazards that only the run saw made findings.
+"""Verdicts: judge each static finding by the run, and turn hazards that only the run saw into findings.
 
 confirmed     the run showed it
-latent        harmless under the start method of this run, and it fails under another one that the targets allow
-refuted       it was reached, and measured not to hold
+latent        harmless under the start method of this run, but fails under another one that the targets allow
+refuted       it was reached, and measured to be absent
 inconclusive  it was reached, and a clean run proves nothing, as with races
 not reached   its loader was not built or not iterated, or ran without workers
 """
@@ -26,7 +26,7 @@ DECIDED = ("confirmed", "latent")
 
 @dataclass(frozen=True)
 class Confirmed:
-    """The findings with their verdicts, and which of them ended the program, if one did."""
+    """The findings with their verdicts, and the one that ended the program; `None` if none did."""
 
     findings: tuple[Finding, ...]
     death: Death | None = None
@@ -44,10 +44,10 @@ def confirm(
     """Judge findings by a run.
 
     Args:
-        allowed: the start methods that are a default somewhere in the targets, with the words for where.
+        allowed: the start methods that are a default on some target, with a description of the targets.
         hung: the program was ended because it made no progress any more.
         failed: the program ended with a failure, or was killed.
-        selects: whether a rule is asked for; what only the run saw is reported for these.
+        selects: whether a rule is enabled; hazards that only the run saw are reported for enabled rules.
     """
     seen = Seen(observation, hung, allowed)
     judged = [_told(finding, _with_launcher(finding, judge(finding, seen, allowed), seen)) for finding in findings]
@@ -61,7 +61,7 @@ def confirm(
 
 
 def judge(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgement:
-    """What the run says of one finding: nothing, where its line was never executed."""
+    """Judge one finding by the run; "not reached" if its line was never executed."""
     if seen.executed(finding) is False:
         return Case.not_reached(f"line {finding.span.line} was not executed in this run")
     return _judged(finding, seen, allowed)
@@ -93,7 +93,7 @@ def _judged(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgeme
 
 
 def _unseen_line(judgement: Judgement, executed: bool | None) -> Judgement:
-    """A judge that found nothing where nothing is known to have run speaks of nothing."""
+    """Return a decided judgement unchanged; otherwise say that the line ran unmeasured, or was not reached."""
     if judgement.verdict in DECIDED:
         return judgement
     if executed:
@@ -102,7 +102,7 @@ def _unseen_line(judgement: Judgement, executed: bool | None) -> Judgement:
 
 
 def _with_launcher(finding: Finding, judgement: Judgement, seen: Seen) -> Judgement:
-    """A decided judgement that names what launched the process of the loader, as the run recorded it."""
+    """Add the launcher of the loader's process, as the run recorded it, to a decided judgement."""
     if judgement.verdict not in DECIDED:
         return judgement
     pids = {run.process.pid for run in seen.matching(finding) if run.process is not None}
@@ -118,12 +118,12 @@ def _told(finding: Finding, judgement: Judgement) -> Finding:
 
 
 def _adds(evidence: str, death: Death) -> bool:
-    """Whether a line says more than the exception that the program died of."""
+    """Whether a line of evidence adds to the exception that ended the program."""
     return evidence.replace(death.message, "").strip() not in ("", "iter() raised", "the constructor raised")
 
 
 def _blamed(findings: Iterable[Finding], death: Death) -> Iterator[Finding]:
-    """The findings with the one that the program died of confirmed by that; it may be a new one."""
+    """Yield the findings, with the one that ended the program confirmed; it may be a new one."""
     line = f"the program {death.how}: {death.message}" if death.message else f"the program {death.how}"
     met = False
     for finding in findings:

@@ -24,19 +24,19 @@ _ENDED_BY_US = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Crash(NamedTuple):
-    """What a signal did to a process of the program: a message in a line, and what it comes from, "" if not known."""
+    """The death of a process by a signal: a message in one line, and its cause, "" if unknown."""
 
     message: str
     cause: str
 
 
 def crash(seen: Seen, main: int, by: int | None, kills: int, limits: Limits) -> Crash | None:
-    """The process that a signal ended; a worker before the program itself.
+    """Return the process that a signal killed, preferring workers to the program itself; `None` if there is none.
 
     Args:
         main: the pid of the program.
-        by: the signal that ended the program itself, if one did.
-        kills: processes that the kernel killed for memory during the run.
+        by: the signal that killed the program itself; `None` if none did.
+        kills: number of processes that the kernel killed for lack of memory during the run.
     """
     workers = {worker.pid: (worker, run) for run in seen.runs for worker in run.workers}
     for end in seen.ends:
@@ -63,7 +63,7 @@ def _told(name: str, pid: int, number: int, seen: Seen, kills: int, limits: Limi
 
 
 def users_frames(text: str) -> Iterator[Site]:
-    """The user's frames of stacks as faulthandler writes them, innermost first; those of packages come after."""
+    """Yield the user's frames in faulthandler stacks, innermost first; those of packages come last."""
     found = [
         Site(one["path"], int(one["line"]), function=one["function"])
         for one in _FRAME.finditer(text)
@@ -73,7 +73,7 @@ def users_frames(text: str) -> Iterator[Site]:
 
 
 def where_first(text: str) -> str:
-    """The stacks of a process, with the user's line of each thread above them all."""
+    """Return the stacks of a process, preceded by the user's line in each thread."""
     lines = []
     for thread in _THREADS.split(text):
         site = next(users_frames(thread), None)

@@ -1,4 +1,4 @@
-"""Why the program died or hung: the last failure matched to the finding that it comes from."""
+"""Why the program died or hung: match the last failure to the finding that caused it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Death:
     """Why the program ended, and the finding that explains it.
 
     Attributes:
-        finding: one of those that were judged, or a new one.
+        finding: one of the judged findings, or a new one.
         how: "died" or "hung".
         message: the exception in a line, "" for a hang without one.
-        cause: what it comes from, in a sentence.
+        cause: its cause, in a sentence.
     """
 
     finding: Finding
@@ -40,7 +40,7 @@ class Death:
 
 @dataclass(frozen=True)
 class _Failure:
-    """A failure with the rules whose hazard causes it, likeliest first."""
+    """A failure with the rules whose hazard can cause it, most likely first."""
 
     message: str
     codes: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Failure:
 
 
 def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
-    """The finding that the program died of; `None` where its failure is no matter of data loading."""
+    """Return the finding that ended the program; `None` if its failure is unrelated to data loading."""
     for failure in _failures(seen):
         blamed = _blame(failure, seen, findings)
         if blamed is not None:
@@ -60,8 +60,8 @@ def explain(seen: Seen, findings: Sequence[Finding]) -> Death | None:
 
 
 def _failures(seen: Seen) -> Iterator[_Failure]:
-    """What may have ended the program: hangs, the main process's own failure, then those of its children, which it may
-    only have passed on as an exit code."""
+    """Yield what may have ended the program: hangs, the main process's own failure, then failures of its children,
+    which the main process may have passed on only as an exit code."""
     main = seen.main.pid if seen.main is not None else None
     ends = [end for end in seen.ends if end.exception and end.exception.rpartition(".")[2] not in ENDINGS]
     first = [end for end in reversed(ends) if end.pid == main]
@@ -103,7 +103,7 @@ def _classified(text: str, message: str, end: End, seen: Seen) -> _Failure | Non
 
 
 def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
-    """What may have made the program wait; `message` is what it said when it gave up, if it did."""
+    """Yield possible reasons for a hang; `message` is the program's error when it gave up, "" if it did not."""
     for run in seen.runs:
         for feeder in run.feeders:
             told = said(feeder.exception, feeder.text)
@@ -126,7 +126,8 @@ def _hangs(seen: Seen, message: str) -> Iterator[_Failure]:
 
 
 def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Finding | None:
-    """The finding that fits best: of the failing loader, or on a line that the failure passed through."""
+    """Return the best matching finding: of the failing loader, or on a line in the failure's traceback; `None` if there
+    is none."""
     frames = [] if failure.end is None else [failure.end.site, *failure.end.frames]
     ranked: list[tuple[int, int, int, Finding]] = []
     for order, finding in enumerate(findings):
@@ -142,7 +143,7 @@ def _blame(failure: _Failure, seen: Seen, findings: Sequence[Finding]) -> Findin
     if failure.end is None and failure.codes[0] != "DLL205":
         return None
     if _subject(failure.codes[0]) == "line":
-        # A NameError alone is a bug like any other.
+        # A NameError alone may be any bug.
         return None
     run = failure.runs[-1] if failure.runs else None
     site = run.loader.site if run is not None else failure.end.site if failure.end is not None else None

@@ -1,4 +1,4 @@
-"""Hazards that only the run found: rules asked about loaders that no finding concerns.
+"""Hazards that only the run found: rules applied to loaders that no finding concerns.
 
 A hazard that the static check already reports at the same loader is not reported again.
 """
@@ -20,7 +20,7 @@ from dllint.span import Span
 
 
 def discover(seen: Seen, told: Sequence[Finding], allowed: Mapping[str, str]) -> Iterator[Finding]:
-    """Hazards at loaders that no finding in `told` speaks of, confirmed or latent."""
+    """Yield the confirmed or latent hazards at loaders for which `told` has no finding of the rule."""
     spoken = [(finding.code, {id(run) for run in seen.matching(finding)}) for finding in told]
     for site, runs in _by_site(seen.runs):
         here = {id(run) for run in runs}
@@ -55,7 +55,7 @@ def _place(rule: Rule, site: Site, runs: Sequence[LoaderRun]) -> Site:
 
 
 def found_by_run(rule: Rule, site: Site, run: LoaderRun | None = None) -> Finding:
-    """A finding of a hazard that was seen at a place, in the words of the rule's page."""
+    """Return a finding for a hazard that the run saw at a place, with the texts of the rule's page."""
     related: tuple[Place, ...] = ()
     if run is not None and run.loader.site is not None and run.loader.site != site:
         related = (Place(run.loader.site.path, _span(run.loader.site), "this DataLoader"),)

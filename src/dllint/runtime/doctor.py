@@ -1,4 +1,4 @@
-"""Measures what this machine and an interpreter allow, and says what each figure means for loaders."""
+"""Measures the limits of this machine and an interpreter, and explains each figure's meaning for loaders."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dllint.runtime.limits import DEFAULT_MAX_MAP_COUNT, Limits, measure
 from dllint.runtime.predict import size
 
 PATIENCE = 120.0
-"""Seconds that an interpreter may take to import torch and OpenCV."""
+"""Maximum number of seconds for an interpreter to import torch and OpenCV."""
 
 _ENOUGH_DESCRIPTORS = 4096
 _SMALL_SHM = 1 << 30
 _DOCKER_SHM = 64 << 20
 _OLDEST_TORCH = (2, 0)
-# The memory that a spawned worker has of its own as soon as it has imported torch, about.
+# Approximate private memory of a spawned worker once it has imported torch.
 _SPAWNED_WORKER = 150 << 20
 
 
 class DoctorError(Exception):
-    """The interpreter could not be asked; the message says why, in one line."""
+    """The interpreter could not be queried; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Finding:
     """One measured figure of this machine or interpreter.
 
     Attributes:
-        name: what was looked at.
-        value: what it is, as a person reads it.
-        meaning: what it means for loaders.
-        problem: what is wrong with it and what to do, "" where nothing is.
+        name: the name of the figure.
+        value: the figure in readable form.
+        meaning: its meaning for loaders.
+        problem: what is wrong with it and what to do, "" if nothing is.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Examination:
 
 
 def examine(python: str | None = None) -> Examination:
-    """Looks at this machine, and at an interpreter: this one if none is named.
+    """Examine this machine and an interpreter, by default the running one.
 
     Raises:
         DoctorError: the interpreter does not run.
@@ -65,7 +65,7 @@ def examine(python: str | None = None) -> Examination:
 
 
 def ask(python: str) -> dict[str, Any]:
-    """What `versions` says when `python` runs it.
+    """Return the output of `versions` when run with `python`.
 
     Raises:
         DoctorError: it does not run, or takes too long.
@@ -95,7 +95,7 @@ def ask(python: str) -> dict[str, Any]:
 
 
 def judge(limits: Limits, interpreter: Mapping[str, Any]) -> Iterator[Finding]:
-    """What the figures mean, one finding each."""
+    """Yield one finding per figure, with its meaning."""
     yield from _versions(interpreter)
     yield _start_method(interpreter)
     yield from _counts(limits, interpreter)

@@ -1,4 +1,4 @@
-"""Turns the records of a run into the data of its report: processes over time, and loaders by call site."""
+"""Turn the records of a run into the data of its report: processes over time, and loaders by call site."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dllint.run_report import Sample as Moment
 from dllint.span import Span
 
 BOTTLENECK = 0.3
-"""Part of the time that waiting for batches takes, from which on loading is what the program waits for."""
+"""Share of the time spent waiting for batches from which on loading counts as the bottleneck."""
 NAMES = {
     "main": "main",
     "server": "forkserver",
@@ -28,22 +28,22 @@ NAMES = {
 
 
 def place(site: Site, message: str = "") -> Place:
-    """A recorded site as a place; without columns it is the start of the line."""
+    """Convert a recorded site to a place; without columns it is the start of the line."""
     return Place(site.path, site.span or Span(site.line, 1, site.line, 1), message)
 
 
 def started_at(observation: Observation) -> float:
-    """When the run began, in seconds since the epoch."""
+    """Return when the run began, in seconds since the epoch."""
     return min((record.t for record in observation.records), default=0.0)
 
 
 def redirected(observation: Observation) -> dict[str, str]:
-    """Writes of results that went elsewhere: path meant → path written."""
+    """Return the redirected writes of results: intended path → actual path."""
     return {save.path: save.to for save in observation.of(Save) if save.to is not None}
 
 
 def processes(observation: Observation, seen: Seen) -> tuple[ProcessReport, ...]:
-    """Every process that was watched, in the order in which they came, with what it held over time."""
+    """Return every process that was watched, in order of appearance, with its measurements over time."""
     start = started_at(observation)
     samples: dict[int, list[Sample]] = defaultdict(list)
     for sample in observation.of(Sample):
@@ -89,7 +89,7 @@ def _moment(sample: Sample, start: float) -> Moment:
 
 
 def loaders(observation: Observation, seen: Seen) -> list[tuple[LoaderReport, tuple[LoaderRun, ...]]]:
-    """Every call that built loaders, with the loader runs that it stands for; predictions are added by others."""
+    """Return every call that built loaders, with its loader runs; predictions are added elsewhere."""
     start = started_at(observation)
     by_site: dict[Site, list[LoaderRun]] = {}
     for run in seen.runs:
@@ -145,7 +145,7 @@ def _worker(run: LoaderRun, pid: int) -> dict[str, Any]:
 
 
 def _waits(epoch: Epoch, start: float) -> Iterator[Wait]:
-    """The batches of an epoch; only the first ones are listed in its record."""
+    """Yield the batches of an epoch; its record lists only the first ones."""
     at = epoch.t - start - epoch.wait - epoch.step
     for index, wait in enumerate(epoch.waits):
         step = epoch.steps[index] if index < len(epoch.steps) else None
@@ -181,12 +181,12 @@ def _memory(runs: Sequence[LoaderRun]) -> Iterator[str]:
 
 
 def _bottleneck(epochs: Iterable[Epoch]) -> Iterator[str]:
-    """Whether the program waits for its batches: the first wait of an epoch, which starts workers, is left out."""
+    """Yield whether loading is the bottleneck, without the first wait of each epoch, in which workers start."""
     waits = [wait for epoch in epochs for wait in epoch.waits[1:]]
     steps = [step for epoch in epochs for step in epoch.steps]
     if len(waits) < 2 or not steps:
         return
-    # Workers deliver in bursts: the median of the waits is far below what the program waits in all.
+    # Workers deliver in bursts, so the median wait would be far below the program's actual waiting time.
     wait, step = statistics.fmean(waits) * 1000, statistics.fmean(steps) * 1000
     part = wait / max(wait + step, 1e-6)
     each = f"{wait:.1f} ms of wait and {step:.1f} ms of work per batch"

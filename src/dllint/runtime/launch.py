@@ -1,8 +1,8 @@
 """Starts the user's program under instrumentation, watches it, and ends it when the time is up.
 
-The program runs in a session of its own, from the interpreter that dllint runs in, with nothing changed but two
-variables of its environment: PYTHONPATH, which brings the probe's sitecustomize to every Python process, and the one
-that names the scratch directory.
+The program runs in its own session, with the interpreter that dllint runs in. Only two variables of its environment
+change: PYTHONPATH, which brings the probe's sitecustomize to every Python process, and the one that names the scratch
+directory.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PATIENCE = 3.0
 _AFTER_SIGNAL, _HURRIED = 1.5, 0.5
 _STALLED = 20.0
 _AFTER_LOST = 10.0
-"""Seconds without progress after which a loader whose worker could not send an item is known to wait forever."""
+"""Seconds without progress after which a loader whose worker could not send an item is considered to hang."""
 
 
 class LaunchError(Exception):
@@ -47,13 +47,13 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """What the user wants to run: a script, a module, or any command, each with its arguments."""
+    """The command to run: a script, a module, or any command, each with its arguments."""
 
     kind: Literal["script", "module", "command"]
     words: tuple[str, ...]
 
     def argv(self) -> list[str]:
-        """The words of the process to start.
+        """Return the argument list of the process to start.
 
         Raises:
             LaunchError: there is no such script.
@@ -86,12 +86,13 @@ class Watched:
 
 
 def mark(scratch: str) -> str:
-    """What every process of the run has in its environment."""
+    """Return the entry in the environment of every process of the run."""
     return f"{plan.VARIABLE}={scratch}"
 
 
 def environment(scratch: str, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment of the program: the user's own, the probe in front of PYTHONPATH, and the scratch directory."""
+    """Return the environment of the program: the user's own, the probe prepended to PYTHONPATH, and the scratch
+    directory."""
     old = base.get("PYTHONPATH")
     return {
         **base,
@@ -123,7 +124,7 @@ class Watch:
         self.group: list[Member] = []
 
     def run(self, program: Program) -> Watched:
-        """Runs a program that is ready to start to its end.
+        """Run a program that is ready to start to its end.
 
         Raises:
             CannotStart: there is no such program.
@@ -161,7 +162,7 @@ class Watch:
                         os.killpg(process.pid, self.signals.number)
 
     def _tick(self, process: subprocess.Popen[bytes], watched: Watched, since: float) -> bool:
-        """One look at the program; whether it has come to its end."""
+        """Poll the program once; returns whether it has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_TICK)
             return True
@@ -169,7 +170,7 @@ class Watch:
         self.group = self.population.members()
         for member in self.group:
             watched.seen[member.pid] = member
-            # A process whose parent ends is given another one.
+            # A process whose parent ends is reparented, so the first parent counts.
             watched.parents.setdefault(member.pid, member.ppid)
             if member.pid not in self.told:
                 self.told.add(member.pid)
@@ -188,7 +189,7 @@ class Watch:
             return True
         if self.enough_at is None:
             return False
-        # The exception went out: the program has time to come to its end, unless it swallows it again and again.
+        # The exception was raised: the program gets time to end, unless it swallows the exception repeatedly.
         return now - self.enough_at > _AFTER_ENOUGH or max(self.raised.values(), default=0) >= _AFTER_RAISED
 
     def _follow(self) -> None:
@@ -210,7 +211,7 @@ class Watch:
                 self.moved_at = time.monotonic()
 
     def stacks(self) -> None:
-        """Has every process that can write its stacks do so; one that closed the descriptor for it is left alone."""
+        """Make every process that can write its stacks do so, except those that closed the descriptor for it."""
         number = plan.stack_signal()
         if number is None:
             return

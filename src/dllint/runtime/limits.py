@@ -1,6 +1,6 @@
 """The limits of this machine, this session and the targets: descriptors, maps, shared memory, memory, cores.
 
-Every figure is in bytes or counts, and None where the platform does not say or does not limit.
+Every figure is in bytes or a count; `None` if the platform does not report it or has no limit.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from dllint.evidence.storage_limits import SCM_MAX_FD
 # Documentation/admin-guide/sysctl/vm.rst
 DEFAULT_MAX_MAP_COUNT = 65530
 
-_UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as the largest multiple of a page below 2**63.
+_UNLIMITED = 1 << 60  # cgroup v1 shows "no limit" as the largest multiple of a page below 2**63.
 
 
 @dataclass(frozen=True)
 class Cgroup:
-    """The tightest memory limit on the way up from this process's control group.
+    """The tightest memory limit of this process's control group and its ancestors.
 
-    `current` is what the group is charged: anonymous memory, shared memory and page cache alike; `anonymous` and
-    `shared` cannot be reclaimed, while `file` gives way before anything is killed.
+    `current` is the memory charged to the group: anonymous memory, shared memory and page cache alike. `anonymous` and
+    `shared` cannot be reclaimed, while `file` is reclaimed before anything is killed.
     """
 
     version: Literal[1, 2]
@@ -40,9 +40,9 @@ class Cgroup:
 
 @dataclass(frozen=True)
 class Slurm:
-    """What the job was given (sbatch(1), output environment variables), and how its memory is accounted.
+    """The resources of a SLURM job (sbatch(1), output environment variables), and how its memory is accounted.
 
-    `gather` is JobAcctGatherType where the job can know it: `jobacct_gather/linux` sums RSS over processes.
+    `gather` is JobAcctGatherType if the job can read it: `jobacct_gather/linux` sums RSS over processes.
     """
 
     job: str
@@ -73,7 +73,8 @@ class Limits:
 
     @property
     def memory(self) -> int | None:
-        """The memory that all processes together may use: what is there, or less where a group or a job says so."""
+        """The memory that all processes together may use: that of the machine, or less if a group or a job limits
+        it."""
         said = [
             self.memory_total,
             self.cgroup.limit if self.cgroup else None,
@@ -82,7 +83,7 @@ class Limits:
         return min((one for one in said if one is not None), default=None)
 
 
-# Variables that change how many threads a worker starts, or where shared memory and data go.
+# Variables that determine how many threads a worker starts, or where temporary files go.
 _TELLING = (
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -94,11 +95,11 @@ _TELLING = (
 
 
 def measure(environment: Mapping[str, str] = os.environ, root: str = "/") -> Limits:
-    """The limits in force for this process now.
+    """Return the limits currently in force for this process.
 
     Args:
-        environment: of the program to run.
-        root: where proc and sys are mounted.
+        environment: environment variables of the program to run.
+        root: the directory that contains proc and sys.
     """
     soft, hard = _resource("RLIMIT_NOFILE")
     shm_total, shm_free = _shm()
@@ -189,7 +190,8 @@ def cgroup(root: str = "/") -> Cgroup | None:
 
 
 def memory_kills(root: str = "/") -> int:
-    """How many processes of this group, else of this machine, the kernel has killed for lack of memory so far."""
+    """Return how many processes of this group, or else of this machine, the kernel has killed for lack of memory so
+    far."""
     for controller, name in (("memory", "memory.oom_control"), ("", "memory.events")):
         path = _cgroup_path(root, controller)
         count = _pairs(path / name).get("oom_kill") if path is not None else None
@@ -199,9 +201,11 @@ def memory_kills(root: str = "/") -> int:
 
 
 def _cgroup_path(root: str, controller: str) -> Path | None:
-    """The directory of this process's group: of a controller of version 1, or of version 2 for an empty name.
+    """Return the directory of this process's group: for a controller of version 1, or for version 2 if the name is
+    empty.
 
-    In a container the path is often that of the host and not there: then the mount itself is the group.
+    In a container the path is often the host's and does not exist; then the mount itself is the group. `None` if there
+    is no group.
     """
     mount = Path(root, "sys/fs/cgroup", controller)
     probe = "memory.limit_in_bytes" if controller else "cgroup.controllers"
@@ -225,7 +229,7 @@ def _tightest(levels: list[Path], name: str) -> int | None:
 
 
 def _quota(root: str) -> float | None:
-    """Cores' worth of time that the group may use, as containers are given it."""
+    """Return the group's CPU quota in cores, as set for containers; `None` if there is none."""
     path = _cgroup_path(root, "")
     if path is not None:
         fields = _text(path / "cpu.max").split()
@@ -247,7 +251,8 @@ _UNITS = {"": 1 << 20, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def slurm(environment: Mapping[str, str] = os.environ) -> Slurm | None:
-    """The job that this process belongs to. Memory is in MiB unless a letter says otherwise."""
+    """Return the SLURM job of this process; `None` if there is none. Sizes are in MiB unless they have a unit
+    letter."""
     job = environment.get("SLURM_JOB_ID") or environment.get("SLURM_JOBID")
     if not job:
         return None

@@ -1,4 +1,4 @@
-"""A run and a static check of the same project, joined into what `dllint run` reports."""
+"""Join a run and a static check of the same project into the report of `dllint run`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUIET_ENDS = ("SystemExit", "EnoughSeen")
 def outcome(
     run: Run, report: Report, settings: Settings, epochs: int | None = None, workers: int | None = None
 ) -> RunReport:
-    """The result of a run, with a verdict for every finding of the check and findings for what only the run saw.
+    """Return the report of a run, with a verdict for every finding of the check and findings for what only the run saw.
 
     `epochs` and `workers` are those of the real run, for predictions; by default those of this run.
     """
@@ -80,7 +80,7 @@ def _predicted(
 
 
 def _ranks(shown: LoaderRun, runs: Iterable[LoaderRun]) -> tuple[LoaderRun, ...]:
-    """The runs of a loader in other processes than the one that is shown, one for each."""
+    """Return the runs of a loader in processes other than the shown one, one per process."""
     own = shown.process.pid if shown.process is not None else shown.loader.pid
     by_process: dict[int, LoaderRun] = {}
     for run in sorted((one for one in runs if one.iterated), key=lambda one: len(one.epochs)):
@@ -89,7 +89,8 @@ def _ranks(shown: LoaderRun, runs: Iterable[LoaderRun]) -> tuple[LoaderRun, ...]
 
 
 def how_it_ended(run: Run) -> Ending:
-    """How the program ended, by what its launcher saw; a receiver of an item that could not be sent waits forever."""
+    """Return how the program ended, as its launcher saw it. A lost item counts as a hang, because its receiver waits
+    forever."""
     if run.ended == "interrupt":
         return "interrupted"
     if run.ended == "time-limit":
@@ -105,14 +106,14 @@ def how_it_ended(run: Run) -> Ending:
 
 
 def _missed_the_rest(run: Run) -> bool:
-    """Whether the program failed only because an epoch was shortened that by itself would never have ended."""
+    """Whether the program failed only because shortening ended an epoch that otherwise never ends."""
     ends = [end for end in run.observation.of(End) if end.pid == run.main and end.exception]
     stopped = any("StopIteration" in f"{end.exception} {end.text}" for end in ends)
     return stopped and any(epoch.cut for epoch in run.observation.of(Epoch))
 
 
 def environment(observation: Observation) -> dict[str, Any]:
-    """The limits of this machine, and the versions that the program ran with."""
+    """Return the limits of this machine, and the versions that the program ran with."""
     versions = {
         name: value
         for process in observation.processes.values()
@@ -198,7 +199,7 @@ def _notes(run: Run) -> Iterator[str]:
 
 
 def _sources(findings: Iterable[Finding], have: Mapping[str, str]) -> dict[str, str]:
-    """Texts of the files that only findings of the run name."""
+    """Return the texts of the files that only findings of the run refer to."""
     found: dict[str, str] = {}
     for finding in findings:
         if finding.origin == "runtime" and finding.path not in have and finding.path not in found:
@@ -210,7 +211,7 @@ def _sources(findings: Iterable[Finding], have: Mapping[str, str]) -> dict[str, 
 
 
 def _unsuppressed(findings: Iterable[Finding], settings: Settings, sources: Mapping[str, str]) -> Iterator[Finding]:
-    """The findings without those of the run that a comment or a pattern silences, as static ones are."""
+    """Yield the findings without those of the run that a comment or a pattern silences."""
     ignored = linter.per_file_ignores(settings)
     for finding in findings:
         if finding.origin == "runtime":

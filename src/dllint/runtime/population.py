@@ -1,9 +1,8 @@
-"""Finds all processes of a run, also those that were re-parented or moved to another session.
+"""Find all processes of a run, including those that were re-parented or moved to another session.
 
-On Linux every process of the machine is looked at in procfs: those that descend from the launcher, which adopts
-orphans (PR_SET_CHILD_SUBREAPER), those of the program's session, and those that carry the run's mark in their
-environment. Elsewhere psutil is asked for descendants, where it is installed; without it only the process group is
-known.
+On Linux every process of the machine is examined in procfs: the run's are those that descend from the launcher, which
+adopts orphans (PR_SET_CHILD_SUBREAPER), those in the program's session, and those with the run's mark in their
+environment. Elsewhere psutil, if installed, lists descendants; without it only the process group is known.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _TIDYING = ("multiprocessing.resource_tracker", "torch_shm_manager")
 
 @dataclass(frozen=True)
 class Member:
-    """A process of the run: `started` tells it from a later one with the same pid."""
+    """A process of the run; `started` distinguishes it from a later one with the same pid."""
 
     pid: int
     started: str
@@ -39,13 +38,13 @@ class Member:
 
     @property
     def is_tracker(self) -> bool:
-        """A resource tracker, or torch's manager of shared memory, ends by itself when all that use it have, and
-        unlinks what they left behind."""
+        """Whether this is a resource tracker, or torch's manager of shared memory. These end by themselves once all
+        their users have ended, and unlink what those left behind."""
         return any(name in one for one in self.command for name in _TIDYING)
 
 
 def adopt(wanted: bool) -> None:
-    """Has orphaned descendants become children of this process, or of init again. Linux only."""
+    """Make this process adopt orphaned descendants, or leave them to init again. Linux only."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
@@ -55,8 +54,8 @@ class Population:
     """The processes of one run.
 
     Args:
-        mark: what the environment of its processes holds, `NAME=value`.
-        before: children of the launcher that were there before, and are none of the run's.
+        mark: an entry in the environment of its processes, `NAME=value`.
+        before: earlier children of the launcher, which do not belong to the run.
     """
 
     def __init__(self, mark: str, before: Iterable[int] = ()) -> None:
@@ -66,18 +65,18 @@ class Population:
         self._known: dict[int, str] = {}
 
     def leave_alone(self, pid: int) -> None:
-        """A child of ours that is none of the run's."""
+        """Exclude a child of the launcher that does not belong to the run."""
         self._before |= {pid}
 
     def know(self, pid: int) -> None:
-        """A process said to be of the run: what descends from it is too."""
+        """Add a process to the run, and with it its descendants."""
         member = look(pid)
         if member is not None:
             self._known[pid] = member.started
 
     def members(self, thorough: bool = False) -> list[Member]:
-        """Those that live now. A thorough look reads every environment: it finds what has cut all ties, and takes
-        longer."""
+        """Return the living processes of the run. A thorough search reads every environment: it is slower, and finds
+        processes without any other connection."""
         if not os.path.isdir("/proc/self"):
             return _by_psutil(self.main)
         found = {one.pid: one for one in _all()}
@@ -95,9 +94,10 @@ class Population:
         return taken
 
     def end(self, patience: float) -> list[Member]:
-        """Ends all that live, once they had a moment to end by themselves: asked first, then by force. Returns whom.
+        """End all living processes, after a moment to end by themselves: first SIGTERM, then SIGKILL. Returns the ended
+        ones.
 
-        Resource trackers are left to end by themselves as long as patience, in seconds, lasts.
+        Resource trackers may end by themselves within `patience` seconds.
         """
         self._wait(min(patience, 1.0))
         ended: dict[int, Member] = {}
@@ -120,7 +120,7 @@ class Population:
             self.reap()
 
     def reap(self) -> None:
-        """Takes leave of adopted processes that have ended; the program itself is waited for by who started it."""
+        """Reap adopted processes that have ended, except the program itself, which its starter waits for."""
         for pid in children():
             if pid != self.main and pid not in self._before:
                 with contextlib.suppress(OSError):
@@ -135,7 +135,7 @@ def _descends(pid: int, found: dict[int, Member], inside: dict[int, bool], ours:
         member = found.get(current)
         if member is None or member.ppid == 0:
             break
-        # The launcher's own children: the program, and the orphans that it adopted.
+        # The launcher's own children are the program and the orphans that it adopted.
         if member.ppid == ours:
             inside[current] = True
             break
@@ -154,11 +154,11 @@ def _all() -> Iterable[Member]:
 
 
 def look(pid: int) -> Member | None:
-    """A living process, without its command line; None if there is no such process."""
+    """Return a living process, without its command line; `None` if there is none."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-        # proc_pid_stat(5), after the name: state, ppid, pgrp, session, …; starttime is field 22.
+        # Fields after the name (proc_pid_stat(5)): state, ppid, pgrp, session, …; starttime is field 22 of all.
         if fields[0] in (b"Z", b"X"):
             return None
         return Member(pid, fields[19].decode(), int(fields[1]), int(fields[3]))
@@ -212,7 +212,7 @@ def _by_psutil(main: int) -> list[Member]:
 
 
 def send(group: Iterable[Member], number: int) -> None:
-    """Sends a signal to each that is still the process that it was."""
+    """Send a signal to each process that is still alive and not another one with the same pid."""
     for member in group:
         if is_alive(member):
             with contextlib.suppress(OSError):
@@ -230,7 +230,7 @@ def is_alive(member: Member) -> bool:
 
 
 def children() -> list[int]:
-    """Of this process, ended ones included; Linux only."""
+    """Return the pids of this process's children, including ended ones; Linux only."""
     found = []
     for task in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError):

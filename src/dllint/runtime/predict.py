@@ -1,8 +1,8 @@
-"""Predicts which resource runs out first at the size of the real run: descriptors, maps, shared memory or memory.
+"""Predict which resource runs out first in the real run: descriptors, maps, shared memory or memory.
 
-Memory. Two ways to count give two answers. What a control group cannot reclaim is anonymous and shared memory, which
-PSS adds up over processes without counting a page twice. A scheduler that sums RSS (SLURM's jobacct_gather/linux)
-counts each page in each process: a mapped store grows there to its size times the workers while nothing is used up.
+There are two ways to count memory. What a control group cannot reclaim is anonymous and shared memory, which PSS adds
+up over processes without counting a page twice. A scheduler that sums RSS (SLURM's jobacct_gather/linux) counts each
+page in each process: there a mapped store grows to its size times the number of workers, although no memory is used up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dllint.run_report import Prediction
 from dllint.runtime.limits import Limits
 
 NOTICEABLE = 10 << 20
-"""Growth of a worker below which nothing is made of it: a healthy forked one gains up to 7 MiB."""
+"""Bytes of growth per worker that are ignored: a healthy forked worker gains up to 7 MiB."""
 
 _NEAR = 0.5
 
@@ -32,12 +32,12 @@ def predictions(
     workers: int | None = None,
     ranks: Sequence[LoaderRun] = (),
 ) -> tuple[Prediction, ...]:
-    """All that can be said of a loader from its records.
+    """Return all predictions for a loader that its records allow.
 
     Args:
-        methods: start methods that the targets allow; that of the run counts as well.
+        methods: start methods that the targets allow, in addition to that of the run.
         ranks: the same loader in other processes of the program, which use memory at the same time.
-        epochs, workers: of the real run, where they are not those of this one.
+        epochs, workers: those of the real run, if different from this one.
     """
     count = workers or run.count
     if not count:
@@ -69,7 +69,7 @@ def _of_storages(run: LoaderRun, methods: Iterable[str], workers: int) -> Iterat
                 continue
             wall = max(bounds, key=lambda one: storages_sent(storages, strategy, one.limit) / max(one.most, 1))
             have = storages_sent(storages, strategy, wall.limit)
-            # The other strategy is of interest where the one in force is at its end.
+            # The other strategy matters only if the current one is near its limit.
             if strategy != own and not pressing:
                 continue
             pressing = have >= _NEAR * wall.most
@@ -131,9 +131,9 @@ def _of_shared_memory(
 
 
 def prefetched(run: LoaderRun, workers: int) -> int:
-    """Bytes of shared memory that batches take at most: those made ahead, the one in use, and the one before it, which
-    the loss of a training step keeps alive until the next one is computed: measured with 2 workers, 5 batches without
-    such a loss and 6 with it."""
+    """Return the maximum bytes of shared memory that batches take: prefetched ones, the one in use, and the previous
+    one, which the loss of a training step keeps alive until the next is computed. Measured with 2 workers: 5 batches
+    without such a loss and 6 with it."""
     if run.first_batch is None:
         return 0
     return (workers * run.prefetch_factor + 2) * run.first_batch.shm
@@ -144,11 +144,11 @@ def prefetched(run: LoaderRun, workers: int) -> int:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Memory of the process that iterates and its workers, in bytes.
+    """Memory of the iterating process and its workers, in bytes.
 
-    `private` cannot be reclaimed: anonymous memory by PSS, and shared memory. `rss` is the sum of RSS. Both are of
-    this run; `…_end` are those at the end of the real one, with its workers. `mapped` is how much of the growth of
-    RSS is pages of mapped files, which are counted in each worker.
+    `private` cannot be reclaimed: anonymous memory by PSS, and shared memory. `rss` is the sum of RSS. Both are of this
+    run; `…_end` are those at the end of the real run, with its workers. `mapped` is the part of the growth of RSS that
+    is pages of mapped files, which are counted in each worker.
     """
 
     epochs: int
@@ -161,11 +161,11 @@ class Forecast:
 
 
 def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = None) -> Forecast | None:
-    """Memory at the size of the real run; `None` where workers were not looked at at an epoch's end.
+    """Return the memory at the size of the real run; `None` if workers were not measured at the end of an epoch.
 
-    Growth is taken on from batch to batch, over the epochs where workers persist and within one where they do not.
-    It is bounded: copies of a parent's pages by what the parent has, pages of files by the files. Less than 10 MiB
-    a worker counts as none.
+    Growth is extrapolated per batch, over all epochs if workers persist and within one if they do not. It is bounded:
+    copies of a parent's pages by the parent's memory, pages of files by the files. Less than 10 MiB per worker is
+    ignored.
     """
     series = _series(run)
     if not series:
@@ -197,7 +197,7 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
     more_mapped = _bounded(max(resident - anonymous, 0) * further, files)
     private = sum((one.pss_anon or 0) + (one.shm or 0) for one in (*last, *own[-1:]))
     rss = sum(one.rss or 0 for one in (*last, *own[-1:]))
-    # One worker more has what is its own; the rest of a forked one's pages it shares.
+    # An additional worker adds its own pages; a forked one shares the others.
     each = sum(min(one.pss_anon or 0, one.uss or 0) for one in last) / len(last)
     more = count - len(last)
     return Forecast(
@@ -212,7 +212,8 @@ def forecast(run: LoaderRun, epochs: int | None = None, workers: int | None = No
 
 
 def _series(run: LoaderRun) -> list[tuple[int, list[Sample]]]:
-    """By worker: its samples at the first batch and the epochs' ends, of the process that was looked at most."""
+    """Return, by worker, the samples at the first batch and the ends of epochs, from the process with the most
+    samples."""
     by_pid: dict[int, list[Sample]] = {}
     for sample in run.samples:
         if sample.worker is not None and sample.moment in ("first batch", "epoch end") and sample.rss is not None:
@@ -226,13 +227,13 @@ def _series(run: LoaderRun) -> list[tuple[int, list[Sample]]]:
 
 
 def _levels_off(run: LoaderRun) -> bool:
-    """Whether the workers were seen to stop growing: an allocator's first steps say nothing of the batches to come."""
+    """Whether the workers were seen to stop growing: an allocator's first steps do not predict later batches."""
     seen = trend(run)
     return seen is not None and not (seen.growing and seen.most >= NOTICEABLE)
 
 
 def _covered(run: LoaderRun, persistent: bool) -> int:
-    """Batches between the first sample of the workers and the last."""
+    """Return the number of batches between the first and the last sample of the workers."""
     batches = [epoch.batches for epoch in run.epochs]
     if not batches:
         return 0
@@ -244,7 +245,7 @@ def _bounded(value: float, bound: int | None) -> float:
 
 
 def _of_copies(run: LoaderRun, limits: Limits, methods: Iterable[str], workers: int) -> Iterator[Prediction]:
-    """What is pickled is copied to each worker, and read again each time that workers start."""
+    """Predict memory for pickled data, which is copied to each worker whenever workers start."""
     storages = run.storages
     available, whose = _available(limits)
     if storages is None or storages.exception or available is None or storages.pickled < NOTICEABLE:
@@ -306,7 +307,7 @@ def _of_memory(
 
 
 def _sum(forecasts: Sequence[Forecast]) -> Forecast:
-    """What the processes of one program hold together: PSS and shared memory count nothing twice."""
+    """Sum the forecasts of a program's processes: PSS and shared memory count nothing twice."""
     return Forecast(
         max(one.epochs for one in forecasts),
         sum(one.workers for one in forecasts),
@@ -330,7 +331,7 @@ def _at_most(now: int, end: int) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes as a person reads them: "1.5 GiB"."""
+    """Format bytes for people: "1.5 GiB"."""
     for unit, step in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if value >= step:
             return f"{value / step:,.1f} {unit}" if value < 10 * step else f"{value / step:,.0f} {unit}"

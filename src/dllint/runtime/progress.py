@@ -1,4 +1,4 @@
-"""A line on the terminal while a program runs: its epochs and batches, its processes and their memory."""
+"""A progress line on the terminal while a program runs: epochs and batches, processes and their memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Shown(Protocol):
-    """What a run tells of itself while it lasts."""
+    """A display of a run's progress."""
 
     def __enter__(self) -> Shown: ...
     def __exit__(
@@ -25,7 +25,7 @@ class Shown(Protocol):
 
 
 class Nothing:
-    """Where nobody watches."""
+    """A display that shows nothing."""
 
     def __enter__(self) -> Nothing:
         return self
@@ -41,7 +41,7 @@ class Nothing:
 
 
 class Line:
-    """A bar of rich on stderr, which goes when the run has ended."""
+    """A rich progress bar on stderr, removed when the run has ended."""
 
     def __init__(self, max_batches: int | None, max_epochs: int | None) -> None:
         from rich.console import Console
@@ -86,7 +86,7 @@ class Line:
 
 
 def shown(wanted: bool | None, max_batches: int | None, max_epochs: int | None) -> Shown:
-    """A line if it is wanted; where that is left open, if stderr is a terminal."""
+    """Return a progress line if it is wanted; with `None`, if stderr is a terminal."""
     if wanted is None:
         wanted = sys.stderr is not None and sys.stderr.isatty()
     return Line(max_batches, max_epochs) if wanted else Nothing()

@@ -1,4 +1,4 @@
-"""Runs a program under instrumentation, and returns its records."""
+"""Run a program under instrumentation, and return its records."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ class Options:
     """How to run a program.
 
     Attributes:
-        max_batches: of one iteration of a loader; None for all.
-        max_epochs: how often a loader is iterated before the run ends; None for as often as the program does.
-        time_limit: seconds; None for none.
-        allow_saves: results are written where the program says.
-        in_place: the program may start where an overlay cannot be had, though good checkpoints are in its reach.
+        max_batches: maximum number of batches per iteration of a loader; `None` for all.
+        max_epochs: how often a loader is iterated before the run ends; `None` for no limit.
+        time_limit: seconds; `None` for no limit.
+        allow_saves: let the program write results to its own paths.
+        in_place: let the program start without an overlay even if it could overwrite valuable checkpoints.
         network: whether the program keeps the network.
-        keep_writes: a directory for copies of what it writes.
-        directories: where it is likely to read and write, beside the directory that it is started in.
+        keep_writes: a directory for copies of the files that it writes.
+        directories: where it is likely to read and write, in addition to its working directory.
         lines: paths and line numbers whose execution is recorded.
-        tell: takes a line that the user should see before the program starts.
+        tell: called with lines that the user should see before the program starts.
         trials: start methods under which loaders are tried.
-        scratch: a directory for records and redirected saves, which stays; None for a temporary one, which goes.
-        progress: whether to show a bar; None where stderr is a terminal.
-        program_to_stderr: the program's standard output goes to stderr, since ours holds a report for machines.
+        scratch: a directory for records and redirected saves, which is kept; `None` for a temporary one.
+        progress: whether to show a bar; `None` to show it if stderr is a terminal.
+        program_to_stderr: send the program's standard output to stderr, because dllint's own is a machine-readable
+            report.
     """
 
     command: Command
@@ -65,7 +66,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Uninstrumented:
-    """A Python process of the run of which there are no records, and why, as far as its command line tells."""
+    """A Python process of the run without records, and the reason, as far as its command line shows it."""
 
     pid: int
     command: tuple[str, ...]
@@ -75,20 +76,20 @@ class Uninstrumented:
 
 @dataclass(frozen=True)
 class Run:
-    """What was seen of a program.
+    """The observations of a program.
 
     Attributes:
         main: the pid of the program itself.
-        exit, signal: how it ended; the other one is None.
-        ended: by what.
-        stalled: it was at the time limit, and nothing had moved for a while.
+        exit, signal: how it ended; one of the two is `None`.
+        ended: what ended it.
+        stalled: it made no progress for a while before the time limit.
         killed: pids of processes that it left behind.
         problems: what could not be recorded, in words.
-        scratch: the directory, where it stays.
-        isolation: how the user's files were kept from it.
-        written: what it wrote behind the overlay.
-        asked: the signal that asked dllint to end, if one did.
-        memory_kills: processes that the kernel killed for lack of memory meanwhile.
+        scratch: the scratch directory if it is kept; otherwise `None`.
+        isolation: how the user's files were protected from it.
+        written: the files that it wrote behind the overlay.
+        asked: the signal that asked dllint to end; `None` if there was none.
+        memory_kills: number of processes that the kernel killed for lack of memory meanwhile.
     """
 
     command: tuple[str, ...]
@@ -111,12 +112,13 @@ class Run:
 
 
 def _ending(limit: float) -> float:
-    """Seconds before the limit at which the program is told to come to its end: its last measures take a few."""
+    """Return how many seconds before the limit the program is asked to end, because its last measurements take a
+    few."""
     return min(max(limit / 20, 5), limit / 2)
 
 
 def run(options: Options) -> Run:
-    """Runs a program to its end or to its limits.
+    """Run a program to its end or to its limits.
 
     Raises:
         LaunchError: it cannot be started, or the scratch directory cannot be written to.
@@ -179,10 +181,10 @@ def _asked(options: Options, argv: Sequence[str], scratch: str) -> Asked:
 
 
 def _isolate(options: Options, program: Program, scratch: str) -> Isolation:
-    """Keep the user's files from the program, as far as the machine allows it, and leave the plan for its processes.
+    """Isolate the user's files from the program, as far as the machine allows, and write the plan for its processes.
 
     Raises:
-        LaunchError: there is no overlay, and the program could destroy good results, or reach the network.
+        LaunchError: no overlay is possible, and the program could destroy valuable results, or reach the network.
     """
     limit = options.time_limit
 
@@ -259,7 +261,7 @@ def _leave_lines(scratch: str, lines: Sequence[tuple[str, int]]) -> None:
 
 
 def _uninstrumented(watched: Watched, seen: Observation) -> tuple[Uninstrumented, ...]:
-    """Python processes that were seen, or that the program says to have started, and that recorded nothing."""
+    """Return the Python processes that were seen, or that the program reported as started, without any records."""
     recorded = {record.pid for record in seen.of(Process)}
     found: dict[int, Uninstrumented] = {}
     for launch in seen.of(Launch):
@@ -272,7 +274,7 @@ def _uninstrumented(watched: Watched, seen: Observation) -> tuple[Uninstrumented
     throwaway = {record.session for record in seen.of(Throwaway)}
 
     def is_thrown_away(pid: int) -> bool:
-        """Whether a process is of a throwaway fork, or of one that the processes of such a fork made."""
+        """Whether a process belongs to a throwaway fork, or descends from one."""
         passed: set[int] = set()
         while pid in watched.seen and pid not in passed:
             passed.add(pid)

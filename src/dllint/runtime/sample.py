@@ -1,5 +1,4 @@
-"""Samples the processes of a run from outside, at intervals: their memory, descriptors, maps and
-threads."""
+"""Sample the processes of a run from outside, at intervals: memory, descriptors, maps and threads."""
 
 from __future__ import annotations
 
@@ -15,17 +14,17 @@ from dllint.runtime.population import Member
 
 
 class Sampler:
-    """Writes samples to a file of its own among the records. Looking takes at most a tenth of the time."""
+    """Writes samples to its own file among the records. Sampling takes at most a tenth of the time."""
 
     def __init__(self, directory: str, interval: float = 0.5) -> None:
         self.path = os.path.join(directory, f"{os.getpid()}-launcher.jsonl")
         self.interval = interval
         self.memory = 0
-        """The proportional set sizes of all processes, summed at the last look."""
+        """The sum of the proportional set sizes of all processes at the last sampling."""
         self._next = 0.0
 
     def look(self, group: Iterable[Member]) -> None:
-        """Samples each process, if it is time to."""
+        """Sample each process, if the interval has passed."""
         since = time.monotonic()
         if since < self._next:
             return
@@ -45,7 +44,7 @@ class Sampler:
 
 
 def sample(pid: int) -> Sample | None:
-    """What a process holds now; None if it has ended, or if nothing can be known of it."""
+    """Return a sample of a process; `None` if it has ended, or cannot be measured."""
     now = time.time()
     held = procfs.held(pid)
     return Sample(pid, now, **held, by="launcher") if "rss" in held else _by_psutil(pid, now)

@@ -1,4 +1,4 @@
-"""Signals that ask dllint to stop: they are noted, and the run with all its processes ends at the next poll."""
+"""Signals that ask dllint to stop: they are recorded, and the run with all its processes ends at the next poll."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Signals:
     """A context in which these signals do not end this process.
 
     Attributes:
-        number: the first signal that came; None as long as none has.
+        number: the first signal that arrived; `None` so far.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Signals:
         if threading.current_thread() is threading.main_thread():
             for name in _ASKING:
                 number = getattr(signal, name, None)
-                # Who is started with nohup, or by a shell in the background, is not to end by these.
+                # A process started with nohup, or by a shell in the background, must keep ignoring these.
                 if number is not None and signal.getsignal(number) != signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._note)
         return self

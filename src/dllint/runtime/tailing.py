@@ -1,4 +1,4 @@
-"""Follows the records of a run while it writes them."""
+"""Follow the records of a run while they are written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dllint.observation import Record
 
 
 class Tail:
-    """Gives the records that have come since the last look; a line that is not finished waits."""
+    """Returns the records that were added since the last call; an incomplete line is left for later."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory

@@ -1,7 +1,7 @@
-"""Prints as JSON which packages an interpreter has: `doctor` runs it as a script in that interpreter.
+"""Prints as JSON which packages an interpreter has: `doctor` runs this file as a script in that interpreter.
 
-It is a process of its own because importing torch takes seconds, may fail in any way, and because asking for CUDA
-makes forks of the asking process unusable for it. Standard library only.
+It is a separate process because importing torch takes seconds and may fail in any way, and because asking for CUDA
+makes it unusable in forks of the asking process. Standard library only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def report() -> dict[str, Any]:
         try:
             told[name] = ask(importlib.import_module(name))
         except ImportError as error:
-            # A library that is there and lacks something of the system says so in its own words.
+            # An installed library that lacks a system dependency reports that in its own message.
             told[name] = None if error.name == name else {"error": f"{type(error).__name__}: {error}"}
         except Exception as error:
             told[name] = {"error": f"{type(error).__name__}: {error}"}
@@ -64,7 +64,7 @@ def _cv2(cv2: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    # What libraries print while they are imported is not part of the answer.
+    # Keep the output of imported libraries out of the answer.
     out, sys.stdout = sys.stdout, sys.stderr
     told = report()
     out.write("\n" + json.dumps(told) + "\n")

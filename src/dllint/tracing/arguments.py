@@ -25,7 +25,7 @@ ALWAYS = (
     "prefetch_factor",
     "pin_memory",
 )
-"""Arguments that decide what workers do: shown also where they are not given."""
+"""Arguments that determine what workers do: shown even if they are not given."""
 OTHERS = ("sampler", "batch_sampler", "batch_size", "shuffle", "drop_last", "timeout", "generator", "in_order")
 
 
@@ -34,10 +34,10 @@ class Argument:
     """An argument of a loader, by torch's name.
 
     Attributes:
-        given: whether the call, or what it unpacks, may give it.
-        written: the expression at the call, where it stands there.
-        place: where it stands, if it does.
-        sources: the values that it can have, each with what gives it; reasons for what is not known.
+        given: whether the call, or a mapping that it unpacks, may pass it.
+        written: the expression at the call; "" if it is not written there.
+        place: the place of the expression; `None` if there is none.
+        sources: the possible values, each with its origin, and reasons for unknown values.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class KeptTrace:
-    """An attribute of a dataset when workers start. `note` says what speaks against pickling it, `constant` that it is
-    only ever a constant, `dropped` that `__getstate__` or `__reduce__` leaves it out."""
+    """An attribute of a dataset when workers start. `note` says why it cannot be pickled, `constant` whether it is
+    always a constant, `dropped` whether `__getstate__` or `__reduce__` omits it."""
 
     name: str
     text: str
@@ -62,7 +62,7 @@ class KeptTrace:
 
 @dataclass(frozen=True)
 class DatasetTrace:
-    """A dataset that a loader reads from. `place` is where it is made, if that is known."""
+    """A dataset that a loader reads from. `place` is where it is created; `None` if unknown."""
 
     name: str
     place: Place | None
@@ -71,7 +71,7 @@ class DatasetTrace:
 
 
 def arguments(project: Project, loader: Loader) -> Iterator[Argument]:
-    """The arguments in a fixed order; those of `OTHERS` only where they are given."""
+    """Yield the arguments in a fixed order; those of `OTHERS` only if they are given."""
     for name in (*ALWAYS, *OTHERS):
         one = _argument(project, loader, name)
         if one.given or name in ALWAYS:
@@ -104,7 +104,7 @@ def _argument(project: Project, loader: Loader, name: str) -> Argument:
 def _agreeing(
     values: tuple[Value, ...], sources: list[Source], fallback: Place, mappings: list[Actual], loader: Loader
 ) -> Iterator[Source]:
-    """The sources as far as they agree with the values that rules judge by, those values without a source too."""
+    """Yield the sources that agree with the values by which rules judge, and those values that have no source."""
     texts = dict.fromkeys(described(value) for value in values if not isinstance(value, Unknown))
     for source in sources:
         if source.known and source.text in texts:
@@ -130,8 +130,8 @@ def _agreeing(
 
 
 def _given(loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:
-    """The argument as written at the call (or in a partial, or where a loader class of the project hands it to its
-    base), and the unpacked mappings that may hold it."""
+    """Return the argument as written at the call (or in a partial, or where a loader class of the project passes it to
+    its base class), and the unpacked mappings that may contain it."""
     reached = loader.reaching()
     if reached is None:
         return None, []
@@ -147,7 +147,8 @@ def _given(loader: Loader, name: str) -> tuple[Actual | None, list[Actual]]:
 
 
 def datasets(project: Project, loader: Loader) -> Iterator[DatasetTrace]:
-    """What the loader reads from: datasets of the project with what they keep, others by name."""
+    """Yield the datasets that the loader reads from: those of the project with the attributes that they keep, others by
+    name."""
     objects = project.dataset_objects(loader)
     seen: set[tuple[str, str, Span | None]] = set()
     for value in (*project.dataset_values(loader), *objects):
@@ -189,7 +190,7 @@ def _kept(project: Project, dataset: Instance) -> Iterator[KeptTrace]:
 
 
 def _pickling(value: Function) -> str:
-    """Why the function cannot be pickled by name, if it cannot."""
+    """Return why the function cannot be pickled by name, "" if it can."""
     what = described(value)
     if what == "lambda":
         return "a lambda cannot be pickled"

@@ -29,7 +29,7 @@ class LaunchTrace:
 
 
 def launches(project: Project, file: SourceFile, statement: Span | None) -> Iterator[LaunchTrace]:
-    """The launches and settings of the start method in a statement, or in the whole file."""
+    """Yield the launches and settings of the start method in a statement, or in the whole file."""
     by_call: dict[int, list[Launch]] = {}
     for launch in project.launches.all():
         if launch.file is file:
@@ -66,7 +66,7 @@ def _launch(
 
 
 def unfollowed(project: Project) -> list[tuple[SourceFile, int]]:
-    """Calls of launchers of which it is not known what they start."""
+    """Return the calls of launchers whose target is unknown."""
     known = {(launch.file.path, launch.call) for launch in project.launches.all()}
     found = []
     for name in sorted({one.rsplit(".", 1)[-1] for one in LAUNCHERS if not one.endswith("()")}):

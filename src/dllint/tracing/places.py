@@ -1,6 +1,6 @@
 """The content of `dllint trace`: start methods in force at a place, and the provenance of a loader's arguments.
 
-Pure functions over a linked project; what they give is plain data, which reports write down.
+Pure functions over a linked project; they return plain data, which reporters render.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dllint.tracing.launches import LaunchTrace, launches, unfollowed
 from dllint.tracing.statements import enclosing_function, shares_lines, statement_at
 
 MOST_COUNTED = 99
-"""Other chains that are counted; beyond, it is many."""
+"""Maximum number of other chains that are counted."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class InForce:
         method: fork, spawn or forkserver.
         source: "explicit" (the loader's own context), "inherited" (of a launched process), "program"
             (`set_start_method`) or "default" (of a target).
-        where: of a default, the targets that have it.
+        where: for a default, the targets that have it.
         chain: the shortest chain of call sites that leads here, the launching call first.
-        others: number of other chains that lead here under the same method; 99 stands for as many or more.
-        workers: of a loader, its worker count along the chain.
+        others: number of other chains that lead here under the same method; 99 stands for 99 or more.
+        workers: for a loader, its worker count along the chain.
     """
 
     method: str
@@ -51,7 +51,7 @@ class InForce:
 
 @dataclass(frozen=True)
 class Excluded:
-    """A chain that leads to the place and does not count there, with the reason."""
+    """A chain that leads to the place but does not count there, with the reason."""
 
     method: str
     reason: str
@@ -60,11 +60,11 @@ class Excluded:
 
 @dataclass(frozen=True)
 class WayIn:
-    """How a place is reached where no launcher leads to it.
+    """How a place is reached if no launcher leads to it.
 
     Attributes:
         path, function: where the chain of calls begins: the top level of a file ("<module>"), or a function without a
-            known call. Both are empty where the calls only lead back to one another.
+            known call. Both are "" if the calls form only cycles.
         hops: call sites, outermost first.
     """
 
@@ -75,7 +75,7 @@ class WayIn:
 
 @dataclass(frozen=True)
 class LoaderTrace:
-    """A loader. `workers` is "none", "some", "unknown" or "opaque"; `verdict` says what follows from it."""
+    """A loader. `workers` is "none", "some", "unknown" or "opaque"; `verdict` states the consequence."""
 
     name: str
     place: Place
@@ -91,17 +91,17 @@ class LoaderTrace:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a trace of a file, or of one line of it, found.
+    """The trace of a file, or of one line of it.
 
     Attributes:
         path: the file, absolute.
-        line: the line that was asked for, if one was.
-        statement: the statement that was looked at; it may start elsewhere than at the line.
+        line: the requested line; `None` for the whole file.
+        statement: the examined statement; it may start on another line.
         function: qualified name of the function around it.
-        in_force, excluded, way_in: of the statement.
+        in_force, excluded, way_in: for the statement.
         loaders, launches: those of the statement, or of the whole file.
-        doubts: what could not be followed and may matter here.
-        limits: how often each limit of the analysis was met, by its name.
+        doubts: calls that could not be followed and may matter here.
+        limits: how often each limit of the analysis was reached, by its name.
     """
 
     path: str
@@ -118,9 +118,10 @@ class Trace:
 
 
 def parse_place(text: str, exists: bool) -> tuple[str, int | None]:
-    """FILE, FILE:LINE or FILE:LINE:COLUMN. `exists`: there is a file of that whole name.
+    """Parse FILE, FILE:LINE or FILE:LINE:COLUMN. `exists`: there is a file with that whole name.
 
-    Returns: the path and the line.
+    Returns:
+        The path and the line, `None` for the whole file.
     """
     if exists:
         return text, None
@@ -134,7 +135,7 @@ def parse_place(text: str, exists: bool) -> tuple[str, int | None]:
 
 
 def trace_file(project: Project, path: str) -> Trace:
-    """Every loader and every launch of a file."""
+    """Trace every loader and every launch of a file."""
     file = project.world.files[path]
     loaders = tuple(_loader(project, one) for one in project.loaders if one.file is file)
     return Trace(
@@ -146,7 +147,7 @@ def trace_file(project: Project, path: str) -> Trace:
 
 
 def trace_line(project: Project, path: str, line: int) -> Trace | None:
-    """The statement at (or else nearest to) a line, counted from 1; None where the file has no statement."""
+    """Trace the statement at (or else nearest to) a line, counted from 1; `None` if the file has no statement."""
     file = project.world.files[path]
     found = statement_at(file, line)
     if found is None:
@@ -196,7 +197,8 @@ def _source(arrival: Arrival) -> str:
 
 
 def _others(project: Project, methods: StartMethods, group: list[Arrival]) -> int:
-    """Chains beside the shortest one: over each origin of the group, the ways by which calls lead from it to here."""
+    """Return the number of chains besides the shortest one: summed over the origins of the group, the call paths from
+    each to here."""
     ways = 0
     for arrival in {_origin(one): one for one in reversed(group)}.values():
         ways += _Ways(project, methods, arrival).to(arrival.file, arrival.scope)
@@ -208,7 +210,7 @@ def _origin(arrival: Arrival) -> tuple[str, str, Span]:
 
 
 class _Ways:
-    """Counts the chains from one origin. A function that a chain meets again is not counted again."""
+    """Counts the chains from one origin. A function that occurs in several chains is counted once."""
 
     def __init__(self, project: Project, methods: StartMethods, arrival: Arrival) -> None:
         self.project = project
@@ -243,7 +245,7 @@ class _Ways:
 
 
 def _in_force_for(project: Project, loader: Loader) -> Iterator[InForce]:
-    """The regimes under which rules judge a loader."""
+    """Yield the start methods by which rules judge a loader."""
     grouped: dict[tuple[str, str, str], list[Regime]] = {}
     for regime in project.regimes(loader):
         grouped.setdefault((regime.method, regime.source, regime.where), []).append(regime)
@@ -266,7 +268,7 @@ def _excluded(
     at: tuple[int, int],
     counted: list[Arrival],
 ) -> Iterator[Excluded]:
-    """Chains that reach the function around a place, and not the place."""
+    """Yield the chains that reach the function around a place, but not the place itself."""
     scope = enclosing_function(file, scope)
     here = project.world.symbols.atoms(file, scope, region)
     seen: set[tuple[str, str]] = set()
@@ -302,7 +304,7 @@ def _conditions(file: SourceFile, region: int) -> str:
 
 
 def _way_in(project: Project, file: SourceFile, scope: int) -> WayIn:
-    """The shortest way by which plain calls lead to a function, from the top level of a file where there is one."""
+    """Return the shortest path of plain calls to a function, if possible from the top level of a file."""
     seen = {(file.path, scope)}
     todo: deque[tuple[SourceFile, int, tuple[Place, ...]]] = deque([(file, scope, ())])
     dead_end = WayIn()
@@ -372,7 +374,7 @@ def _verdict(loader: Loader, workers: str, in_force: tuple[InForce, ...]) -> str
 def _doubts(
     project: Project, loaders: tuple[LoaderTrace, ...], way_in: WayIn | None, file: SourceFile
 ) -> tuple[Place, ...]:
-    """Launchers that could lead here for all that is known, where none of those that are understood does."""
+    """Return the calls of unresolved launchers that may lead here, if no resolved launcher does."""
     if way_in is None and all(one.way_in is None for one in loaders):
         return ()
     program = project.import_graph.import_closure

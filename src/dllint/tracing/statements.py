@@ -1,4 +1,4 @@
-"""Finds the statement at a line."""
+"""Find the statement at a line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dllint.span import Span
 
 
 def statement_at(file: SourceFile, line: int) -> tuple[Span, int, int] | None:
-    """The innermost statement that covers the line, else the nearest one, with its scope and region."""
+    """Return the innermost statement that covers the line, else the nearest one, with its scope and region; `None` if
+    there is none."""
     known = list(_statements(file))
     covering = [one for one in known if one[0].line <= line <= one[0].end_line]
     if covering:
@@ -18,7 +19,7 @@ def statement_at(file: SourceFile, line: int) -> tuple[Span, int, int] | None:
 
 
 def _statements(file: SourceFile) -> Iterator[tuple[Span, int, int]]:
-    """Statements and headers of compound ones. A line of a `def` stands for the inside of the function."""
+    """Yield statements and the headers of compound ones. The header of a `def` has the scope of the function's body."""
     regions: dict[int, int] = {}
     for index, scope in enumerate(file.scopes):
         for event in scope.events:
@@ -40,12 +41,12 @@ def _statements(file: SourceFile) -> Iterator[tuple[Span, int, int]]:
 
 
 def shares_lines(statement: Span, other: Span) -> bool:
-    """Whether `other` lies in the statement, or around its first line."""
+    """Whether `other` lies inside the statement, or spans its first line."""
     return statement.covers(other) or other.line <= statement.line <= other.end_line
 
 
 def enclosing_function(file: SourceFile, scope: int) -> int:
-    """The function or module whose run the code of a scope belongs to; classes and lambdas have none of their own."""
+    """Return the function or module that executes the code of a scope; classes and lambdas are skipped."""
     while scope > 0 and file.scopes[scope].kind in ("class", "lambda"):
         scope = file.scopes[scope].parent
     return scope

@@ -1,7 +1,8 @@
-"""Plain attributes of a dataset, in the process that iterates and in its workers: whether a change reaches these.
+"""Plain attributes of a dataset, in the iterating process and in its workers: shows whether a change reaches the
+workers.
 
-Numbers, words and small arrays of the dataset and of the objects inside it, as they are when an epoch begins. Nothing
-is called on them but their own representation.
+Records numbers, strings and small arrays of the dataset and of the objects inside it, as they are when an epoch begins.
+Nothing is called on them except their own representation.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dllint.probe import events, recorder
 
 EPOCHS = 4
 MOST = 48
-"""Attributes that are told at most, of each epoch."""
+"""Maximum number of recorded attributes per epoch."""
 _DEPTH = 3
 _OBJECTS = 200
 _ELEMENTS = 16
@@ -25,7 +26,7 @@ _epoch = -1
 
 @events.iterating.listen
 def in_parent(loader: Any, iteration: events.Iteration) -> None:
-    # Workers that start again get the dataset as it is now.
+    # Workers that are restarted receive the dataset in its current state.
     if iteration.workers and iteration.persistent and iteration.number < EPOCHS:
         values = dict(_plain(loader.dataset))
         recorder.record("attributes", loader=iteration.loader, epoch=iteration.number, values=values)
@@ -48,7 +49,7 @@ def in_worker(state: events.WorkerState, index: object) -> None:
 
 
 def _plain(dataset: object) -> Iterator[tuple[str, str]]:
-    """The attributes by their path, as "transform.probability"; those of the dataset itself come first."""
+    """Yield the attributes by path, such as "transform.probability", those of the dataset itself first."""
     told = 0
     seen: set[int] = set()
     waiting: list[tuple[str, object, int]] = [("", dataset, 0)]
@@ -67,7 +68,7 @@ def _plain(dataset: object) -> Iterator[tuple[str, str]]:
 
 
 def _text(value: Any) -> str | None:
-    """A value in words; None for what is not plain, or too large."""
+    """Return a value as text; `None` if it is not plain, or too large."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)[:_CHARACTERS]
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

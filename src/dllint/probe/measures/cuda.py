@@ -1,6 +1,6 @@
-"""CUDA in forked workers: whether the parent has made it unusable there, and whether a worker uses it all the same.
+"""CUDA in forked workers: whether the parent has made it unusable there, and whether a worker uses it nevertheless.
 
-Nothing here asks CUDA itself: `torch.cuda.is_available` is one of the calls that make forks of a process unusable.
+Nothing here calls CUDA itself: `torch.cuda.is_available` is one of the calls that make forks of a process unusable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _hooked = False
 
 
 def _device() -> bool:
-    """Whether there is a driver to speak to."""
+    """Whether there is an NVIDIA driver."""
     return os.path.exists("/dev/nvidiactl")
 
 
@@ -47,7 +47,7 @@ def worker(state: events.WorkerState) -> None:
     original = cuda._lazy_init
     told: list[bool] = []
 
-    # Everything that initialises CUDA comes through here, calls from C++ too (torch/csrc/utils/device_lazy_init.cpp).
+    # All initialization of CUDA passes through here, including calls from C++ (torch/csrc/utils/device_lazy_init.cpp).
     @functools.wraps(original)
     def _lazy_init() -> Any:
         if told or cuda.is_initialized():

@@ -1,8 +1,9 @@
-"""Open files that a forked worker inherits from its parent: whether both share one offset, and the worker moves it.
+"""Open files that a forked worker inherits from its parent: whether both share one offset, and whether the worker moves
+it.
 
-The race itself shows in a few of ten thousand reads, so a clean run proves nothing. That parent and worker hold the
-same open file description is exact (`kcmp(2)`, KCMP_FILE), and so is that the offset was elsewhere after a fetch.
-A file that is only written to, or appended to, as an inherited log is, does no harm.
+The race itself occurs in only a few of ten thousand reads, so a clean run proves nothing. These facts are exact: parent
+and worker hold the same open file description (`kcmp(2)`, KCMP_FILE), and the offset differed after a fetch. A file
+that is only written or appended to, such as an inherited log, is harmless.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ def before(state: events.WorkerState, index: object) -> None:
 def after(state: events.WorkerState, index: object, batch: object) -> None:
     if not _files or state.batches > _FETCHES:
         return
-    # What reading the first figure took is in the second.
+    # The second figure includes the bytes that reading the first one took.
     used = _read_so_far() > _read if _read >= 0 else None
     for fd, path in _files.items():
         moved = fd in _before and _position(fd) != _before[fd]
-        # A file is told of when its offset moved, else when it was watched long enough.
+        # Record a file when its offset moved, or else after enough fetches.
         if (moved and fd not in _moved) or (state.batches == _FETCHES and fd not in _told):
             if moved:
                 _moved.add(fd)
@@ -65,7 +66,7 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
 
 @events.worker_epoch_ended.listen
 def end(state: events.WorkerState) -> None:
-    """A worker that fetched only a little still tells of what it had."""
+    """Record the files of a worker that fetched only a few batches."""
     if not _files or not 0 < state.batches < _FETCHES:
         return
     for fd, path in _files.items():
@@ -90,7 +91,7 @@ def _tell(state: events.WorkerState, fd: int, path: str, moved: bool, used: bool
 
 
 def _inherited() -> dict[int, str]:
-    """Regular files that can be read, open when the worker began: all of them are its parent's."""
+    """Return the readable regular files that are open when the worker begins, by descriptor: all are inherited."""
     import fcntl
 
     found: dict[int, str] = {}
@@ -125,7 +126,7 @@ def _position(fd: int) -> int | None:
 
 
 def _read_so_far() -> int:
-    """Bytes that this process has read, what this call read itself included; -1 where it cannot be known."""
+    """Return the bytes that this process has read so far, including those read by this function; -1 if unknown."""
     try:
         with open("/proc/self/io", "rb", buffering=0) as file:
             text = file.read(4096)
@@ -135,7 +136,7 @@ def _read_so_far() -> int:
 
 
 def _same(parent: int | None, fd: int) -> bool | None:
-    """Whether both processes' descriptors are one open file description; `None` where that cannot be asked."""
+    """Whether both processes' descriptors refer to one open file description; `None` if that cannot be determined."""
     if parent is None or _KCMP is None:
         return None
     try:
@@ -156,7 +157,7 @@ def _same(parent: int | None, fd: int) -> bool | None:
 
 
 def _attribute(dataset: Any, fd: int) -> str:
-    """The dataset's attribute that holds the file, itself or inside an archive."""
+    """Return the dataset's attribute that holds the file, directly or inside an archive object; "" if none is found."""
     for name, value in list(getattr(dataset, "__dict__", {}).items()):
         inner = getattr(value, "__dict__", {})
         for one in (value, *(inner.get(part) for part in ("fp", "fileobj", "file", "_file", "zip"))):

@@ -1,7 +1,8 @@
-"""Memory, threads and descriptors of workers, and what the program keeps of its batches.
+"""Memory, threads and descriptors of workers, and the batches that the program keeps.
 
-A worker looks at itself after its first batch. At the end of an epoch the process that iterates looks at all workers
-at once while they still live, since a page's share (PSS) grows when those that shared it end.
+A worker measures itself after its first batch. At the end of an epoch the iterating process measures all workers at
+once while they are still alive, because a process's proportional memory (PSS) grows when others that share its pages
+end.
 """
 
 from __future__ import annotations
@@ -56,16 +57,16 @@ def after(state: events.WorkerState, index: object, batch: object) -> None:
         _sample("first batch", "self", state.loader, state.epoch, state.worker)
     if state.batches & (state.batches - 1) == 0:
         _look_for_trend(state)
-    # Only when the first batch has been sent do the queue's feeder and torch's resource sharer run for sure.
+    # Only after the first batch has been sent do the queue's feeder thread and torch's resource sharer certainly run.
     if state.batches == 3 and not _threads_told:
         _tell_threads(state)
 
 
 def _look_for_trend(state: events.WorkerState) -> None:
-    """What the worker holds once it has returned the memory that it freed: the rest is in use."""
+    """Sample the worker's memory after returning freed memory to the system, so that only memory in use is counted."""
     import ctypes
 
-    # Another C library than glibc has none, and keeps less.
+    # C libraries other than glibc lack malloc_trim, and retain less.
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
     _sample("trend", "self", state.loader, state.epoch, state.worker, state.batches)
@@ -77,7 +78,7 @@ def worker_epoch_end(state: events.WorkerState) -> None:
         return
     if not _threads_told:
         _tell_threads(state)
-    # How long an IterableDataset is, and so when its epoch ends, its worker knows alone.
+    # Only the worker knows when an epoch of an IterableDataset ends.
     data = sys.modules.get("torch.utils.data")
     if data is not None and isinstance(state.dataset, data.IterableDataset):
         _sample("epoch end", "self", state.loader, state.epoch, state.worker)
@@ -99,7 +100,7 @@ def _tell_threads(state: events.WorkerState) -> None:
     )
 
 
-# --- In the process that iterates
+# --- In the iterating process
 
 _points: dict[tuple[str, int], list[tuple[int, int, int | None]]] = {}
 _looked_at: set[tuple[str, int]] = set()
@@ -107,7 +108,7 @@ _looked_at: set[tuple[str, int]] = set()
 
 @events.forked.listen
 def forget(parent: int) -> None:
-    """What the parent iterates is not the child's."""
+    """Forget the parent's iterations in a forked child."""
     _points.clear()
     _looked_at.clear()
 
@@ -128,7 +129,8 @@ def batch_came(iteration: events.Iteration, batch: object) -> None:
 
 
 def _look(iteration: events.Iteration, count: int) -> None:
-    """Descriptors and maps of shared tensors after 1, 2, 4, 8, … batches: a model in training maps memory as well."""
+    """Count descriptors and maps of shared tensors after 1, 2, 4, 8, … batches. Other maps are ignored, because
+    training maps memory as well."""
     points = _points.setdefault(_key(iteration), [])
     if len(points) >= _POINTS:
         return
@@ -160,7 +162,7 @@ def _tensors(value: Any, seen: dict[int, int], depth: int) -> None:
             storage = value.untyped_storage()
             seen[storage._cdata] = storage.nbytes()
         except (RuntimeError, NotImplementedError):
-            return  # Sparse and other tensors without a storage of their own.
+            return  # Sparse and other tensors without storage.
     elif isinstance(value, dict):
         for one in value.values():
             _tensors(one, seen, depth - 1)
@@ -175,7 +177,7 @@ def epoch_ended(iteration: events.Iteration) -> None:
         _epoch_end(iteration)
     _looked_at.discard(_key(iteration))
     points = _points.pop(_key(iteration), [])
-    # The first batches fill what is prefetched.
+    # The first batches fill the prefetch queue.
     points = [point for point in points if point[0] >= 2]
     if len(points) > 1:
         recorder.record(
@@ -197,7 +199,7 @@ def _epoch_end(iteration: events.Iteration) -> None:
 
 
 def _slope(points: list[tuple[int, int]]) -> float:
-    """Of the line nearest to the points, by least squares."""
+    """Return the slope of the least-squares line through the points."""
     if len(points) < 2:
         return 0.0
     middle = sum(x for x, _ in points) / len(points)

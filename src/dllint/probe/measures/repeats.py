@@ -1,8 +1,8 @@
-"""Random draws and items that come from more than one worker.
+"""Random draws and items that more than one worker produces.
 
-Whether two workers draw the same is seen at the generators themselves: digests of the state before and after a fetch,
-told only where they differ, which is when it drew. Nothing is replaced and nothing drawn. Items are told of
-datasets that iterate by themselves only, since there nobody hands out the indices.
+Whether two workers draw the same numbers is observed at the generators themselves: digests of their state before and
+after a fetch, recorded only if they differ, that is, if it drew. Nothing is replaced, and nothing is drawn. Items are
+recorded only for iterable datasets, because for others the sampler distributes the indices.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dllint.probe import events, recorder
 EPOCHS = 2
 BATCHES = 4
 ITEMS = 64
-"""Told a worker, at most."""
+"""Maximum number recorded per worker."""
 _OBJECTS = 8
 _BYTES = 1 << 16
 
@@ -41,7 +41,7 @@ def before(state: events.WorkerState, index: object) -> None:
     global _epoch, _fetches, _items
     if state.epoch != _epoch:
         _epoch, _fetches, _items = state.epoch, 0, 0
-        # A dataset may make its generator only in worker_init_fn, or again in each epoch.
+        # A dataset may create its generator only in worker_init_fn, or anew in each epoch.
         _sources[:] = [*_global(), *_kept(state.dataset)]
     _fetches += 1
     _before.clear()
@@ -115,7 +115,7 @@ def _legacy(state: dict[str, Any]) -> bytes:
 
 
 def _kept(dataset: object) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The generators that a dataset holds, its transforms and the datasets inside it included."""
+    """Yield the generators that a dataset holds, including those of its transforms and of nested datasets."""
     seen: set[int] = set()
     found = 0
     waiting = [("self", dataset, 0)]
@@ -144,7 +144,7 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
 
 
 def _reader(value: Any) -> Callable[[], bytes] | None:
-    """How the state of a generator is read; `None` for anything else."""
+    """Return a function that reads a generator's state; `None` for other objects."""
     if isinstance(value, random.Random):
         return lambda: repr(value.getstate()).encode()
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
@@ -167,7 +167,7 @@ def _bits(state: Any) -> bytes:
 
 
 def _add(content: Any, value: Any, depth: int) -> bool:
-    """Adds what an item holds to a digest; false where it holds what cannot be compared."""
+    """Add an item's content to a digest; returns False if it contains something that cannot be compared."""
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if value is None or isinstance(value, (bool, int, float, complex, str)):
         content.update(repr(value).encode("utf-8", "backslashreplace") + b"\0")

@@ -1,6 +1,6 @@
-"""Measurements before a loader's workers start: the limits, what the start needs, and trials of other start methods.
+"""Measurements before a loader's workers start: the limits, the needs of the start, and trials of other start methods.
 
-Counting and trials happen in throwaway forks, so that the user's objects feel neither.
+Counting and trials run in throwaway forks, so that they do not affect the user's objects.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 from dllint.probe import events, plan, procfs, recorder, storages, trials
 
 COUNTING = 20.0
-"""Seconds that counting may take."""
+"""Maximum number of seconds for counting."""
 TRIED_BYTES = 2 << 30
-"""A trial copies what it pickles: above this it is not made."""
+"""Bytes. A trial copies what it pickles; larger loaders are not tried."""
 
 _MIB = 1 << 20
 
@@ -153,7 +153,7 @@ def _methods() -> list[str]:
 
 
 def _first(loader: Any, method: str, iteration: events.Iteration) -> bool:
-    """Of several ranks that run the same code, one tries."""
+    """Whether this process is the first of several ranks with the same code to try this."""
     if not plan.directory:
         return True
     kind = type(loader.dataset)
@@ -170,7 +170,7 @@ def _first(loader: Any, method: str, iteration: events.Iteration) -> bool:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """The fork is no process of the run: nothing of it is recorded."""
+    """Record nothing meanwhile: the fork is not a process of the run."""
     before = recorder.silent
     recorder.silent = True
     try:
@@ -189,8 +189,9 @@ def _born(session: int) -> None:
 
 @contextmanager
 def _elsewhere() -> Iterator[Callable[[], object]]:
-    """What a trial starts stays instrumented, so that it is shortened and overwrites nothing, but its records and
-    saves go to a directory that is thrown away, and it makes no trials itself."""
+    """Yield a function that directs a trial to its own directory. What the trial starts stays instrumented, so that it
+    is shortened and overwrites nothing, but its records and saves go to a temporary directory, and it makes no trials
+    itself."""
     if not plan.directory:
         yield lambda: None
         return

@@ -1,6 +1,6 @@
-# What Python imports at its start in every process of an instrumented run, by way of PYTHONPATH. It starts the
-# instrumentation, then makes way for the sitecustomize that would have been imported without it. Programs may start
-# interpreters of any age, so this file keeps to what all of them can read.
+# Python imports this file at its start in every process of an instrumented run, via PYTHONPATH. It starts the
+# instrumentation, then imports the sitecustomize that it shadows. Programs may start interpreters of any age, so this
+# file uses only syntax that all of them can read.
 import os
 import sys
 
@@ -28,11 +28,11 @@ def _begin():
 
 
 def _load(package):
-    """Makes this very package importable, also where the program's own interpreter does not have it.
+    """Make this very package importable, even if the program's interpreter does not have it.
 
-    The package itself runs only when somebody asks for what it offers.
+    The package's `__init__` runs only when one of its names is accessed.
     """
-    # That of importlib.machinery, which every process would pay half a millisecond for.
+    # Not through importlib.machinery, whose import would cost every process half a millisecond.
     spec = sys.modules["_frozen_importlib_external"].PathFinder.find_spec("dllint", [os.path.dirname(package)])
     module = type(sys)("dllint")
     module.__file__ = spec.origin

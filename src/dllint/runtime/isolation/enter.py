@@ -1,8 +1,8 @@
-"""Covers the file system by layers, then executes the user's program: a bare interpreter that answers by a socket.
+"""Covers the file system with layers, then executes the user's program: a bare interpreter controlled by a socket.
 
-It is asked by one argument, the JSON of `Asked` in `starting.py`, and says by lines of JSON how far it has come: `made`
-(the guard and the directories of the run are there), `covered` or `failed`, and after `go` either nothing more, since
-the socket closes when the program begins, or `exec`, why the program cannot be started.
+Its only argument is the JSON of `Asked` in `starting.py`. It reports progress in lines of JSON: `made` (the guard and
+the directories of the run exist), `covered` or `failed`, and after `go` either nothing more, because the socket closes
+when the program begins, or `exec` with the reason why the program cannot be started.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _import_from(package: str) -> None:
-    """Make the modules beside this one importable, without what the package itself offers."""
+    """Make the modules beside this one importable, without running the packages' `__init__`."""
     for name in ("dllint", "dllint.runtime"):
         module = types.ModuleType(name)
         module.__path__ = [os.path.join(package, *name.split(".")[1:])]
@@ -87,7 +87,7 @@ def _heard(talk: socket.socket) -> str:
 
 
 def _become(talk: socket.socket, argv: list[str]) -> None:
-    """Replace this process. Python ignores two signals, which the program would inherit."""
+    """Become the program. Python ignores two signals, and the program would inherit that, so they are reset."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     try:

@@ -1,4 +1,4 @@
-"""Ends the processes of a run and removes its directories, when dllint itself was killed."""
+"""Ends the processes of a run and removes its directories if dllint itself was killed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ NAMESPACE = "namespace"
 _PATIENCE = 3.0
 _GENTLE = 1.0
 _ENDS_ITSELF = (b"multiprocessing.resource_tracker", b"torch_shm_manager")
-"""Processes that clean up after those that have ended, and then end."""
+"""Processes that clean up after others have ended, and then end by themselves."""
 
 
 def start(life: int, kept: int, session: int, mark: str, directories: Sequence[str]) -> int:
-    """Start the guard, as a process that is no child of this one.
+    """Start the guard, as a process that is not a child of this one.
 
     Args:
-        life: the reading end of a pipe that dllint holds open; it writes lines: `<pid> <start>` of processes that it
-            has seen, `namespace <name>` of the run's mounts, and `done` where there is nothing left to do.
-        kept: a descriptor that the guard must not keep open.
+        life: the reading end of a pipe that dllint holds open; dllint writes lines to it: `<pid> <start>` for processes
+            that it has seen, `namespace <name>` for the run's mounts, and `done` if nothing is left to do.
+        kept: a descriptor that the guard must close.
         session: the session of the program.
-        mark: what the environment of the run's processes holds, `NAME=value`.
-        directories: what to remove.
+        mark: an entry in the environment of all processes of the run, `NAME=value`.
+        directories: the directories to remove.
 
     Returns:
         The pid of the guard.
@@ -78,8 +78,8 @@ def _guard(life: int, session: int, mark: str, directories: Sequence[str]) -> No
 
 
 def end(session: int, mark: bytes, known: dict[int, bytes], namespace: str) -> None:
-    """Kill all processes of the run: those known, those of its session or in its namespace, those that carry its mark,
-    and their descendants."""
+    """Kill all processes of the run: those known, those in its session or namespace, those with its mark, and their
+    descendants."""
     since = time.monotonic()
     while time.monotonic() - since < _PATIENCE:
         found = _living(session, mark, known, namespace)
@@ -96,7 +96,7 @@ def end(session: int, mark: bytes, known: dict[int, bytes], namespace: str) -> N
 
 
 def _living(session: int, mark: bytes, known: dict[int, bytes], namespace: str) -> dict[int, bool]:
-    """The run's living processes, and whether each will end by itself."""
+    """Return the run's living processes, and for each whether it will end by itself."""
     parents: dict[int, int] = {}
     found: dict[int, bool] = {}
     ours = os.getpid()
@@ -135,7 +135,7 @@ def _read(path: str) -> bytes:
 
 
 def remove(directory: str) -> None:
-    """Remove a directory with all that is in it; the kernel leaves directories without any rights in its uppers."""
+    """Remove a directory recursively; overlayfs leaves directories without any permissions in its uppers."""
     for place, directories, files in os.walk(directory, topdown=True):
         for name in directories:
             inner = os.path.join(place, name)

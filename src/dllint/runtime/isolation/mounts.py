@@ -1,6 +1,6 @@
-"""Covers every directory in which a program could write by a layer, in the mount namespace of this process.
+"""Covers every directory that a program could write to with a layer, in the mount namespace of this process.
 
-What cannot be covered becomes read-only, so that nothing is silently unprotected. Left alone are devices, procfs and
+What cannot be covered becomes read-only, so that nothing is silently unprotected. Not covered are devices, procfs and
 sysfs, /run, whose sockets must stay connected, and the directories that the caller shares with the program.
 """
 
@@ -29,9 +29,9 @@ _FLAGS = {
 }
 
 KEPT = ("/dev", "/proc", "/sys", "/run")
-"""Trees that are not covered: they have devices and sockets, and no files of the user."""
+"""Trees that are not covered: they contain devices and sockets, and no files of the user."""
 MEMORY = "/dev/shm"
-"""Shared memory gets a layer in memory, as large as what was free: what is left in it goes with the run."""
+"""Shared memory gets a layer in memory, as large as the free space: its leftovers disappear with the run."""
 _MOST_LAYERS = 200
 _MOST_SOCKETS = 100
 
@@ -39,11 +39,11 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Uncovered(Exception):
-    """A directory that the program must be able to write to cannot be covered; the message says why."""
+    """A directory that the program must be able to write to cannot be covered; the message gives the reason."""
 
 
 class Mounted:
-    """A mount point: its path, its kind of file system, and its flags as mount(2) takes them."""
+    """A mount point: its path, its file system type, and its flags for mount(2)."""
 
     def __init__(self, path: str, kind: str, options: Iterable[str]) -> None:
         self.path = path
@@ -76,13 +76,14 @@ def unshare(flags: int) -> None:
 
 
 class Owned:
-    """What of the needed directories belongs to the user who runs the program; looked up outside of the namespace.
+    """The parts of the needed directories that belong to the user who runs the program; determined outside the
+    namespace.
 
     Attributes:
-        roots: where layers of their own must begin, below a directory that another user owns. A change in a directory
-            copies it with its owner to the upper one, which fails for owners that the namespace does not know; the
+        roots: where separate layers must begin, below a directory that another user owns. A change in a directory
+            copies the directory with its owner to the upper one, which fails for owners unknown to the namespace; the
             root of a layer is not copied.
-        foreign: a directory in a needed one that we may write to, and that is of another user or group; "" for none.
+        foreign: a writable directory inside a needed one that belongs to another user or group; "" if there is none.
     """
 
     def __init__(self, needed: Iterable[str]) -> None:
@@ -103,12 +104,13 @@ class Owned:
 
 
 def own_namespaces(network: bool, needed: Sequence[str]) -> Owned | None:
-    """Enter a mount namespace of our own, by a user namespace where we may not do so directly.
+    """Enter a new mount namespace, through a user namespace if necessary.
 
-    The program keeps its user id. `network` says whether it keeps the network; without, only loopback is left.
+    The program keeps its user id. `network` says whether it keeps the network; otherwise only loopback is left.
 
     Returns:
-        What is ours, where there is a user namespace, in which files of other users cannot be changed; else `None`.
+        What belongs to the user, if there is a user namespace, in which files of other users cannot be changed; else
+        `None`.
 
     Raises:
         OSError: the kernel does not allow it.
@@ -146,7 +148,7 @@ def _loopback() -> None:
 
 
 def read_mounts() -> dict[str, Mounted]:
-    """The mount points of this namespace by their paths, as proc_pid_mountinfo(5) lists them."""
+    """Return the mount points of this namespace by path, from proc_pid_mountinfo(5)."""
     found: dict[str, Mounted] = {}
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
@@ -159,18 +161,18 @@ def read_mounts() -> dict[str, Mounted]:
 
 
 def is_below(path: str, directory: str) -> bool:
-    """Whether a path is a directory or lies in it."""
+    """Whether a path is a directory or lies inside it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 class Cover:
-    """Covers every writable directory by an overlay, so that the program's writes stay behind it.
+    """Covers every writable directory with an overlay, so that the program's writes stay behind it.
 
     Args:
-        vaults: existing directories in which uppers are made, the best first.
-        needed: directories that the program must be able to write to where it could before.
-        shared: directories in which the program's writes are to arrive.
-        owned: what is ours, where we are in a user namespace.
+        vaults: existing directories in which uppers are created, the best first.
+        needed: directories that the program must still be able to write to.
+        shared: directories that the program's writes must reach.
+        owned: what belongs to the user, if this is a user namespace.
     """
 
     def __init__(
@@ -188,7 +190,7 @@ class Cover:
         self.in_memory = False
 
     def run(self) -> None:
-        """Cover all, and check that the program can write where it must.
+        """Cover everything, and check that the program can write where it must.
 
         Raises:
             Uncovered: it cannot.
@@ -212,11 +214,11 @@ class Cover:
                 mount(_by(self.held[path]), path, None, _BIND | _REC)
         for path in _sockets():
             if path in self.held and self._is_layered(path):
-                # Whoever listens at it may remove it at any moment.
+                # The process that listens may remove it at any moment.
                 with contextlib.suppress(FileNotFoundError):
                     mount(_by(self.held[path]), path, None, _BIND | _REC)
         for path in self.read_only:
-            # The flags that a mount has must be named again (mount(2)).
+            # A remount must repeat the existing flags (mount(2)).
             mount(None, path, None, _REMOUNT | _BIND | _RDONLY | self.mounts[path].flags)
         for path in writable:
             self._check(path)
@@ -230,11 +232,11 @@ class Cover:
         return any(is_below(path, one) for one, _ in self.layers)
 
     def _inner(self, path: str) -> list[Mounted]:
-        """The mounts strictly inside a directory."""
+        """Return the mounts strictly inside a directory."""
         return [one for place, one in self.mounts.items() if place != path and is_below(place, path)]
 
     def _cover(self, path: str) -> None:
-        """Cover a directory with all that is in it."""
+        """Cover a directory with everything in it."""
         if self._is_kept(path):
             return
         here = self.mounts.get(path)
@@ -247,7 +249,7 @@ class Cover:
                 return
             if self._layer(path, self.held.get(path, -1)):
                 for one in sorted(inner, key=lambda mounted: mounted.path):
-                    # The mounts inside are hidden by the layer: they come back, and get layers of their own.
+                    # The layer hides the mounts inside: bind them again, with layers of their own.
                     if not self._is_kept(one.path) and one.path in self.held and os.path.lexists(one.path):
                         mount(_by(self.held[one.path]), one.path, None, _BIND)
                         if not one.read_only:
@@ -255,7 +257,7 @@ class Cover:
                 return
             if here is None:
                 raise Uncovered(f"{path} cannot be covered by an overlay")
-        # Each directory in it gets a layer of its own; files next to them, and the directory itself, are read-only.
+        # Each directory inside gets its own layer; files beside them, and the directory itself, become read-only.
         if inner:
             for name in sorted(os.listdir(path)):
                 place = os.path.join(path, name)
@@ -269,12 +271,12 @@ class Cover:
             self._forbid(path)
 
     def _forbid(self, path: str) -> None:
-        """Note a mount that becomes read-only once nothing else is bound from it."""
+        """Mark a mount as read-only, for when nothing else is bound from it."""
         if path not in self.read_only:
             self.read_only.append(path)
 
     def _layer(self, path: str, lower: int) -> bool:
-        """Cover a directory by a layer; False where no vault is fit for it."""
+        """Cover a directory with a layer; returns False if no vault is suitable."""
         own = lower < 0
         if own:
             try:
@@ -305,9 +307,9 @@ class Cover:
         if not self.mapped:
             os.chown(upper, like.st_uid, like.st_gid)
         os.chmod(upper, stat.S_IMODE(like.st_mode))
-        # In a user namespace the kernel keeps its marks in user.*, and directories cannot be moved by reference.
+        # In a user namespace the kernel uses user.* attributes, and directories cannot be moved by reference.
         extra = ",userxattr" if self.mapped else ",redirect_dir=on"
-        # The paths of these descriptors name them whatever lies over them by now.
+        # The paths of these descriptors stay valid whatever is mounted over the originals.
         data = f"lowerdir={_by(lower)},upperdir={_by(upper)},workdir={_by(work)}{extra}"
         flags = self._flags(path)
         try:
@@ -324,12 +326,12 @@ class Cover:
         return True
 
     def _flags(self, path: str) -> int:
-        """The flags of the mount that a path is on, as far as they protect the machine."""
+        """Return the security-relevant flags of the mount that contains a path."""
         on = max((one for one in self.mounts if is_below(path, one)), key=len, default="/")
         return self.mounts[on].flags & (_NOSUID | _NODEV | _NOEXEC)
 
     def _tmpfs(self, size: str) -> int:
-        """A directory in memory, mounted on a vault where nothing else needs it."""
+        """Return a directory in memory, mounted inside a vault."""
         name = f"memory-{os.urandom(4).hex()}"
         vault = self.vaults[0][1]
         os.mkdir(name, 0o700, dir_fd=vault)
@@ -351,7 +353,7 @@ class Cover:
         return [one for one in roots if not self._is_kept(one) and not self._inner(one)]
 
     def _check(self, path: str) -> None:
-        """Whether the program can still write to a directory, and to those in it.
+        """Check that the program can still write to a directory.
 
         Raises:
             Uncovered: it cannot.
@@ -374,7 +376,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _foreign(directory: str, most: int = 2000) -> str:
-    """A directory in `directory` that we may write to and that is of another user or group; "" if there is none."""
+    """Return a writable directory inside `directory` that belongs to another user or group; "" if there is none."""
     waiting = [directory]
     while waiting:
         try:
@@ -385,7 +387,7 @@ def _foreign(directory: str, most: int = 2000) -> str:
                         return ""
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-                        # Programs remove their directories as they please.
+                        # Programs may remove their directories meanwhile.
                         with contextlib.suppress(FileNotFoundError):
                             if not _is_ours(entry.path) and os.access(entry.path, os.W_OK):
                                 return entry.path
@@ -395,12 +397,12 @@ def _foreign(directory: str, most: int = 2000) -> str:
 
 
 def _is_public(path: str) -> bool:
-    """Whether everybody may write to a directory, as to the one for temporary files."""
+    """Whether everybody may write to a directory, such as the one for temporary files."""
     return bool(os.stat(path).st_mode & stat.S_ISVTX)
 
 
 def _sockets() -> list[str]:
-    """Sockets that have names: a layer would cut their connections (unix(7))."""
+    """Return the named sockets: a layer would cut their connections (unix(7))."""
     found = []
     try:
         with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:

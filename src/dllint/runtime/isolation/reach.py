@@ -1,4 +1,4 @@
-"""Finds results that a program could overwrite: checkpoint files in the directories that it uses."""
+"""Find results that a program could overwrite: checkpoint files in the directories that it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SKIPPED = (".git", ".venv", "venv", "node_modules", "__pycache__", "site-packag
 
 
 def good_file(directories: Iterable[str]) -> str:
-    """A checkpoint in one of the directories, at most four levels deep; "" where none is found."""
+    """Return a checkpoint in one of the directories, at most four levels deep; "" if none is found."""
     left = _MOST
     for directory in dict.fromkeys(map(os.path.abspath, directories)):
         depth = directory.count(os.sep)

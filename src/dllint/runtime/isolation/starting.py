@@ -1,4 +1,4 @@
-"""Starts the user's program by `enter.py`, and speaks with it until the program has begun."""
+"""Starts the user's program through `enter.py`, and communicates with it until the program has begun."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dllint.probe import plan
 from dllint.runtime.isolation import guard, mounts
 
 FORBIDDEN = "DLLINT_NO_NAMESPACES"
-"""Set in the environment, a run does without namespaces even where the kernel allows them."""
+"""If this environment variable is set, a run uses no namespaces even if the kernel allows them."""
 USER = plan.USER_NAMESPACE
-"""Set for the program where its layers are in a user namespace."""
+"""Set for the program if its layers are in a user namespace."""
 _ENTER = str(Path(__file__).with_name("enter.py"))
 _PACKAGE = str(Path(__file__).parents[2])
 _ANSWER = 20.0
-"""Seconds after which a process that says nothing is given up."""
+"""Seconds after which an unresponsive process is given up."""
 
 
 class CannotStart(Exception):
@@ -39,10 +39,10 @@ class Asked:
 
     Attributes:
         scratch: the directory for records.
-        temporary: it is made now, and goes when the run ends.
+        temporary: the scratch directory is created now, and removed at the end of the run.
         network: whether the program keeps the network.
         needed: directories that the program must be able to write to.
-        to_stderr: the program's standard output goes where its errors go.
+        to_stderr: redirect the program's standard output to its standard error.
     """
 
     argv: tuple[str, ...]
@@ -60,10 +60,10 @@ class Program:
 
     Attributes:
         process: the process that becomes the program.
-        guard: the pid of the guard, 0 where there is none.
-        layers: directories that are covered, each with an open descriptor of its upper directory.
+        guard: the pid of the guard, 0 if there is none.
+        layers: covered directories, each with an open descriptor of its upper directory.
         read_only: mounts that could not be covered, and cannot be written to.
-        in_memory: some uppers are in memory.
+        in_memory: whether some uppers are in memory.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -88,7 +88,7 @@ class Program:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """Directories that are no writes of the program."""
+        """Directories of the run itself, whose changes are not writes of the program."""
         return tuple(one + os.sep for one in self._removed)
 
     def _enter(self) -> subprocess.Popen[bytes]:
@@ -129,10 +129,10 @@ class Program:
         return process
 
     def cover(self) -> str:
-        """Cover the file system; why it cannot be done, "" where it is.
+        """Cover the file system; returns why it cannot be done, "" on success.
 
         Raises:
-            CannotStart: it cannot be done, and no process that has nothing covered can be made in its place.
+            CannotStart: it cannot be done, and no replacement process without layers can be started.
         """
         if sys.platform != "linux":
             return f"{sys.platform} has none"
@@ -149,15 +149,15 @@ class Program:
         self.read_only = tuple(answer["read_only"])
         self.in_memory = bool(answer["in_memory"])
         with contextlib.suppress(OSError):
-            # Whatever a process does to its session, its parent and its environment: its namespace stays.
+            # A process can change its session, parent and environment, but its namespace stays.
             self._tell(f"{guard.NAMESPACE} {os.readlink(f'/proc/{self.process.pid}/ns/mnt')}")
         return ""
 
     def _start_again(self) -> None:
-        """Replace the process: some of its directories may be covered already, the one for records among them.
+        """Replace the process: some of its directories may be covered already, including the one for records.
 
         Raises:
-            CannotStart: no other can be made.
+            CannotStart: no other can be started.
         """
         self._end_process()
         self._dismiss_guard()
@@ -170,7 +170,7 @@ class Program:
             raise CannotStart(f"cannot make a scratch directory: {error.strerror or error}") from None
 
     def go(self) -> subprocess.Popen[bytes]:
-        """Have the program begin.
+        """Let the program begin.
 
         Raises:
             CannotStart: there is no such program, or it may not be run.
@@ -197,7 +197,7 @@ class Program:
         return self.process
 
     def know(self, pid: int, started: str) -> None:
-        """Tell the guard of a process of the run."""
+        """Report a process of the run to the guard."""
         self._tell(f"{pid} {started}")
 
     def _tell(self, line: str) -> None:
@@ -206,7 +206,7 @@ class Program:
                 os.write(self._life, f"{line}\n".encode())
 
     def done(self) -> None:
-        """Remove the run's directories and dismiss the guard: the caller has ended all processes."""
+        """Remove the run's directories and dismiss the guard, after the caller has ended all processes."""
         self._end_process()
         for _, upper in self.layers:
             os.close(upper)
@@ -234,7 +234,7 @@ class Program:
                     os.waitpid(self.guard, 0)
 
     def _heard(self) -> dict[str, Any]:
-        """What the process says next; nothing where it has ended, or has become the program."""
+        """Return the next message of the process; empty if it has ended, or has become the program."""
         assert self._talk is not None
         until = time.monotonic() + _ANSWER
         text, self._received = b"", []
@@ -244,7 +244,7 @@ class Program:
             try:
                 data, descriptors, _, _ = socket.recv_fds(self._talk, 1 << 16, 250)
             except ConnectionError:
-                # It ended with a word of ours unread.
+                # It ended without reading our last message.
                 break
             self._received += descriptors
             if not data:
@@ -257,12 +257,12 @@ class Program:
 
 
 def scratch_place() -> str:
-    """The directory in which a temporary scratch directory is made."""
+    """Return the path for a new temporary scratch directory."""
     return os.path.join(os.path.realpath(tempfile.gettempdir()), f"dllint-{os.urandom(6).hex()}")
 
 
 def _vaults() -> list[str]:
-    """The directories in which vaults are made: below different directories of the root, on disks, not in memory."""
+    """Return paths for vaults: below different top-level directories, those on disk before those in memory."""
     if sys.platform != "linux":
         return []
     home = os.path.expanduser("~")

@@ -1,7 +1,7 @@
 """The files that a program wrote behind its layers: listed from the upper directories, and copied out of them.
 
-In an upper directory a file that was deleted is a character device 0/0, and a directory that was moved names its old
-place in an extended attribute (overlayfs.rst, "whiteouts and opaque directories", "redirect_dir").
+In an upper directory a deleted file is a character device 0/0, and a moved directory names its old place in an extended
+attribute (overlayfs.rst, "whiteouts and opaque directories", "redirect_dir").
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _COMPARED = 64 << 20
 
 
 def listed(layers: Sequence[tuple[str, int]], without: Sequence[str]) -> tuple[Written, ...]:
-    """Every file that was written, deleted or moved, by path; `without` names directories of our own."""
+    """Return every file that was written, deleted or moved, sorted by path; `without` lists the run's own
+    directories."""
     found = [one for place, upper in layers for one in _in(place, f"/proc/self/fd/{upper}", tuple(without))]
     return tuple(sorted(found, key=lambda one: one.path))
 
@@ -51,7 +52,7 @@ def _in(place: str, upper: str, without: tuple[str, ...]) -> Iterator[Written]:
 
 
 def _is_same(written: str, path: str) -> bool:
-    """Whether a file that was opened for writing has the contents that it had. Large ones count as changed."""
+    """Whether a file that was opened for writing has unchanged content. Large files count as changed."""
     try:
         if os.path.islink(written) or os.path.islink(path):
             return os.path.islink(path) and os.path.islink(written) and os.readlink(written) == os.readlink(path)
@@ -68,10 +69,10 @@ def _moved(upper: str) -> str:
 
 
 def keep(layers: Sequence[tuple[str, int]], without: Sequence[str], target: str) -> None:
-    """Copy all that was written to `target`, each file under its absolute path.
+    """Copy everything that was written to `target`, each file under its absolute path.
 
     Raises:
-        OSError: it cannot be written to.
+        OSError: `target` cannot be written to.
     """
     os.makedirs(target, exist_ok=True)
     for place, upper in layers:
