@@ -62,7 +62,7 @@ def is_pickling(text: str) -> bool:
 
 
 def worker_died(text: str) -> bool:
-    """Whether a text only says that a worker died."""
+    """Whether a text reports only the death of a worker."""
     return bool(re.search(_WORKER_DIED, text))
 
 

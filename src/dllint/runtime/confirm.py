@@ -93,7 +93,7 @@ def _judged(finding: Finding, seen: Seen, allowed: Mapping[str, str]) -> Judgeme
 
 
 def _unseen_line(judgement: Judgement, executed: bool | None) -> Judgement:
-    """Return a decided judgement unchanged; otherwise say that the line ran unmeasured, or was not reached."""
+    """Return a decided judgement unchanged; otherwise one for a line that ran unmeasured, or was not reached."""
     if judgement.verdict in DECIDED:
         return judgement
     if executed:

@@ -41,7 +41,7 @@ def before(state: events.WorkerState, index: object) -> None:
     global _epoch, _fetches, _items
     if state.epoch != _epoch:
         _epoch, _fetches, _items = state.epoch, 0, 0
-        # A dataset may create its generator only in worker_init_fn, or anew in each epoch.
+        # A dataset may create its generator only in worker_init_fn, or again in each epoch.
         _sources[:] = [*_global(), *_kept(state.dataset)]
     _fetches += 1
     _before.clear()
